@@ -1,0 +1,25 @@
+# Third-party libraries: Debian packages, found once here. run.sh and test.sh install them.
+
+find_package(fmt REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Threads REQUIRED)
+find_package(hwy REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+if(CONVLAB_PORTABLE)
+  set(Protobuf_USE_STATIC_LIBS ON)
+endif()
+find_package(Protobuf REQUIRED)
+# libonnx-dev ships ONNX's schema; generating from it, rather than linking libonnx, needs protobuf alone at run time.
+find_file(CONVLAB_ONNX_PROTO onnx/onnx.proto REQUIRED)
+
+if(CONVLAB_ONEDNN)
+  find_package(dnnl REQUIRED)
+endif()
+if(CONVLAB_TESTS)
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+endif()
+if(CONVLAB_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,73 @@
+# One place for what every target has in common: language, warnings, sanitizers, and how a layer, a kernel and a test
+# are declared.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+# The layers, lowest first. A layer includes from itself and those before it; tests/layers_test.cc reads this line.
+set(CONVLAB_LAYERS base tensor conv simt device dataset model kernels plan verify measure profile report)
+
+add_library(convlab_options INTERFACE)
+target_include_directories(convlab_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(convlab_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wno-missing-field-initializers>"
+  # GCC 12 warns of these inside its own std::vector and std::string.
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>"
+  "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CONVLAB_WERROR}>>:-Werror>")
+if(CONVLAB_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CONVLAB_SANITIZE}>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> -g1)
+  add_link_options(-fsanitize=${CONVLAB_SANITIZE})
+endif()
+
+# Everything that an executable of the project links: all layers, and the kernels' objects. Kernels register
+# themselves, and from an archive the linker would take only what something refers to, that is, none of them.
+add_library(convlab_all INTERFACE)
+
+# convlab_layer(NAME SOURCES file... DEPENDS target...): the library of one folder under convlab/.
+function(convlab_layer name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(convlab_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(convlab_${name} PUBLIC convlab_options ${ARG_DEPENDS})
+  target_link_libraries(convlab_all INTERFACE convlab_${name})
+endfunction()
+
+# convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel, or one operator, in one file.
+function(convlab_kernel file)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;OPTIONS" ${ARGN})
+  get_filename_component(stem ${file} NAME_WE)
+  set(target convlab_kernel_${stem})
+  add_library(${target} OBJECT ${file})
+  target_link_libraries(${target} PUBLIC convlab_options convlab_kernels ${ARG_DEPENDS})
+  target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
+  target_sources(convlab_all INTERFACE $<TARGET_OBJECTS:${target}>)
+  target_link_libraries(convlab_all INTERFACE ${ARG_DEPENDS})
+endfunction()
+
+# convlab_test(NAME SOURCES file... [LABELS label...]): one GoogleTest program; each of its tests is one CTest test.
+function(convlab_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE convlab_options convlab_all GTest::gmock GTest::gtest_main ${ARG_DEPENDS})
+  target_compile_definitions(${name} PRIVATE CONVLAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    CONVLAB_BINARY="${CMAKE_BINARY_DIR}/bin/convlab")
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+endfunction()

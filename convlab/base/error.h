@@ -1,0 +1,44 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace convlab {
+
+/// Why a command failed; the value is the process's exit status.
+enum class ErrorKind {
+  wrong_result = 1,  ///< a result is wrong: a failed verification, an accuracy below what was expected
+  bad_input = 2,     ///< bad usage or bad input: an option, a file, a model, a problem text
+  unavailable = 3,   ///< the device, kernel or library asked for is not there
+};
+
+/// The one exception type. The message is for a user: what is wrong, where, and what to do.
+class Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  ErrorKind kind() const { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+/// `throw bad_input("{}: truncated at byte {}", path, offset);` and its like.
+template <class... Args>
+Error bad_input(fmt::format_string<Args...> format, Args&&... args) {
+  return {ErrorKind::bad_input, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+template <class... Args>
+Error unavailable(fmt::format_string<Args...> format, Args&&... args) {
+  return {ErrorKind::unavailable, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+template <class... Args>
+Error wrong_result(fmt::format_string<Args...> format, Args&&... args) {
+  return {ErrorKind::wrong_result, fmt::format(format, std::forward<Args>(args)...)};
+}
+
+}  // namespace convlab

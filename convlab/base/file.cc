@@ -1,0 +1,73 @@
+#include "convlab/base/file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+using File = std::unique_ptr<FILE, decltype([](FILE* file) { std::fclose(file); })>;
+
+File open(const std::filesystem::path& path, const char* mode) {
+  File file(std::fopen(path.c_str(), mode));
+  if (!file) throw bad_input("{}: cannot open: {}", path.string(), std::strerror(errno));
+  return file;
+}
+
+void write_all(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  File file = open(path, "wb");
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+  if (std::fflush(file.get()) != 0 || !written) {
+    throw bad_input("{}: cannot write: {}", path.string(), std::strerror(errno));
+  }
+}
+
+}  // namespace
+
+std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw bad_input("{}: is a folder, not a file", path.string());
+  File file = open(path, "rb");
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) throw bad_input("{}: cannot tell the size: {}", path.string(), error.message());
+  if (size > static_cast<uintmax_t>(limit)) {
+    throw bad_input("{}: {} bytes; at most {} are read", path.string(), size, limit);
+  }
+  std::vector<uint8_t> bytes(size);
+  if (std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
+    throw bad_input("{}: cannot read all of its {} bytes", path.string(), size);
+  }
+  return bytes;
+}
+
+void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return write_all(path, bytes);
+  const std::filesystem::path temporary = path.string() + ".partial" + std::to_string(::getpid());
+  try {
+    write_all(temporary, bytes);
+  } catch (const Error&) {
+    std::filesystem::remove(temporary, error);
+    throw;
+  }
+  std::filesystem::rename(temporary, path, error);
+  if (error) {
+    const std::string reason = error.message();
+    std::filesystem::remove(temporary, error);
+    throw bad_input("{}: cannot write: {}", path.string(), reason);
+  }
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  write_file(path, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+}
+
+}  // namespace convlab

@@ -1,0 +1,90 @@
+#include "convlab/base/text.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+
+int64_t parse_int(std::string_view text, std::string_view what, int64_t low, int64_t high) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
+    throw bad_input("{}: '{}' is not a whole number", what, text);
+  }
+  if (error == std::errc::result_out_of_range || value < low || value > high) {
+    if (high == INT64_MAX) throw bad_input("{}: {} is out of range; give {} or more", what, text, low);
+    throw bad_input("{}: {} is out of range; give {} to {}", what, text, low, high);
+  }
+  return value;
+}
+
+double parse_double(std::string_view text, std::string_view what, double low, double high) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    throw bad_input("{}: '{}' is not a number", what, text);
+  }
+  if (!(value >= low && value <= high)) throw bad_input("{}: {} is out of range; give {} to {}", what, text, low, high);
+  return value;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  if (text.empty()) return parts;
+  size_t begin = 0;
+  for (size_t end; (end = text.find(separator, begin)) != std::string_view::npos; begin = end + 1) {
+    parts.emplace_back(text.substr(begin, end - begin));
+  }
+  parts.emplace_back(text.substr(begin));
+  return parts;
+}
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+  // Greedy with one point of return: the last '*' seen. Linear in practice, quadratic at worst, never exponential.
+  size_t p = 0, t = 0, star = std::string_view::npos, star_text = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++p, ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+static size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string closest(std::string_view text, const std::vector<std::string>& candidates) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(2, text.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edit_distance(text, candidate);
+    if (distance < best_distance) best_distance = distance, best = candidate;
+  }
+  return best;
+}
+
+}  // namespace convlab

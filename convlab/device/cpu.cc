@@ -1,0 +1,80 @@
+#include "convlab/device/cpu.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+
+namespace convlab {
+namespace {
+
+class CpuStream final : public Stream {
+ public:
+  explicit CpuStream(ThreadPool& threads) : threads_(threads) {}
+  void upload(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void fill(void* memory, int byte, size_t bytes) override { std::memset(memory, byte, bytes); }
+  void synchronize() override {}
+  ThreadPool* threads() override { return &threads_; }
+  void* native() override { return nullptr; }
+
+ private:
+  ThreadPool& threads_;
+};
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(const DeviceOptions& options) : threads_(options.threads) {
+    caps_.kind = DeviceKind::cpu;
+    caps_.description = fmt::format("{}, {} thread{}", cpu_name(), threads_.size(), threads_.size() == 1 ? "" : "s");
+    caps_.memory_bytes = usable_memory_bytes();
+  }
+  const DeviceCaps& caps() const override { return caps_; }
+
+  Buffer allocate(size_t bytes) override {
+    constexpr size_t kAlignment = 64;
+    const auto rounded = static_cast<size_t>(round_up(static_cast<int64_t>(std::max<size_t>(bytes, 1)), kAlignment));
+    void* memory = std::aligned_alloc(kAlignment, rounded);
+    if (memory == nullptr) throw unavailable("{} bytes of memory are not to be had; give a smaller --batch", bytes);
+    return {memory, bytes, [](void* address) { std::free(address); }};
+  }
+
+  std::unique_ptr<Stream> make_stream() override { return std::make_unique<CpuStream>(threads_); }
+
+ private:
+  ThreadPool threads_;
+  DeviceCaps caps_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_cpu(const DeviceOptions& options) { return std::make_unique<CpuDevice>(options); }
+
+std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+#if defined(__aarch64__)
+  return "aarch64";
+#else
+  return "CPU";
+#endif
+}
+
+int64_t usable_memory_bytes() {
+  int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    int64_t limit = 0;
+    if (std::ifstream file(path); file >> limit && limit > 0) bytes = std::min(bytes, limit);  // "max" does not parse
+  }
+  return bytes;
+}
+
+}  // namespace convlab

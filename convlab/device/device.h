@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convlab {
+
+class ThreadPool;
+
+/// cpu: host code. cuda: an NVIDIA GPU. simt: the CUDA kernels, executed and checked on the host.
+enum class DeviceKind { cpu, cuda, simt };
+
+std::string_view name_of(DeviceKind kind);
+
+/// What a kernel may ask about the machine that it would run on.
+struct DeviceCaps {
+  DeviceKind kind = DeviceKind::cpu;
+  std::string description;            ///< "Intel Xeon ..., 2 threads, AVX3" or "NVIDIA H200"
+  int compute_capability = 0;         ///< 90 for 9.0; 0 on a CPU; simt claims 80
+  int multiprocessors = 0;            ///< 0 on a CPU
+  size_t shared_bytes_per_block = 0;  ///< the most that a block may opt in to; 0 on a CPU
+  int64_t memory_bytes = 0;           ///< what a run may plan with: of the GPU, or of the container
+};
+
+/// Memory of a device, given back with the value. Addresses are aligned to 256 bytes on GPUs and 64 on hosts.
+class Buffer {
+ public:
+  using Release = std::function<void(void*)>;
+  Buffer() = default;
+  Buffer(void* data, size_t bytes, Release release) : data_(data, std::move(release)), bytes_(bytes) {}
+
+  void* data() const { return data_.get(); }
+  size_t bytes() const { return bytes_; }
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  std::unique_ptr<void, Release> data_{nullptr, [](void*) {}};
+  size_t bytes_ = 0;
+};
+
+/// Work in order on one device. Calls may return before the work is done; synchronize() waits and reports its errors.
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  virtual void upload(void* device_memory, const void* host_memory, size_t bytes) = 0;
+  virtual void download(void* host_memory, const void* device_memory, size_t bytes) = 0;
+  virtual void fill(void* device_memory, int byte, size_t bytes) = 0;
+  virtual void synchronize() = 0;
+
+  /// The threads that host kernels of this stream share; on cuda, nullptr.
+  virtual ThreadPool* threads() = 0;
+
+  /// The cudaStream_t of a cuda or simt stream; on the CPU, nullptr.
+  virtual void* native() = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceCaps& caps() const = 0;
+
+  /// Uninitialised memory, or Error(unavailable) that says how much was wanted and how much there is.
+  virtual Buffer allocate(size_t bytes) = 0;
+  virtual std::unique_ptr<Stream> make_stream() = 0;
+};
+
+struct DeviceOptions {
+  int threads = 0;  ///< threads of host work; 0: as many as this process may use (see usable_threads)
+};
+
+/// Opens "cpu", "cuda", "cuda:1", "simt", or "auto" (cuda where there is a usable one, otherwise cpu).
+/// Error(bad_input) for another name, Error(unavailable) with the reason where the device is not there.
+std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options);
+
+struct DeviceListing {
+  std::string name, description;
+};
+
+/// Every device that open_device can open here, for `convlab list devices`.
+std::vector<DeviceListing> list_devices();
+
+}  // namespace convlab

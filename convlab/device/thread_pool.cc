@@ -1,0 +1,120 @@
+#include "convlab/device/thread_pool.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <fstream>
+#include <string>
+
+namespace convlab {
+namespace {
+
+/// CPUs' worth of time that the container grants, 0 if unlimited or not told.
+double cgroup_cpus() {
+  std::string quota;
+  double period = 0;
+  if (std::ifstream v2("/sys/fs/cgroup/cpu.max"); v2 >> quota >> period && quota != "max" && period > 0) {
+    return std::atof(quota.c_str()) / period;
+  }
+  std::ifstream v1_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), v1_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  double microseconds = 0;
+  if (v1_quota >> microseconds && v1_period >> period && microseconds > 0 && period > 0) return microseconds / period;
+  return 0;
+}
+
+/// The pool whose loop this thread is inside of: nested loops run inline instead of waiting for themselves.
+thread_local const ThreadPool* inside = nullptr;
+
+}  // namespace
+
+int usable_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int count = static_cast<int>(std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
+  if (const double granted = cgroup_cpus(); granted > 0) count = std::min(count, static_cast<int>(granted + 0.999));
+  return std::max(count, 1);
+}
+
+struct ThreadPool::Loop {
+  int64_t count, grain;
+  const std::function<void(int64_t, int64_t, int)>* body;
+  std::atomic<int64_t> next{0};
+  std::atomic<bool> failed{false};
+  int active = 0;  // workers inside, guarded by the pool's mutex
+  std::exception_ptr error;
+  std::mutex error_mutex;
+};
+
+ThreadPool::ThreadPool(int threads) {
+  if (threads <= 0) threads = usable_threads();
+  for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { work(thread); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+}
+
+void ThreadPool::take_pieces(Loop& loop, int thread) {
+  while (!loop.failed.load(std::memory_order_relaxed)) {
+    const int64_t begin = loop.next.fetch_add(loop.grain, std::memory_order_relaxed);
+    if (begin >= loop.count) return;
+    try {
+      (*loop.body)(begin, std::min(begin + loop.grain, loop.count), thread);
+    } catch (...) {
+      const std::lock_guard lock(loop.error_mutex);
+      if (!loop.error) loop.error = std::current_exception();
+      loop.failed = true;
+    }
+  }
+}
+
+void ThreadPool::work(int thread) {
+  inside = this;
+  uint64_t seen = 0;
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wake_.wait(lock, [&] { return stopping_ || (loop_ != nullptr && generation_ != seen); });
+    if (stopping_) return;
+    seen = generation_;
+    Loop& loop = *loop_;
+    ++loop.active;
+    lock.unlock();
+    take_pieces(loop, thread);
+    lock.lock();
+    if (--loop.active == 0) finished_.notify_one();
+  }
+}
+
+void ThreadPool::parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int)>& body) {
+  if (count <= 0) return;
+  grain = std::max<int64_t>(grain, 1);
+  if (inside == this || workers_.empty() || count <= grain) {
+    for (int64_t begin = 0; begin < count; begin += grain) body(begin, std::min(begin + grain, count), 0);
+    return;
+  }
+  Loop loop{.count = count, .grain = grain, .body = &body};
+  {
+    const std::lock_guard lock(mutex_);
+    loop_ = &loop;
+    ++generation_;
+  }
+  wake_.notify_all();
+  const ThreadPool* const outer = inside;
+  inside = this;
+  take_pieces(loop, 0);
+  inside = outer;
+  std::unique_lock lock(mutex_);
+  loop_ = nullptr;  // late wakers find nothing to join
+  finished_.wait(lock, [&] { return loop.active == 0; });
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+}  // namespace convlab

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace convlab {
+
+/// Threads that this process may use: the least of the scheduler's affinity mask and the container's CPU limit
+/// (cgroup v2 cpu.max or v1 cfs quota, rounded up), at least 1.
+int usable_threads();
+
+/// A fixed set of threads for data-parallel loops. The caller's thread is one of them; one loop runs at a time.
+class ThreadPool {
+ public:
+  /// `threads` of work in all, 1 or more; 0 means usable_threads().
+  explicit ThreadPool(int threads = 0);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int size() const { return static_cast<int>(workers_.size()) + 1; }
+
+  /// Calls body(begin, end, thread) for pieces that cover [0, count) once, at most `grain` long each, thread being in
+  /// [0, size()). Pieces are handed out in order as threads become free. Returns when all are done; the first
+  /// exception is rethrown then. A loop started from inside a body runs on the calling thread alone.
+  void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int)>& body);
+
+ private:
+  struct Loop;
+  void work(int thread);
+  static void take_pieces(Loop& loop, int thread);
+
+  std::vector<std::thread> workers_;
+  std::mutex mutex_;
+  std::condition_variable wake_, finished_;
+  Loop* loop_ = nullptr;
+  uint64_t generation_ = 0;
+  bool stopping_ = false;
+};
+
+}  // namespace convlab

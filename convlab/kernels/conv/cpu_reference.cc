@@ -1,0 +1,114 @@
+// cpu.reference: the course's seven loops, and the oracle of all other kernels.
+// Threads: each map of each image is one piece of work.
+// Per output: terms() multiplications and additions in double, rounded to float once, at the very end.
+// Refuses nothing: every problem, epilogue and element type of the contract is computed, here by its definition.
+// Limited by latency: one dependent double addition after the other.
+
+#include <cmath>
+#include <limits>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+double pixel(const ConvStep& step, const void* x, int64_t index) {
+  if (step.input == ElementType::u8) return static_cast<const uint8_t*>(x)[index];
+  return static_cast<const float*>(x)[index];
+}
+
+double convolved(const ConvArgs& args, int64_t n, int64_t k, int64_t p, int64_t q) {
+  const ConvProblem& problem = args.step.problem;
+  const int64_t channels = problem.channels_per_group();
+  const int64_t first_channel = k / problem.maps_per_group() * channels;
+  double sum = 0;
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t r = 0; r < problem.r; ++r) {
+      const int64_t h = p * problem.stride_h + r * problem.dilation_h - problem.pad_top;
+      if (h < 0 || h >= problem.h) continue;
+      for (int64_t s = 0; s < problem.s; ++s) {
+        const int64_t w = q * problem.stride_w + s * problem.dilation_w - problem.pad_left;
+        if (w < 0 || w >= problem.w) continue;
+        sum += pixel(args.step, args.x, ((n * problem.c + first_channel + c) * problem.h + h) * problem.w + w) *
+               args.w[((k * channels + c) * problem.r + r) * problem.s + s];
+      }
+    }
+  }
+  return args.step.epilogue.bias ? sum + args.bias[k] : sum;
+}
+
+double pooled(const ConvArgs& args, int64_t n, int64_t k, int64_t p, int64_t q) {
+  if (!args.step.epilogue.pool) return convolved(args, n, k, p, q);
+  const Pool& pool = *args.step.epilogue.pool;
+  const int64_t height = args.step.problem.p(), width = args.step.problem.q();
+  double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  int64_t inside = 0, window = 0;
+  for (int64_t r = 0; r < pool.kernel_h; ++r) {
+    for (int64_t s = 0; s < pool.kernel_w; ++s) {
+      const int64_t h = p * pool.stride_h + r * pool.dilation_h - pool.pad_top;
+      const int64_t w = q * pool.stride_w + s * pool.dilation_w - pool.pad_left;
+      // A window of ceil_mode may reach beyond the padding; what lies there does not count, even where padding does.
+      if (h < height + pool.pad_bottom && w < width + pool.pad_right) ++window;
+      if (h < 0 || h >= height || w < 0 || w >= width) continue;
+      const double value = convolved(args, n, k, h, w);
+      if (!(value <= largest)) largest = value;  // so that NaN wins
+      if (std::isnan(value)) return value;
+      sum += value;
+      ++inside;
+    }
+  }
+  if (pool.kind == PoolKind::max) return largest;
+  return sum / static_cast<double>(pool.count_include_pad ? window : inside);
+}
+
+double activated(const Activation& activation, double value) {
+  switch (activation.kind) {
+    case ActivationKind::none:
+      return value;
+    case ActivationKind::relu:
+      return value < 0 ? 0 : value;
+    case ActivationKind::leaky_relu:
+      return value < 0 ? activation.alpha * value : value;
+    case ActivationKind::clip:
+      return value < activation.alpha ? activation.alpha : value > activation.beta ? activation.beta : value;
+    case ActivationKind::sigmoid:
+      return 1 / (1 + std::exp(-value));
+    case ActivationKind::tanh:
+      return std::tanh(value);
+  }
+  return value;
+}
+
+Refusal refuses(const ConvStep&, const DeviceCaps&) { return std::nullopt; }
+
+void launch(const ConvArgs& args, Stream& stream) {
+  const Shape shape = args.step.output_shape();
+  const int64_t maps = shape[1], height = shape[2], width = shape[3];
+  stream.threads()->parallel_for(shape[0] * maps, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t map = begin; map < end; ++map) {
+      float* y = args.y + map * height * width;
+      for (int64_t p = 0; p < height; ++p) {
+        for (int64_t q = 0; q < width; ++q) {
+          const double value = pooled(args, map / maps, map % maps, p, q);
+          y[p * width + q] = static_cast<float>(activated(args.step.epilogue.activation, value));
+        }
+      }
+    }
+  });
+}
+
+const RegisterConvKernel registered{{
+    .info = {.name = "cpu.reference",
+             .device = DeviceKind::cpu,
+             .math = Math::fp32,
+             .repeat = Repeat::bitwise,
+             .rung = 0,
+             .idea = "the seven loops of the definition, summed in double: the oracle",
+             .after = ""},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "convlab/conv/epilogue.h"
+#include "convlab/conv/problem.h"
+#include "convlab/device/device.h"
+#include "convlab/tensor/element_type.h"
+
+namespace convlab {
+
+/// The arithmetic class of a convolution: what its error may be, from most to least accurate. fp32 means a relative L2
+/// error of at most 1e-6. bf16x2: operands split in two bf16, three products.
+enum class Math { fp32, bf16x2, tf32, fp16, bf16 };
+
+std::string_view name_of(Math math);
+
+/// bitwise: the same input gives the same bits every time. order_dependent: sums may be taken in another order.
+enum class Repeat { bitwise, order_dependent };
+
+struct KernelInfo {
+  std::string_view name;  ///< "cuda.shared_tile": unique on its device, and stable
+  DeviceKind device = DeviceKind::cpu;
+  Math math = Math::fp32;
+  Repeat repeat = Repeat::bitwise;
+  int rung = 0;            ///< place on the ladder; the reference is 0
+  std::string_view idea;   ///< the one change, in a line
+  std::string_view after;  ///< the kernel that it changes; "" for the first
+};
+
+/// A convolution with all that happens in the same step. Input is NCHW of `input` elements; filters are always fp32
+/// KCRS and bias fp32; output is NCHW fp32.
+struct ConvStep {
+  ConvProblem problem;
+  Epilogue epilogue;
+  ElementType input = ElementType::f32;  ///< f32, or u8: raw pixels, taken as 0..255
+
+  /// The step's output: pooled if the epilogue pools.
+  Shape output_shape() const;
+};
+
+/// Addresses in the memory of the kernel's device. `prepared` and `workspace` hold as many bytes as the kernel asked
+/// for, aligned to 64 bytes; the same `prepared` is given to prepare() and to every launch() with these weights, while
+/// `workspace` is scratch whose content does not last. No two arrays overlap.
+struct ConvArgs {
+  const ConvStep& step;
+  const void* x = nullptr;
+  const float* w = nullptr;
+  const float* bias = nullptr;  ///< K floats, or nullptr unless epilogue.bias
+  float* y = nullptr;
+  void* prepared = nullptr;
+  void* workspace = nullptr;
+};
+
+/// Why not, in words for a user; nullopt: it fits, and then it is right.
+using Refusal = std::optional<std::string>;
+
+/// The contract of a convolution kernel. Functions keep no state between calls; two layers may be interleaved.
+struct ConvKernel {
+  KernelInfo info;
+  Refusal (*refuses)(const ConvStep&, const DeviceCaps&) = nullptr;
+  size_t (*prepared_bytes)(const ConvStep&) = nullptr;                      ///< may be null: 0
+  size_t (*workspace_bytes)(const ConvStep&, const DeviceCaps&) = nullptr;  ///< may be null: 0
+  void (*prepare)(const ConvArgs&, Stream&) = nullptr;  ///< once per weights: pack, convert; timed apart. May be null
+  void (*launch)(const ConvArgs&, Stream&) = nullptr;   ///< writes all of y
+};
+
+/// The refusal of every ladder rung: anything but plain fp32 NCHW in and out, without epilogue.
+Refusal refuse_unless_plain(const ConvStep& step);
+
+}  // namespace convlab

@@ -1,0 +1,38 @@
+#include "convlab/kernels/op.h"
+
+#include <algorithm>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+std::vector<OpKernel>& kernels() {
+  static std::vector<OpKernel> all;
+  return all;
+}
+
+}  // namespace
+
+RegisterOpKernel::RegisterOpKernel(const OpKernel& kernel) {
+  std::vector<OpKernel>& all = kernels();
+  // By name, so that the choice does not depend on the order of linking.
+  all.insert(std::upper_bound(all.begin(), all.end(), kernel,
+                              [](const OpKernel& a, const OpKernel& b) { return a.name < b.name; }),
+             kernel);
+}
+
+const std::vector<OpKernel>& op_kernels() { return kernels(); }
+
+const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device) {
+  std::string refusals;
+  for (const OpKernel& kernel : kernels()) {
+    if (kernel.device != device) continue;
+    const Refusal refusal = kernel.refuses(step);
+    if (!refusal) return kernel;
+    refusals += fmt::format("; {}: {}", kernel.name, *refusal);
+  }
+  throw unavailable("no kernel computes {} on {}{}", name_of(step.op), name_of(device), refusals);
+}
+
+}  // namespace convlab

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <span>
+
+#include "convlab/kernels/kernel.h"
+#include "convlab/model/graph.h"
+
+namespace convlab {
+
+/// One operator of a plan that is not a convolution. All tensors are dense float32; `activation` is applied to what the
+/// operator itself gives (only dense layers fuse one).
+struct OpStep {
+  Op op;
+  std::vector<Shape> inputs;
+  Shape output;
+  Activation activation;
+};
+
+/// Addresses in the memory of the kernel's device; see ConvArgs.
+struct OpArgs {
+  const OpStep& step;
+  std::span<const float* const> inputs;
+  float* output = nullptr;
+  void* prepared = nullptr;
+  void* workspace = nullptr;
+};
+
+/// The contract of an operator's kernel; as ConvKernel's. `prepare` sees constant inputs' addresses, others are null.
+struct OpKernel {
+  std::string_view name;  ///< "cpu.softmax"
+  DeviceKind device = DeviceKind::cpu;
+  Refusal (*refuses)(const OpStep&) = nullptr;         ///< also refuses other operators than its own
+  size_t (*prepared_bytes)(const OpStep&) = nullptr;   ///< may be null: 0
+  size_t (*workspace_bytes)(const OpStep&) = nullptr;  ///< may be null: 0
+  void (*prepare)(const OpArgs&, Stream&) = nullptr;   ///< may be null
+  void (*launch)(const OpArgs&, Stream&) = nullptr;    ///< writes all of output
+};
+
+const std::vector<OpKernel>& op_kernels();
+
+/// The first kernel of the device that does not refuse, or Error(unavailable) with the refusals.
+const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device);
+
+struct RegisterOpKernel {
+  explicit RegisterOpKernel(const OpKernel& kernel);
+};
+
+}  // namespace convlab

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "convlab/conv/epilogue.h"
+#include "convlab/tensor/tensor.h"
+
+namespace convlab {
+
+/// How an operator's padding is given: as numbers, or computed so that the output has ceil(input / stride) elements,
+/// an odd one going after (same_upper) or before (same_lower).
+enum class AutoPad { explicit_pads, same_upper, same_lower, valid };
+
+// One struct an operator, with ONNX's meaning; inputs in ONNX's order. Axes may be negative, counting from the end.
+
+struct ConvOp {  ///< inputs: x, w, optional bias
+  int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
+  int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  int64_t groups = 1;
+  AutoPad auto_pad = AutoPad::explicit_pads;
+};
+struct PoolOp {
+  Pool pool;
+  AutoPad auto_pad = AutoPad::explicit_pads;
+};
+struct GlobalAveragePoolOp {};
+struct ActivationOp {
+  Activation activation;
+};
+struct BatchNormOp {  ///< inputs: x, scale, shift, mean, variance, each of C elements
+  float epsilon = 1e-5f;
+};
+struct GemmOp {  ///< alpha * A' * B' + beta * C; inputs: A, B, optional C
+  float alpha = 1, beta = 1;
+  bool transpose_a = false, transpose_b = false;
+};
+struct MatMulOp {};
+struct AddOp {};
+struct MulOp {};
+struct ConcatOp {
+  int64_t axis = 0;
+};
+struct FlattenOp {
+  int64_t axis = 1;
+};
+struct ReshapeOp {  ///< 0 keeps a size unless allow_zero, -1 takes the rest
+  Shape shape;
+  bool allow_zero = false;
+};
+struct SqueezeOp {  ///< no axes: all of size 1
+  std::vector<int64_t> axes;
+};
+struct UnsqueezeOp {
+  std::vector<int64_t> axes;
+};
+struct TransposeOp {  ///< empty: reversed
+  std::vector<int64_t> permutation;
+};
+struct SoftmaxOp {
+  int64_t axis = -1;
+  bool log = false;
+  bool flattened = false;  ///< opset < 13: over all dimensions from axis on
+};
+enum class PadMode { constant, reflect, edge };
+struct PadOp {  ///< pads: before of every dimension, then after of every dimension; may be negative (cropping)
+  PadMode mode = PadMode::constant;
+  std::vector<int64_t> pads;
+  float value = 0;
+};
+struct RoundOp {};  ///< a Cast to float16 in mid-graph: values rounded to binary16, kept as float32
+
+using Op = std::variant<ConvOp, PoolOp, GlobalAveragePoolOp, ActivationOp, BatchNormOp, GemmOp, MatMulOp, AddOp, MulOp,
+                        ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp, SoftmaxOp, PadOp, RoundOp>;
+
+/// ONNX's name of the operator ("Conv", "MaxPool", ...), for messages and tables.
+std::string name_of(const Op& op);
+
+using ValueId = int;
+
+struct Node {
+  std::string name;  ///< as in the file, for messages; made up where the file has none
+  Op op;
+  std::vector<ValueId> inputs;
+  ValueId output = -1;
+};
+
+/// A feed-forward network with one input and one output, all values float32. Nodes stand in an order in which they can
+/// run. Identity, Dropout and Constant are gone; Casts are folded into constants or are RoundOp.
+struct Graph {
+  std::string name;
+  std::vector<std::string> value_names;  ///< by ValueId
+  std::map<ValueId, Tensor> constants;   ///< float32
+  std::vector<Node> nodes;
+  ValueId input = -1, output = -1;
+  Shape input_shape;  ///< -1 for sizes that the file leaves open (the batch, usually)
+  std::map<std::string, std::string> metadata;
+
+  ValueId add_value(std::string value_name) {
+    value_names.push_back(std::move(value_name));
+    return static_cast<ValueId>(value_names.size()) - 1;
+  }
+};
+
+/// The shape of each value for this input shape, by ValueId. Error(bad_input) that names node, operator and reason
+/// where shapes do not fit each other.
+std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape);
+
+}  // namespace convlab

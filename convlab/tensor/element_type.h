@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace convlab {
+
+/// The type of one element of a tensor. f16 is IEEE binary16, kept as its bits in uint16_t.
+enum class ElementType { f32, f16, f64, u8, i8, i32, i64 };
+
+/// Bytes of one element.
+constexpr size_t size_of(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+    case ElementType::i32:
+      return 4;
+    case ElementType::f64:
+    case ElementType::i64:
+      return 8;
+    case ElementType::f16:
+      return 2;
+    case ElementType::u8:
+    case ElementType::i8:
+      return 1;
+  }
+  return 0;
+}
+
+constexpr std::string_view name_of(ElementType type) {
+  switch (type) {
+    case ElementType::f32:
+      return "float32";
+    case ElementType::f16:
+      return "float16";
+    case ElementType::f64:
+      return "float64";
+    case ElementType::u8:
+      return "uint8";
+    case ElementType::i8:
+      return "int8";
+    case ElementType::i32:
+      return "int32";
+    case ElementType::i64:
+      return "int64";
+  }
+  return "?";
+}
+
+}  // namespace convlab

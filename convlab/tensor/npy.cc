@@ -1,0 +1,104 @@
+#include "convlab/tensor/npy.h"
+
+#include <cstring>
+#include <string>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/text.h"
+
+namespace convlab {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+
+struct TypeCode {
+  std::string_view code;
+  ElementType type;
+};
+constexpr TypeCode kTypeCodes[] = {
+    {"<f4", ElementType::f32}, {"<f2", ElementType::f16}, {"<f8", ElementType::f64}, {"|u1", ElementType::u8},
+    {"|i1", ElementType::i8},  {"<i4", ElementType::i32}, {"<i8", ElementType::i64},
+};
+
+/// The text after `'key':` in the header, a Python dictionary literal of three known keys.
+std::string_view after_key(std::string_view header, std::string_view key, std::string_view name) {
+  const size_t at = header.find(fmt::format("'{}':", key));
+  if (at == std::string_view::npos) throw bad_input("{}: npy header has no '{}'", name, key);
+  std::string_view rest = header.substr(at + key.size() + 3);
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  return rest;
+}
+
+ElementType parse_type(std::string_view header, std::string_view name) {
+  const std::string_view text = after_key(header, "descr", name);
+  for (const TypeCode& candidate : kTypeCodes) {
+    if (text.starts_with(fmt::format("'{}'", candidate.code))) return candidate.type;
+  }
+  throw bad_input("{}: npy element type {} is not supported; use little-endian f2, f4, f8, u1, i1, i4 or i8", name,
+                  text.substr(0, text.find(',')));
+}
+
+Shape parse_shape(std::string_view header, std::string_view name) {
+  const std::string_view text = after_key(header, "shape", name);
+  const size_t close = text.find(')');
+  if (!text.starts_with('(') || close == std::string_view::npos) throw bad_input("{}: npy shape is malformed", name);
+  Shape shape;
+  for (std::string part : split(text.substr(1, close - 1), ',')) {
+    std::erase(part, ' ');
+    if (!part.empty()) shape.push_back(parse_int(part, fmt::format("{}: npy shape", name), 0, INT64_MAX));
+  }
+  return shape;
+}
+
+}  // namespace
+
+Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (bytes.size() < 10 || !text.starts_with(kMagic)) throw bad_input("{}: not an .npy file (no NUMPY magic)", name);
+  const int version = bytes[6];
+  if (version < 1 || version > 3) throw bad_input("{}: npy version {} is not known", name, version);
+  const size_t length_bytes = version == 1 ? 2 : 4;
+  size_t length = 0;
+  if (bytes.size() < 8 + length_bytes) throw bad_input("{}: truncated in the npy header", name);
+  for (size_t i = 0; i < length_bytes; ++i) length |= static_cast<size_t>(bytes[8 + i]) << (8 * i);
+  const size_t begin = 8 + length_bytes + length;
+  if (begin > bytes.size())
+    throw bad_input("{}: truncated: the npy header ends at byte {} of {}", name, begin, bytes.size());
+
+  const std::string_view header = text.substr(8 + length_bytes, length);
+  const ElementType type = parse_type(header, name);
+  if (after_key(header, "fortran_order", name).starts_with("True")) {
+    throw bad_input("{}: npy is in Fortran order; save it with numpy.ascontiguousarray", name);
+  }
+  Shape shape = parse_shape(header, name);
+  const int64_t wanted = checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
+  const int64_t present = static_cast<int64_t>(bytes.size() - begin);
+  if (wanted != present) {
+    throw bad_input("{}: shape {} of {} needs {} bytes, the file has {}", name, to_text(shape), name_of(type), wanted,
+                    present);
+  }
+  Tensor tensor(type, std::move(shape));
+  std::memcpy(tensor.raw(), bytes.data() + begin, tensor.bytes());
+  return tensor;
+}
+
+std::vector<uint8_t> to_npy(const Tensor& tensor) {
+  std::string_view code;
+  for (const TypeCode& candidate : kTypeCodes) {
+    if (candidate.type == tensor.type()) code = candidate.code;
+  }
+  const std::string comma = tensor.shape().size() == 1 ? "," : "";
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", code,
+                                   fmt::join(tensor.shape(), ", "), comma);
+  constexpr size_t kPreamble = 10, kAlignment = 64;
+  header.append(kAlignment - (kPreamble + header.size() + 1) % kAlignment, ' ').push_back('\n');
+
+  std::vector<uint8_t> bytes(kMagic.begin(), kMagic.end());
+  bytes.insert(bytes.end(), {1, 0, static_cast<uint8_t>(header.size()), static_cast<uint8_t>(header.size() >> 8)});
+  bytes.insert(bytes.end(), header.begin(), header.end());
+  const auto* data = static_cast<const uint8_t*>(tensor.raw());
+  bytes.insert(bytes.end(), data, data + tensor.bytes());
+  return bytes;
+}
+
+}  // namespace convlab

@@ -1,0 +1,111 @@
+#include "convlab/tensor/tensor.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/half.h"
+
+namespace convlab {
+
+int64_t element_count(const Shape& shape) {
+  int64_t count = 1;
+  for (int64_t size : shape) {
+    if (size < 0) throw bad_input("a tensor's dimension is negative: {}", to_text(shape));
+    count = checked_mul(count, size);
+  }
+  return count;
+}
+
+std::string to_text(const Shape& shape) {
+  if (shape.empty()) return "scalar";
+  return fmt::format("{}", fmt::join(shape, "x"));
+}
+
+Tensor::Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(shape)), count_(element_count(shape_)) {
+  constexpr int64_t kAlignment = 64;
+  const int64_t bytes = checked_mul(count_, static_cast<int64_t>(size_of(type_)));
+  // An empty tensor still has an address: a null pointer means "no tensor".
+  data_.reset(std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(round_up(bytes, kAlignment), kAlignment))));
+  if (!data_)
+    throw bad_input("a tensor of shape {} needs {} bytes; that much memory is not to be had", to_text(shape_), bytes);
+}
+
+Tensor Tensor::clone() const {
+  if (empty()) return {};
+  Tensor copy(type_, shape_);
+  std::memcpy(copy.raw(), raw(), bytes());
+  return copy;
+}
+
+Tensor Tensor::reshaped(Shape shape) && {
+  if (element_count(shape) != count_) throw bad_input("shape {} cannot become {}", to_text(shape_), to_text(shape));
+  shape_ = std::move(shape);
+  return std::move(*this);
+}
+
+void Tensor::require(ElementType wanted) const {
+  if (type_ != wanted) throw bad_input("a tensor of {} is used as {}", name_of(type_), name_of(wanted));
+}
+
+namespace {
+
+struct Half {
+  uint16_t bits;
+};
+
+template <class To, class From>
+To convert_one(From value) {
+  if constexpr (std::is_same_v<From, Half>) {
+    return convert_one<To>(half_to_float(value.bits));
+  } else if constexpr (std::is_same_v<To, Half>) {
+    return {float_to_half(static_cast<float>(value))};
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+    if (!(value == value)) return 0;
+    if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    if (value >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    return static_cast<To>(value);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// Calls visit with a typed null pointer: the one switch over element types.
+template <class Visit>
+void with_type(ElementType type, Visit visit) {
+  switch (type) {
+    case ElementType::f32:
+      return visit(static_cast<float*>(nullptr));
+    case ElementType::f16:
+      return visit(static_cast<Half*>(nullptr));
+    case ElementType::f64:
+      return visit(static_cast<double*>(nullptr));
+    case ElementType::u8:
+      return visit(static_cast<uint8_t*>(nullptr));
+    case ElementType::i8:
+      return visit(static_cast<int8_t*>(nullptr));
+    case ElementType::i32:
+      return visit(static_cast<int32_t*>(nullptr));
+    case ElementType::i64:
+      return visit(static_cast<int64_t*>(nullptr));
+  }
+}
+
+}  // namespace
+
+Tensor converted(const Tensor& tensor, ElementType type) {
+  if (tensor.type() == type) return tensor.clone();
+  Tensor result(type, tensor.shape());
+  with_type(tensor.type(), [&]<class From>(From*) {
+    with_type(type, [&]<class To>(To*) {
+      const auto* from = static_cast<const From*>(tensor.raw());
+      auto* to = static_cast<To*>(result.raw());
+      for (int64_t i = 0; i < tensor.count(); ++i) to[i] = convert_one<To>(from[i]);
+    });
+  });
+  return result;
+}
+
+}  // namespace convlab

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "convlab/base/error.h"
+#include "convlab/tensor/element_type.h"
+#include "convlab/tensor/shape.h"
+
+namespace convlab {
+
+template <class T>
+constexpr ElementType element_type_of();
+template <>
+constexpr ElementType element_type_of<float>() {
+  return ElementType::f32;
+}
+template <>
+constexpr ElementType element_type_of<double>() {
+  return ElementType::f64;
+}
+template <>
+constexpr ElementType element_type_of<uint16_t>() {
+  return ElementType::f16;
+}
+template <>
+constexpr ElementType element_type_of<uint8_t>() {
+  return ElementType::u8;
+}
+template <>
+constexpr ElementType element_type_of<int8_t>() {
+  return ElementType::i8;
+}
+template <>
+constexpr ElementType element_type_of<int32_t>() {
+  return ElementType::i32;
+}
+template <>
+constexpr ElementType element_type_of<int64_t>() {
+  return ElementType::i64;
+}
+
+/// A dense tensor in host memory, row-major, 64-byte aligned. Copying shares nothing: use clone(); moving is cheap.
+class Tensor {
+ public:
+  Tensor() = default;
+
+  /// Uninitialised elements. Error(bad_input) where the size overflows or the memory is not to be had.
+  Tensor(ElementType type, Shape shape);
+
+  /// A copy of `values`; their number must be the shape's.
+  template <class T>
+  static Tensor of(Shape shape, std::span<const T> values);
+
+  Tensor clone() const;
+
+  /// The same elements under another shape of as many elements.
+  Tensor reshaped(Shape shape) &&;
+
+  ElementType type() const { return type_; }
+  const Shape& shape() const { return shape_; }
+  int64_t count() const { return count_; }
+  size_t bytes() const { return static_cast<size_t>(count_) * size_of(type_); }
+  bool empty() const { return data_ == nullptr; }
+
+  void* raw() { return data_.get(); }
+  const void* raw() const { return data_.get(); }
+
+  /// All elements. T must be the element type's (uint16_t for f16), otherwise Error(bad_input).
+  template <class T>
+  std::span<T> values() {
+    require(element_type_of<T>());
+    return {static_cast<T*>(raw()), static_cast<size_t>(count_)};
+  }
+  template <class T>
+  std::span<const T> values() const {
+    require(element_type_of<T>());
+    return {static_cast<const T*>(raw()), static_cast<size_t>(count_)};
+  }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+
+  void require(ElementType wanted) const;
+
+  ElementType type_ = ElementType::f32;
+  Shape shape_;
+  int64_t count_ = 0;
+  std::unique_ptr<void, Free> data_;
+};
+
+/// Elements converted to another type: to f16 rounds to nearest even; to an integer truncates towards zero and
+/// saturates (NaN gives 0); the other conversions are those of the language.
+Tensor converted(const Tensor& tensor, ElementType type);
+
+template <class T>
+Tensor Tensor::of(Shape shape, std::span<const T> values) {
+  Tensor tensor(element_type_of<T>(), std::move(shape));
+  if (static_cast<size_t>(tensor.count()) != values.size()) {
+    throw bad_input("{} values given for a tensor of shape {}", values.size(), to_text(tensor.shape()));
+  }
+  std::copy(values.begin(), values.end(), tensor.values<T>().begin());
+  return tensor;
+}
+
+}  // namespace convlab

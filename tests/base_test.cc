@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/half.h"
+#include "convlab/base/text.h"
+
+namespace convlab {
+namespace {
+
+TEST(Checked, OverflowIsAnError) {
+  EXPECT_EQ(checked_product({3, 4, 5}), 60);
+  EXPECT_THROW(checked_mul(INT64_MAX, 2), Error);
+  EXPECT_THROW(checked_add(INT64_MAX, 1), Error);
+}
+
+TEST(Text, ParseIntTakesWholeNumbersInRangeOnly) {
+  EXPECT_EQ(parse_int("42", "--images", 1, 100), 42);
+  for (const char* wrong : {"", "ten", "4.5", "4 ", " 4", "-5", "0", "101", "99999999999999999999"}) {
+    EXPECT_THROW(parse_int(wrong, "--images", 1, 100), Error) << wrong;
+  }
+}
+
+TEST(Text, GlobMatches) {
+  EXPECT_TRUE(glob_match("cuda.*", "cuda.basic"));
+  EXPECT_TRUE(glob_match("*tile*", "cuda.shared_tile"));
+  EXPECT_TRUE(glob_match("cpu.d?rect", "cpu.direct"));
+  EXPECT_FALSE(glob_match("cuda.*", "cpu.direct"));
+  EXPECT_FALSE(glob_match("cuda", "cuda.basic"));
+}
+
+TEST(Text, ClosestSuggestsOnlyWhatIsNear) {
+  EXPECT_EQ(closest("fa91", {"fa19", "sp18"}), "fa19");
+  EXPECT_EQ(closest("resnet", {"fa19", "sp18"}), "");
+}
+
+TEST(Half, EveryHalfSurvivesTheWayThroughFloat) {
+  for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<uint16_t>(bits);
+    const float value = half_to_float(half);
+    if (std::isnan(value)) {
+      EXPECT_TRUE(std::isnan(half_to_float(float_to_half(value))));
+    } else {
+      ASSERT_EQ(float_to_half(value), half);
+    }
+  }
+}
+
+TEST(Half, RoundsToNearestEven) {
+  EXPECT_EQ(float_to_half(1.0f + 0x1p-11f), float_to_half(1.0f));              // a tie goes to even
+  EXPECT_EQ(float_to_half(1.0f + 0x1.8p-10f), float_to_half(1.0f + 0x1p-9f));  // the next tie goes up
+  EXPECT_EQ(half_to_float(float_to_half(65519.0f)), 65504.0f);
+  EXPECT_EQ(half_to_float(float_to_half(65520.0f)), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(half_to_float(float_to_half(0x1p-24f)), 0x1p-24f);
+  EXPECT_EQ(half_to_float(float_to_half(0x1p-25f)), 0.0f);
+}
+
+}  // namespace
+}  // namespace convlab
