@@ -43,17 +43,34 @@ function(convlab_layer name)
   target_link_libraries(convlab_all INTERFACE convlab_${name})
 endfunction()
 
-# convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel, or one operator, in one file.
+# convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel, or one operator, in one file. A .cu file is
+# compiled by nvcc where CUDA is there, and once more for the host, unless it is bound to a chip (GPU_ONLY).
 function(convlab_kernel file)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;OPTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "GPU_ONLY" "" "DEPENDS;OPTIONS" ${ARGN})
   get_filename_component(stem ${file} NAME_WE)
-  set(target convlab_kernel_${stem})
-  add_library(${target} OBJECT ${file})
-  target_link_libraries(${target} PUBLIC convlab_options convlab_kernels ${ARG_DEPENDS})
+  if(NOT file MATCHES "\\.cu$")
+    convlab_kernel_object(convlab_kernel_${stem} ${file})
+    return()
+  endif()
+  if(CONVLAB_CUDA_FOUND)
+    convlab_kernel_object(convlab_kernel_${stem} ${file})
+  endif()
+  if(CONVLAB_SIMT AND NOT ARG_GPU_ONLY)
+    set(host_source ${CMAKE_CURRENT_BINARY_DIR}/${stem}.simt.cc)
+    file(CONFIGURE OUTPUT ${host_source} CONTENT "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${file}\"\n")
+    convlab_kernel_object(convlab_kernel_${stem}_simt ${host_source})
+    target_link_libraries(convlab_kernel_${stem}_simt PRIVATE convlab_simt_kernel_options)
+  endif()
+endfunction()
+
+# The object library of one compilation of a kernel; takes ARG_DEPENDS and ARG_OPTIONS from convlab_kernel.
+macro(convlab_kernel_object target source)
+  add_library(${target} OBJECT ${source})
+  target_link_libraries(${target} PRIVATE convlab_options convlab_kernels ${ARG_DEPENDS})
   target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
   target_sources(convlab_all INTERFACE $<TARGET_OBJECTS:${target}>)
   target_link_libraries(convlab_all INTERFACE ${ARG_DEPENDS})
-endfunction()
+endmacro()
 
 # convlab_test(NAME SOURCES file... [LABELS label...]): one GoogleTest program; each of its tests is one CTest test.
 function(convlab_test name)

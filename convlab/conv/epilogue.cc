@@ -1,6 +1,6 @@
 #include "convlab/conv/epilogue.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace convlab {
 namespace {

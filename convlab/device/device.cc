@@ -1,7 +1,9 @@
 #include "convlab/device/device.h"
 
 #include "convlab/base/error.h"
+#include "convlab/base/text.h"
 #include "convlab/device/cpu.h"
+#include "convlab/device/cuda.h"
 
 namespace convlab {
 
@@ -18,14 +20,20 @@ std::string_view name_of(DeviceKind kind) {
 }
 
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {
-  if (name == "cpu" || name == "auto") return open_cpu(options);
-  if (name == "cuda" || name.starts_with("cuda:")) {
-    throw unavailable("--device {}: this build has no CUDA support; use --device cpu", name);
+  if (name == "auto") return cuda_present() ? open_cuda(0, options) : open_cpu(options);
+  if (name == "cpu") return open_cpu(options);
+  if (name == "cuda") return open_cuda(0, options);
+  if (name.starts_with("cuda:")) {
+    return open_cuda(static_cast<int>(parse_int(name.substr(5), "--device cuda:N", 0, 1023)), options);
   }
   if (name == "simt") throw unavailable("--device simt: this build has no CUDA kernels; use --device cpu");
   throw bad_input("--device {}: no such device; use auto, cpu, cuda, cuda:N or simt", name);
 }
 
-std::vector<DeviceListing> list_devices() { return {{"cpu", open_cpu({})->caps().description}}; }
+std::vector<DeviceListing> list_devices() {
+  std::vector<DeviceListing> listings{{"cpu", open_cpu({})->caps().description}};
+  for (DeviceListing& gpu : list_cuda()) listings.push_back(std::move(gpu));
+  return listings;
+}
 
 }  // namespace convlab

@@ -1,5 +1,7 @@
 #include "convlab/tensor/npy.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <string>
 

@@ -1,5 +1,7 @@
 #include "convlab/tensor/tensor.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -1,0 +1,59 @@
+# CUDA, if wanted and there: sets CONVLAB_CUDA_FOUND and what a CUDA source is compiled with.
+
+set(CONVLAB_CUDA AUTO CACHE STRING "AUTO: kernels for GPUs where a driver and nvcc are present; ON; OFF")
+set_property(CACHE CONVLAB_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(CONVLAB_CUDA_ARCHITECTURES "" CACHE STRING
+  "Compute capabilities to build for, as 80;90a; empty: all of 80 86 89 90a 100 that nvcc knows")
+
+set(CONVLAB_CUDA_FOUND OFF)
+set(wanted ${CONVLAB_CUDA})
+if(CONVLAB_CUDA STREQUAL AUTO)
+  set(wanted OFF)
+  if(EXISTS /proc/driver/nvidia/version OR EXISTS /dev/nvidiactl)
+    include(CheckLanguage)
+    check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER)
+      set(wanted ON)
+    endif()
+  endif()
+endif()
+if(NOT wanted)
+  return()
+endif()
+
+# Any one architecture, so that CMake adds none of its own: the flags below say which.
+set(CMAKE_CUDA_ARCHITECTURES OFF)
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+set(CONVLAB_CUDA_FOUND ON)
+if(CCACHE_PROGRAM AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+if(NOT CONVLAB_CUDA_ARCHITECTURES)
+  execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch OUTPUT_VARIABLE known)
+  foreach(architecture IN ITEMS 80 86 89 90a 100)
+    string(REGEX REPLACE "[a-z]" "" number ${architecture})
+    if(known MATCHES "compute_${number}")
+      list(APPEND CONVLAB_CUDA_ARCHITECTURES ${architecture})
+    endif()
+  endforeach()
+endif()
+list(JOIN CONVLAB_CUDA_ARCHITECTURES "," CONVLAB_CUDA_ARCHITECTURE_TEXT)
+message(STATUS "CUDA ${CUDAToolkit_VERSION} for compute capability ${CONVLAB_CUDA_ARCHITECTURE_TEXT}")
+
+# CMake 3.25 turns CUDA_STANDARD 20 into C++17 for nvcc 13, silently: hence the flag itself.
+# fmt 9 takes nvcc's front end for one without constexpr, and then does not compile.
+set(CONVLAB_CUDA_OPTIONS -std=c++20 --expt-relaxed-constexpr -Wno-deprecated-gpu-targets -DFMT_USE_CONSTEXPR=1)
+foreach(architecture IN LISTS CONVLAB_CUDA_ARCHITECTURES)
+  list(APPEND CONVLAB_CUDA_OPTIONS "SHELL:-gencode arch=compute_${architecture},code=sm_${architecture}")
+endforeach()
+# The driver can compile the lowest architecture's PTX for GPUs that are newer than this list.
+list(GET CONVLAB_CUDA_ARCHITECTURES 0 lowest)
+if(NOT lowest MATCHES "a$")
+  list(APPEND CONVLAB_CUDA_OPTIONS "SHELL:-gencode arch=compute_${lowest},code=compute_${lowest}")
+endif()
+if(CONVLAB_WERROR)
+  list(APPEND CONVLAB_CUDA_OPTIONS -Werror=all-warnings)
+endif()
+target_compile_options(convlab_options INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${CONVLAB_CUDA_OPTIONS}>")

@@ -1,0 +1,162 @@
+#include "convlab/device/cuda.h"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/device/cuda_check.h"
+
+namespace convlab {
+
+void check_cuda(cudaError_t status, std::string_view what) {
+  if (status == cudaSuccess) return;
+  throw unavailable("CUDA: {}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status));
+}
+
+namespace {
+
+class CudaStream final : public Stream {
+ public:
+  explicit CudaStream(int index) : index_(index) {
+    check_cuda(cudaSetDevice(index_), "choosing the GPU");
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+  }
+  ~CudaStream() override { cudaStreamDestroy(stream_); }
+
+  void upload(void* to, const void* from, size_t bytes) override {
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to the GPU");
+  }
+  void download(void* to, const void* from, size_t bytes) override {
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream_), "copying from the GPU");
+  }
+  void fill(void* memory, int byte, size_t bytes) override {
+    check_cuda(cudaMemsetAsync(memory, byte, bytes, stream_), "filling GPU memory");
+  }
+  void synchronize() override { check_cuda(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
+  ThreadPool* threads() override { return nullptr; }
+  void* native() override { return stream_; }
+
+ private:
+  int index_;
+  cudaStream_t stream_ = nullptr;
+};
+
+std::string describe(const cudaDeviceProp& properties) {
+  return fmt::format("{}, compute capability {}.{}, {} multiprocessors, {:.0f} GiB", properties.name, properties.major,
+                     properties.minor, properties.multiProcessorCount,
+                     static_cast<double>(properties.totalGlobalMem) / (1 << 30));
+}
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int index) : index_(index) {
+    check_cuda(cudaSetDevice(index_), "choosing the GPU");
+    cudaDeviceProp properties{};
+    check_cuda(cudaGetDeviceProperties(&properties, index_), "reading the GPU's properties");
+    size_t free_bytes = 0, total_bytes = 0;
+    check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "starting CUDA");
+    caps_ = {.kind = DeviceKind::cuda,
+             .description = describe(properties),
+             .compute_capability = properties.major * 10 + properties.minor,
+             .multiprocessors = properties.multiProcessorCount,
+             .shared_bytes_per_block = properties.sharedMemPerBlockOptin,
+             .memory_bytes = static_cast<int64_t>(free_bytes)};
+    require_code();
+  }
+
+  const DeviceCaps& caps() const override { return caps_; }
+
+  Buffer allocate(size_t bytes) override {
+    check_cuda(cudaSetDevice(index_), "choosing the GPU");
+    void* memory = nullptr;
+    const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
+    if (status == cudaErrorMemoryAllocation) {
+      cudaGetLastError();  // the failure is ours to report, once
+      throw unavailable("{} bytes of GPU memory are not to be had on {}; give a smaller --batch", bytes,
+                        caps_.description);
+    }
+    check_cuda(status, "allocating GPU memory");
+    return {memory, bytes, [](void* address) { cudaFree(address); }};
+  }
+
+  std::unique_ptr<Stream> make_stream() override { return std::make_unique<CudaStream>(index_); }
+
+ private:
+  /// Without this the first kernel would fail with "no kernel image is available", which tells a user little.
+  void require_code() const;
+
+  int index_;
+  DeviceCaps caps_;
+};
+
+void CudaDevice::require_code() const {
+  // "80,90a": machine code runs on later minor versions of its major version, 'a' code on exactly its chip, and the
+  // first architecture's PTX on anything newer, unless it is an 'a'.
+  bool first = true, runs = false;
+  for (const std::string& architecture : split(CONVLAB_CUDA_ARCHITECTURE_TEXT, ',')) {
+    const int number = std::stoi(architecture);
+    const int capability = caps_.compute_capability;
+    if (architecture.back() == 'a') {
+      runs |= number == capability;
+    } else {
+      runs |= number <= capability && (first || number / 10 == capability / 10);
+    }
+    first = false;
+  }
+  if (runs) return;
+  throw unavailable(
+      "this build has kernels for compute capability {} and the GPU is {}; configure with "
+      "-DCONVLAB_CUDA_ARCHITECTURES={}",
+      CONVLAB_CUDA_ARCHITECTURE_TEXT, caps_.description, caps_.compute_capability);
+}
+
+/// The number of GPUs, or why there is none.
+int count_devices(std::string& reason) {
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaSuccess && count > 0) return count;
+  int driver = 0, runtime = 0;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&runtime);
+  if (driver == 0) {
+    reason = "no NVIDIA driver is installed here";
+  } else if (status == cudaErrorInsufficientDriver) {
+    reason = fmt::format("the driver supports CUDA {}.{} and this build needs {}.{}; update the driver", driver / 1000,
+                         driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+  } else {
+    reason = status == cudaSuccess ? "no GPU is visible" : cudaGetErrorString(status);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::unique_ptr<Device> open_cuda(int index, const DeviceOptions&) {
+  std::string reason;
+  const int count = count_devices(reason);
+  if (count == 0) throw unavailable("--device cuda: {}; use --device cpu or --device simt", reason);
+  if (index >= count) throw unavailable("--device cuda:{}: this machine has {} GPU(s), cuda:0 first", index, count);
+  return std::make_unique<CudaDevice>(index);
+}
+
+std::vector<DeviceListing> list_cuda() {
+  std::string reason;
+  const int count = count_devices(reason);
+  if (count == 0) return {{"cuda", "not there: " + reason}};
+  std::vector<DeviceListing> listings;
+  for (int index = 0; index < count; ++index) {
+    cudaDeviceProp properties{};
+    check_cuda(cudaGetDeviceProperties(&properties, index), "reading a GPU's properties");
+    listings.push_back({fmt::format("cuda:{}", index), describe(properties)});
+  }
+  return listings;
+}
+
+bool cuda_present() {
+  std::string reason;
+  return count_devices(reason) > 0;
+}
+
+}  // namespace convlab

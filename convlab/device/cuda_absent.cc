@@ -1,0 +1,17 @@
+// The one file that knows that CUDA may be missing from a build.
+
+#include "convlab/base/error.h"
+#include "convlab/device/cuda.h"
+
+namespace convlab {
+
+std::unique_ptr<Device> open_cuda(int, const DeviceOptions&) {
+  throw unavailable(
+      "this build has no CUDA support; configure with -DCONVLAB_CUDA=ON where nvcc is installed, or use --device cpu");
+}
+
+std::vector<DeviceListing> list_cuda() { return {{"cuda", "not there: this build has no CUDA support"}}; }
+
+bool cuda_present() { return false; }
+
+}  // namespace convlab

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+/// A ConvProblem as GPU kernels take it: by value, in 32 bits. Offsets inside one image and one filter fit into int
+/// (refuse_unless_rung has seen to it); the offset of an image in its batch does not, and is computed in 64 bits.
+struct ConvShape {
+  int n, c, h, w;
+  int k, r, s;
+  int p, q;  ///< output height and width
+  int pad_top, pad_left;
+  int stride_h, stride_w;
+  int dilation_h, dilation_w;
+  int channels;  ///< input channels of a group
+  int maps;      ///< output maps of a group
+};
+
+ConvShape kernel_shape(const ConvProblem& problem);
+
+/// The refusal that every rung of the ladder begins with: more than plain fp32 NCHW in and out, or an image, a filter
+/// or a batch too large for ConvShape.
+Refusal refuse_unless_rung(const ConvStep& step);
+
+/// For rungs whose idea is lost in general strides: refuses strides, dilation and groups other than 1.
+Refusal refuse_unless_dense(const ConvStep& step);
+
+}  // namespace convlab
