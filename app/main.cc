@@ -1,1 +1,123 @@
-int main() { return 0; }
+// The command line: a table of commands, parsing, and the one place where a failure becomes a message and an exit
+// status: 0 done and right, 1 a wrong result, 2 bad usage or input, 3 something asked for is not there.
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/options.h"
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr std::array kCommands{
+    Command{"list", "Show every kernel, shipped model and device", "convlab list kernels", declare_list},
+};
+
+/// A closed standard stream would hand its number to the first file that is opened, and messages would end up in it.
+void open_standard_streams() {
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) != descriptor) std::abort();
+  }
+}
+
+[[noreturn]] void reject_command(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  const std::string nearest = closest(name, names);
+  throw bad_input("there is no command '{}'{}; 'convlab --help' lists all", name,
+                  nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest));
+}
+
+/// CLI11 tells what it did not expect; this adds the option that was probably meant.
+[[noreturn]] void reject_arguments(const CLI::App& command, const CLI::ParseError& error) {
+  std::string hint;
+  for (const std::string& extra : command.remaining()) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+    const std::string nearest = extra.starts_with("--") ? closest(extra.substr(0, extra.find('=')), names) : "";
+    if (!nearest.empty()) hint = fmt::format(" (did you mean {}?)", nearest);
+  }
+  const std::string name = command.get_parent() == nullptr ? "convlab" : "convlab " + command.get_name();
+  throw bad_input("{}: {}{}; see '{} --help'", name, error.what(), hint, name);
+}
+
+void run(int argc, char** argv) {
+  CLI::App app("A CNN inference engine with a laboratory of convolution kernels inside", "convlab");
+  app.set_version_flag("--version", "convlab " CONVLAB_VERSION);
+  app.require_subcommand(1);
+  app.footer("'convlab COMMAND --help' tells more about one.\nExample: convlab run fa19 -n 1000");
+  std::vector<CLI::App*> parsers;
+  std::vector<Action> actions;
+  std::string json_path;
+  for (const Command& command : kCommands) {
+    CLI::App* parser = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    actions.push_back(command.declare(*parser));
+    add_text(*parser, "--json", json_path, "FILE", "write the results as JSON, too; - is standard output, instead");
+    parser->footer(fmt::format("Example: {}", command.example));
+    parsers.push_back(parser);
+  }
+
+  if (argc < 2) throw bad_input("no command is given; 'convlab --help' lists all");
+  const std::string first = argv[1];
+  const CLI::App* parser = &app;  // whose help to show
+  if (!first.starts_with('-')) {
+    const auto named =
+        std::find_if(parsers.begin(), parsers.end(), [&](auto* each) { return each->get_name() == first; });
+    if (named == parsers.end()) reject_command(first);
+    parser = *named;
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success&) {  // --help or --version
+    const std::string text = app.get_option("--version")->count() > 0 ? "convlab " CONVLAB_VERSION "\n"
+                                                                      : parser->help(parser == &app ? "" : "convlab");
+    Output("").print("{}", text);
+    return;
+  } catch (const CLI::ParseError& error) {
+    reject_arguments(*parser, error);
+  }
+  for (size_t i = 0; i < parsers.size(); ++i) {
+    if (!parsers[i]->parsed()) continue;
+    Output output(json_path);
+    actions[i](output);
+  }
+}
+
+int complain(const char* message, int status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "convlab: %s\n", message);
+  return status;
+}
+
+}  // namespace
+}  // namespace convlab::app
+
+int main(int argc, char** argv) {
+  using convlab::app::complain;
+  constexpr int kBadInput = static_cast<int>(convlab::ErrorKind::bad_input);
+  convlab::app::open_standard_streams();
+  try {
+    convlab::app::run(argc, argv);
+    return 0;
+  } catch (const convlab::Error& error) {
+    return complain(error.what(), static_cast<int>(error.kind()));
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory; give a smaller --batch, fewer images or a smaller model", kBadInput);
+  } catch (const std::exception& error) {
+    return complain(error.what(), kBadInput);
+  }
+}

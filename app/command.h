@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string_view>
+
+#include "app/output.h"
+
+namespace convlab::app {
+
+/// What a command does once its arguments are parsed. Results go to `output`, messages and progress to standard error;
+/// failures are thrown as Error, whose kind is the exit status.
+using Action = std::function<void(Output& output)>;
+
+/// One command of the binary. `declare` adds its options and positionals to `options` (see app/options.h) and returns
+/// the action, which holds the parsed values.
+struct Command {
+  std::string_view name, summary, example;
+  Action (*declare)(CLI::App& options);
+};
+
+// One file a command; the table in main.cc lists them.
+Action declare_list(CLI::App& options);
+
+}  // namespace convlab::app

@@ -1,0 +1,46 @@
+// convlab list: what this build has.
+
+#include "app/command.h"
+#include "app/options.h"
+#include "convlab/device/device.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab::app {
+namespace {
+
+void list_kernels(Output& output, Json& json) {
+  output.print("Kernels\n");
+  for (const ConvKernel& kernel : conv_kernels()) {
+    const KernelInfo& info = kernel.info;
+    output.print("  {:<24} {:<5} rung {:<3} {:<7} {}{}\n", info.name, name_of(info.device), info.rung,
+                 name_of(info.math), info.idea, info.after.empty() ? "" : fmt::format(" (after {})", info.after));
+    json["kernels"].push_back({{"name", info.name},
+                               {"device", name_of(info.device)},
+                               {"rung", info.rung},
+                               {"math", name_of(info.math)},
+                               {"idea", info.idea}});
+  }
+}
+
+void list_devices(Output& output, Json& json) {
+  output.print("Devices\n");
+  for (const DeviceListing& device : convlab::list_devices()) {
+    output.print("  {:<24} {}\n", device.name, device.description);
+    json["devices"].push_back({{"name", device.name}, {"description", device.description}});
+  }
+}
+
+}  // namespace
+
+Action declare_list(CLI::App& options) {
+  auto what = std::make_shared<std::string>("all");
+  add_choice(options, "WHAT", *what, {"kernels", "models", "devices"}, "what to show (default: all)");
+  return [what](Output& output) {
+    Json json = Json::object();
+    if (*what == "all" || *what == "kernels") list_kernels(output, json);
+    if (*what == "all" || *what == "devices") list_devices(output, json);
+    output.json(json);
+  };
+}
+
+}  // namespace convlab::app

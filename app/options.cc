@@ -1,0 +1,93 @@
+#include "app/options.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr int64_t kMostThreads = 1024;
+
+/// "-n,--images" -> "--images".
+std::string long_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
+
+CLI::Option* add_parsed(CLI::App& options, const std::string& names, const std::string& type, const std::string& help,
+                        std::function<void(const std::string& text, const std::string& name)> parse) {
+  const std::string name = long_name(names);
+  return options
+      .add_option_function<std::string>(
+          names, [name, parse = std::move(parse)](const std::string& text) { parse(text, name); }, help)
+      ->type_name(type);
+}
+
+}  // namespace
+
+CLI::Option* add_int(CLI::App& options, const std::string& names, int64_t& value, int64_t low, int64_t high,
+                     const std::string& help) {
+  return add_parsed(options, names, "N", help, [&value, low, high](const std::string& text, const std::string& name) {
+    value = parse_int(text, name, low, high);
+  });
+}
+
+CLI::Option* add_real(CLI::App& options, const std::string& names, double& value, double low, double high,
+                      const std::string& help) {
+  return add_parsed(options, names, "X", help, [&value, low, high](const std::string& text, const std::string& name) {
+    value = parse_double(text, name, low, high);
+  });
+}
+
+CLI::Option* add_choice(CLI::App& options, const std::string& names, std::string& value,
+                        const std::vector<std::string>& choices, const std::string& help) {
+  return add_parsed(options, names, fmt::format("{}", fmt::join(choices, "|")), help,
+                    [&value, choices](const std::string& text, const std::string& name) {
+                      if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
+                        throw bad_input("{}: '{}' is none of {}", name, text, fmt::join(choices, ", "));
+                      }
+                      value = text;
+                    });
+}
+
+CLI::Option* add_text(CLI::App& options, const std::string& names, std::string& value, const std::string& type,
+                      const std::string& help) {
+  return add_parsed(options, names, type, help, [&value](const std::string& text, const std::string& name) {
+    if (text.empty()) throw bad_input("{}: the value is empty", name);
+    value = text;
+  });
+}
+
+void add_device(CLI::App& options, ComputeOptions& compute) {
+  add_text(options, "--device", compute.device, "D", "auto (default), cpu, cuda, cuda:1, simt");
+}
+
+void add_threads(CLI::App& options, ComputeOptions& compute) {
+  add_int(options, "--threads", compute.threads, 1, kMostThreads,
+          "threads of host work (default: as many as the machine or container lets this process use)");
+}
+
+void add_math(CLI::App& options, ComputeOptions& compute) {
+  constexpr std::array kAll{Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16};
+  std::vector<std::string> names;
+  for (Math math : kAll) names.emplace_back(name_of(math));
+  add_parsed(options, "--math", fmt::format("{}", fmt::join(names, "|")),
+             "arithmetic of convolutions, never less precise than asked (default fp32)",
+             [&compute, kAll, names](const std::string& text, const std::string& name) {
+               const auto found = std::find(names.begin(), names.end(), text);
+               if (found == names.end()) {
+                 throw bad_input("{}: '{}' is none of {}", name, text, fmt::join(names, ", "));
+               }
+               compute.math = kAll[static_cast<size_t>(found - names.begin())];
+             });
+}
+
+void add_compute(CLI::App& options, ComputeOptions& compute) {
+  add_device(options, compute);
+  add_text(options, "--kernel", compute.kernel, "K", "one kernel for every convolution (default auto)");
+  add_math(options, compute);
+  add_threads(options, compute);
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convlab/device/device.h"
+#include "convlab/kernels/kernel.h"
+
+namespace convlab::app {
+
+// Options with strict values: each rejects, as Error(bad_input) that names the option and what it takes, everything but
+// a whole value in range. `names` is CLI11's: "-n,--images" for an option, "IMAGES" for a positional.
+
+CLI::Option* add_int(CLI::App& options, const std::string& names, int64_t& value, int64_t low, int64_t high,
+                     const std::string& help);
+CLI::Option* add_real(CLI::App& options, const std::string& names, double& value, double low, double high,
+                      const std::string& help);
+CLI::Option* add_choice(CLI::App& options, const std::string& names, std::string& value,
+                        const std::vector<std::string>& choices, const std::string& help);
+CLI::Option* add_text(CLI::App& options, const std::string& names, std::string& value, const std::string& type,
+                      const std::string& help);
+
+/// Where and how convolutions are computed: the options that several commands share.
+struct ComputeOptions {
+  std::string device = "auto";
+  std::string kernel = "auto";
+  Math math = Math::fp32;
+  int64_t threads = 0;  ///< 0: as many as this process may use
+
+  DeviceOptions device_options() const { return {.threads = static_cast<int>(threads)}; }
+};
+
+void add_device(CLI::App& options, ComputeOptions& compute);
+void add_threads(CLI::App& options, ComputeOptions& compute);
+void add_math(CLI::App& options, ComputeOptions& compute);
+
+/// --device, --kernel, --math and --threads.
+void add_compute(CLI::App& options, ComputeOptions& compute);
+
+}  // namespace convlab::app

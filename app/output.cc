@@ -1,0 +1,55 @@
+#include "app/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+
+namespace convlab::app {
+namespace {
+
+/// A run may take minutes: an unwritable file is reported before it, not after.
+void require_writable(const std::filesystem::path& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw bad_input("--json {}: is a folder, not a file", path.string());
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  if (!std::filesystem::is_directory(parent, error)) {
+    throw bad_input("--json {}: cannot write: there is no folder {}", path.string(), parent.string());
+  }
+  // Replacing a file needs its folder; writing to a device needs the device.
+  const std::filesystem::path& written = std::filesystem::is_regular_file(path, error) ? parent : path;
+  const std::filesystem::path& checked = std::filesystem::exists(written, error) ? written : parent;
+  if (::access(checked.c_str(), W_OK) != 0) {
+    throw bad_input("--json {}: cannot write: {}", path.string(), std::strerror(errno));
+  }
+}
+
+}  // namespace
+
+Output::Output(std::string json_path) : json_path_(std::move(json_path)) {
+  if (wants_json() && json_path_ != "-") require_writable(json_path_);
+}
+
+void Output::write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw bad_input("standard output: cannot write: {}", std::strerror(errno));
+  }
+}
+
+void Output::json(const Json& results) {
+  if (!wants_json()) return;
+  // Names come from model files and need not be UTF-8.
+  const std::string text = results.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (json_path_ == "-") {
+    write(text);
+  } else {
+    write_file(json_path_, text);
+  }
+}
+
+}  // namespace convlab::app

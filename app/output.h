@@ -1,0 +1,45 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace convlab::app {
+
+/// Members keep the order in which they were added.
+using Json = nlohmann::ordered_json;
+
+/// Where a command's results go: text to standard output, and, with --json FILE, the same as JSON to FILE. `--json -`
+/// puts the JSON on standard output and the text nowhere.
+class Output {
+ public:
+  /// `json_path`: the value of --json, "" for none. Error(bad_input) where the file could not be written later.
+  explicit Output(std::string json_path);
+
+  /// Writes to standard output at once, so that a pipe sees a line when it is done.
+  template <class... Args>
+  void print(fmt::format_string<Args...> format, Args&&... args) {
+    if (json_path_ != "-") write(fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  bool wants_json() const { return !json_path_.empty(); }
+
+  /// Writes the JSON file, if one was asked for. Call it once, before throwing Error(wrong_result).
+  void json(const Json& results);
+
+ private:
+  static void write(std::string_view text);
+
+  std::string json_path_;
+};
+
+/// A line on standard error: "convlab: note: ...".
+template <class... Args>
+void note(fmt::format_string<Args...> format, Args&&... args) {
+  fmt::print(stderr, "convlab: note: {}\n", fmt::format(format, std::forward<Args>(args)...));
+}
+
+}  // namespace convlab::app
