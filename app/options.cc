@@ -1,5 +1,7 @@
 #include "app/options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <functional>
