@@ -32,6 +32,7 @@ class CpuDevice final : public Device {
   explicit CpuDevice(const DeviceOptions& options) : threads_(options.threads) {
     caps_.kind = DeviceKind::cpu;
     caps_.description = fmt::format("{}, {} thread{}", cpu_name(), threads_.size(), threads_.size() == 1 ? "" : "s");
+    caps_.threads = threads_.size();
     caps_.memory_bytes = usable_memory_bytes();
   }
   const DeviceCaps& caps() const override { return caps_; }

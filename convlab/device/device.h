@@ -24,6 +24,7 @@ struct DeviceCaps {
   int compute_capability = 0;         ///< 90 for 9.0; 0 on a CPU; simt claims 80
   int multiprocessors = 0;            ///< 0 on a CPU
   size_t shared_bytes_per_block = 0;  ///< the most that a block may opt in to; 0 on a CPU
+  int threads = 1;                    ///< threads of host work, Stream::threads()->size(); 1 on cuda
   int64_t memory_bytes = 0;           ///< what a run may plan with: of the GPU, or of the container
 };
 
