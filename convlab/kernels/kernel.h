@@ -59,6 +59,8 @@ struct ConvArgs {
 using Refusal = std::optional<std::string>;
 
 /// The contract of a convolution kernel. Functions keep no state between calls; two layers may be interleaved.
+/// prepared_bytes() and what prepare() writes must not depend on the step's n: a last, smaller batch is launched with
+/// what was prepared for the full one.
 struct ConvKernel {
   KernelInfo info;
   Refusal (*refuses)(const ConvStep&, const DeviceCaps&) = nullptr;

@@ -7,13 +7,15 @@
 
 namespace convlab {
 
-/// One operator of a plan that is not a convolution. All tensors are dense float32; `activation` is applied to what the
-/// operator itself gives (only dense layers fuse one).
+/// One operator of a plan that is not a convolution. Its output is dense float32, and so are its inputs, but that of an
+/// ActivationOp may be raw pixels: that is how pixels become float32 for an operator that takes nothing else.
 struct OpStep {
   Op op;
   std::vector<Shape> inputs;
   Shape output;
-  Activation activation;
+  Activation activation;                 ///< of what the operator itself gives; only ever set for GemmOp and MatMulOp
+  ElementType input = ElementType::f32;  ///< of inputs[0]; u8 only with ActivationOp
+  std::vector<bool> constant;            ///< by input: prepare() is given it. Empty: none is
 };
 
 /// Addresses in the memory of the kernel's device; see ConvArgs.
@@ -26,6 +28,7 @@ struct OpArgs {
 };
 
 /// The contract of an operator's kernel; as ConvKernel's. `prepare` sees constant inputs' addresses, others are null.
+/// What it prepares must not depend on the first size of inputs that are not constant: that is the batch.
 struct OpKernel {
   std::string_view name;  ///< "cpu.softmax"
   DeviceKind device = DeviceKind::cpu;

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace convlab {
+
+/// The class with the largest score of each image, the lowest of equals. `scores` holds `classes` numbers an image.
+/// Error(wrong_result) that names the image where one is NaN: a network that computes NaN has no answer.
+std::vector<int> labels_of(std::span<const float> scores, int64_t classes);
+
+}  // namespace convlab

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "convlab/kernels/kernel.h"
+#include "convlab/kernels/op.h"
+#include "convlab/model/graph.h"
+
+namespace convlab {
+
+/// layers: each operator by itself, as the course timed them. fused: a convolution with its bias, pooling and
+/// activation in one step, a dense layer with its activation, batch normalization folded into the weights.
+enum class PlanMode { layers, fused };
+
+std::string_view name_of(PlanMode mode);
+
+struct PlanOptions {
+  PlanMode mode = PlanMode::fused;
+  Math math = Math::fp32;                ///< no convolution is computed less precisely than this
+  std::string kernel;                    ///< one kernel for every convolution; "": the best that fits
+  ElementType input = ElementType::f32;  ///< of the run's input: f32, or u8 (raw pixels, 0..255)
+};
+
+/// Where a step finds an array. The arena is the scratch memory that all steps share.
+struct Location {
+  enum class Place { input, output, constant, arena };
+  Place place = Place::arena;
+  int64_t at = 0;  ///< arena: bytes from its beginning; constant: its ValueId in the graph
+
+  bool operator==(const Location&) const = default;
+};
+
+/// A convolution kernel that is not the step's, and why.
+struct Refused {
+  std::string_view kernel;
+  std::string reason;
+};
+
+/// One launch of one kernel.
+struct PlanStep {
+  std::string name;  ///< the names of the nodes that it computes, joined by '+'
+  std::variant<ConvStep, OpStep> what;
+  const ConvKernel* conv = nullptr;  ///< the kernel of a ConvStep
+  const OpKernel* op = nullptr;      ///< the kernel of an OpStep
+  std::vector<Refused> refused;      ///< every other convolution kernel of the device; empty for an OpStep
+  std::vector<Location> inputs;      ///< in the operator's order; of a ConvStep: x, w and, if it has one, bias
+  Location output;
+  size_t prepared_bytes = 0;
+  size_t workspace_bytes = 0;
+  int64_t workspace_at = 0;  ///< in the arena
+
+  const ConvStep* conv_step() const { return std::get_if<ConvStep>(&what); }
+  const OpStep* op_step() const { return std::get_if<OpStep>(&what); }
+  std::string_view kernel_name() const;
+
+  /// "Conv+bias+max2x2/2+tanh", "Gemm+tanh", "Softmax".
+  std::string op_name() const;
+
+  /// Floating-point operations of convolutions (direct method) and matrix multiplications; 0 for all others.
+  double flops() const;
+};
+
+/// All decisions about one run of a graph on one device, for one input shape: every kernel, address and size.
+/// A value that prints; nothing in it owns memory of a device.
+struct Plan {
+  PlanOptions options;
+  DeviceKind device = DeviceKind::cpu;
+  Shape input, output;
+  std::vector<PlanStep> steps;
+  int64_t arena_bytes = 0;
+};
+
+/// The graph as a plan of this mode reads it: operators of constants alone are evaluated (by the CPU's kernels) and, if
+/// `mode` is fused, what is linear goes into the weights before it: batch normalization, additions and multiplications
+/// of a constant a map, padding by zeros, and MatMul by a constant matrix becomes Gemm. Only values that nobody else
+/// reads are folded. What comes out computes the same for every size of the batch, which is the first of
+/// `input_shape`. Error(bad_input) as infer_shapes().
+Graph simplified(Graph graph, const Shape& input_shape, PlanMode mode);
+
+/// The plan of a simplified() graph. Error(bad_input) where shapes do not fit or a forced kernel does not exist or
+/// refuses a convolution; Error(unavailable) where no kernel of the device computes a step.
+Plan make_plan(const Graph& graph, const Shape& input_shape, const DeviceCaps& caps, const PlanOptions& options);
+
+/// Whether the images of a batch are computed independently of each other, whatever their number: then, and only then,
+/// a batch may be split. If not, `reason` (may be null) is given the node and why.
+bool splits_by_image(const Graph& graph, const Shape& input_shape, std::string* reason);
+
+/// The plan as a table for people, a step a line, then the refusals.
+std::string to_text(const Plan& plan);
+
+}  // namespace convlab
