@@ -1,0 +1,136 @@
+#include <gmock/gmock.h>
+
+#include "convlab/dataset/idx.h"
+#include "tests/errors.h"
+#include "tests/idx_bytes.h"
+
+namespace convlab {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Bytes kPixels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+
+std::string images_error(const Bytes& bytes) {
+  return bad_input_message([&] { parse_idx_images(bytes, "images.gz"); });
+}
+
+std::string labels_error(const Bytes& bytes) {
+  return bad_input_message([&] { parse_idx_labels(bytes, "labels.gz", 10); });
+}
+
+TEST(Idx, ImagesComePlainAndGzipped) {
+  const Bytes plain = idx({kIdxImages, 2, 2, 3}, kPixels);
+  for (const Bytes& bytes : {plain, gzip(plain)}) {
+    const Tensor images = parse_idx_images(bytes, "images");
+    EXPECT_EQ(images.shape(), (Shape{2, 1, 2, 3}));
+    EXPECT_THAT(images.values<uint8_t>(), testing::ElementsAreArray(kPixels));
+  }
+}
+
+TEST(Idx, LabelsComePlainAndGzipped) {
+  const Bytes plain = idx({kIdxLabels, 3}, Bytes{0, 9, 4});
+  for (const Bytes& bytes : {plain, gzip(plain)}) {
+    EXPECT_THAT(parse_idx_labels(bytes, "labels", 10), ElementsAre(0, 9, 4));
+  }
+}
+
+TEST(Idx, EveryTruncationIsAnErrorThatNamesFileAndByte) {
+  const Bytes plain = idx({kIdxImages, 2, 2, 3}, kPixels), packed = gzip(plain);
+  for (const Bytes& whole : {plain, packed}) {
+    for (size_t size = 0; size < whole.size(); ++size) {
+      const Bytes part(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
+      EXPECT_THAT(images_error(part), AllOf(HasSubstr("images.gz: "),
+                                            testing::AnyOf(HasSubstr("truncated"), HasSubstr("more than the file"))))
+          << size << " bytes of " << whole.size();
+    }
+  }
+  EXPECT_THAT(images_error(Bytes(packed.begin(), packed.begin() + 15)), HasSubstr("breaks off at byte 15"));
+}
+
+TEST(Idx, DamagedGzipIsAnError) {
+  const Bytes packed = gzip(idx({kIdxImages, 2, 2, 3}, kPixels));
+  Bytes crc = packed, length = packed, body = packed, method = packed;
+  crc[crc.size() - 8] ^= 1;
+  EXPECT_THAT(images_error(crc), AllOf(HasSubstr("images.gz"), HasSubstr("byte"), HasSubstr("data check")));
+  length[length.size() - 4] ^= 1;
+  EXPECT_THAT(images_error(length), HasSubstr("length check"));
+  body[10] |= 6;  // the reserved type of block
+  EXPECT_THAT(images_error(body), HasSubstr("damaged gzip data at byte"));
+  method[2] = 7;
+  EXPECT_THAT(images_error(method), HasSubstr("damaged gzip data at byte"));
+}
+
+TEST(Idx, NoFlippedBitOfGzipDataPassesUnnoticed) {
+  const Bytes plain = idx({kIdxImages, 2, 2, 3}, kPixels);
+  const Bytes packed = gzip(plain);
+  constexpr size_t kHeaderBytes = 10;  // its time stamp and system are free
+  for (size_t bit = 8 * kHeaderBytes; bit < 8 * packed.size(); ++bit) {
+    Bytes damaged = packed;
+    damaged[bit / 8] ^= static_cast<uint8_t>(1 << (bit % 8));
+    try {
+      // Padding bits after the last block may change nothing; then the pixels are right.
+      EXPECT_THAT(parse_idx_images(damaged, "images").values<uint8_t>(), testing::ElementsAreArray(kPixels)) << bit;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    }
+  }
+}
+
+TEST(Idx, AnotherMagicIsAnErrorThatSaysWhatItIs) {
+  EXPECT_THAT(images_error(idx({0x802, 2, 2, 3}, kPixels)),
+              AllOf(HasSubstr("0x00000802"), HasSubstr("0x00000803 (idx images)")));
+  EXPECT_THAT(images_error(idx({kIdxLabels, 3}, Bytes{1, 2, 3})), HasSubstr("0x00000801 (idx labels)"));
+  EXPECT_THAT(labels_error(idx({kIdxImages, 2, 2, 3}, kPixels)), HasSubstr("0x00000803 (idx images)"));
+}
+
+TEST(Idx, DimensionsMustAgreeWithTheBytes) {
+  EXPECT_THAT(images_error(idx({kIdxImages, 2, 2, 4}, kPixels)), HasSubstr("16 bytes, more than the file can hold"));
+  EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 4}, kPixels))),
+              HasSubstr("the pixels need 16 bytes from byte 16 on, there are 12"));
+  EXPECT_THAT(images_error(idx({kIdxImages, 2, 2, 2}, kPixels)), HasSubstr("follow byte 24"));
+  EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 2}, kPixels))), HasSubstr("follow byte 24"));
+  EXPECT_THAT(labels_error(gzip(idx({kIdxLabels, 2}, Bytes{1, 2, 3}))), HasSubstr("follow byte 10"));
+}
+
+TEST(Idx, EmptyDimensionsAreErrors) {
+  EXPECT_THAT(images_error(idx({kIdxImages, 0, 2, 3}, {})), HasSubstr("count of images in its header is 0"));
+  EXPECT_THAT(images_error(idx({kIdxImages, 2, 0, 3}, {})), HasSubstr("count of rows in its header is 0"));
+  EXPECT_THAT(images_error(idx({kIdxImages, 2, 2, 0}, {})), HasSubstr("count of columns in its header is 0"));
+  EXPECT_THAT(labels_error(idx({kIdxLabels, 0}, {})), HasSubstr("count of labels in its header is 0"));
+}
+
+TEST(Idx, HugeHeadersAreErrorsBeforeMemoryIsTaken) {
+  const uint32_t most = INT32_MAX;
+  for (const Bytes& bytes : {idx({kIdxImages, most, most, most}, kPixels), idx({kIdxImages, most, most, 1}, kPixels),
+                             idx({kIdxImages, 1, 1, most}, kPixels)}) {
+    EXPECT_THAT(images_error(bytes), HasSubstr("more than the file can hold"));
+    EXPECT_THAT(images_error(gzip(bytes)), HasSubstr("more than the file can hold"));
+  }
+  EXPECT_THAT(images_error(idx({kIdxImages, 1, UINT32_MAX, 1}, kPixels)),
+              HasSubstr("rows in its header is 4294967295"));
+  EXPECT_THAT(labels_error(gzip(idx({kIdxLabels, most}, kPixels))), HasSubstr("more than the file can hold"));
+}
+
+TEST(Idx, GzipThatInflatesBeyondTheHeaderIsAnError) {
+  // A bomb: 10 MB of zeros behind the header of twelve pixels. What follows the pixels is never inflated.
+  EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 3}, Bytes(10'000'000)))), HasSubstr("follow byte 28"));
+}
+
+TEST(Idx, BytesAfterTheGzipDataAreAnError) {
+  Bytes packed = gzip(idx({kIdxImages, 2, 2, 3}, kPixels));
+  const size_t size = packed.size();
+  packed.push_back(0);
+  EXPECT_THAT(images_error(packed),
+              HasSubstr("1 bytes follow the end of the gzip data at byte " + std::to_string(size)));
+}
+
+TEST(Idx, LabelsOutOfRangeAreErrorsThatNameTheByte) {
+  EXPECT_THAT(labels_error(gzip(idx({kIdxLabels, 3}, Bytes{9, 10, 0}))),
+              AllOf(HasSubstr("labels.gz"), HasSubstr("label 10 at byte 9"), HasSubstr("0 to 9")));
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <string>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+
+/// The message of the Error of this kind that `call` throws; any other outcome fails the test.
+template <class Call>
+std::string error_message(ErrorKind kind, Call&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), kind) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "no error where one is due";
+  return "";
+}
+
+template <class Call>
+std::string bad_input_message(Call&& call) {
+  return error_message(ErrorKind::bad_input, std::forward<Call>(call));
+}
+
+}  // namespace convlab
