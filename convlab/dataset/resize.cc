@@ -26,7 +26,7 @@ struct Taps {
       const double before = std::floor(centre);
       first.push_back(static_cast<int64_t>(before) + 1);
       weight0.push_back(1.0 - (centre - before));
-      weight1.push_back(1.0 - weight0.back());  // not the fraction itself: it may have more bits
+      weight1.push_back(1.0 - weight0.back());
     }
   }
 };
