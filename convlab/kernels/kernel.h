@@ -21,11 +21,17 @@ std::string_view name_of(Math math);
 /// bitwise: the same input gives the same bits every time. order_dependent: sums may be taken in another order.
 enum class Repeat { bitwise, order_dependent };
 
+/// direct: each output is the sum of its own products, so small integers come out exactly and a NaN spreads to its
+/// receptive field alone. transform: by way of Winograd, FFT or what a library chooses: integers come out within the
+/// tolerance, and a NaN may spread further in its image (never less far).
+enum class Sum { direct, transform };
+
 struct KernelInfo {
   std::string_view name;  ///< "cuda.shared_tile": unique on its device, and stable
   DeviceKind device = DeviceKind::cpu;
   Math math = Math::fp32;
   Repeat repeat = Repeat::bitwise;
+  Sum sum = Sum::direct;
   int rung = 0;            ///< place on the ladder; the reference is 0
   std::string_view idea;   ///< the one change, in a line
   std::string_view after;  ///< the kernel that it changes; "" for the first
