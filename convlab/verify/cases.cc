@@ -1,0 +1,111 @@
+#include "convlab/verify/cases.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+
+namespace convlab {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlank), text.size()));
+  text.remove_suffix(text.size() - std::min(text.find_last_not_of(kBlank) + 1, text.size()));
+  return text;
+}
+
+constexpr Pool kMax2x2{.kind = PoolKind::max, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+constexpr Pool kAverage2x2{.kind = PoolKind::average, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+constexpr Pool kAverage3x3{.kind = PoolKind::average,
+                           .kernel_h = 3,
+                           .kernel_w = 3,
+                           .stride_h = 1,
+                           .stride_w = 2,
+                           .pad_top = 1,
+                           .pad_left = 1,
+                           .pad_bottom = 1,
+                           .pad_right = 1};
+constexpr Pool kMax3x3Ceil{.kind = PoolKind::max,
+                           .kernel_h = 3,
+                           .kernel_w = 3,
+                           .stride_h = 2,
+                           .stride_w = 2,
+                           .pad_top = 1,
+                           .pad_left = 1,
+                           .ceil_mode = true};
+
+/// Every part of an epilogue, alone and with the others: the course's (max, tanh), the usual ones and the awkward ones.
+std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
+  const Activation relu{ActivationKind::relu}, tanh{ActivationKind::tanh}, sigmoid{ActivationKind::sigmoid};
+  const Activation leaky{ActivationKind::leaky_relu, 0.1f}, clip{ActivationKind::clip, -0.5f, 0.75f};
+  const std::vector<ConvStep> all{
+      {problem, {.bias = true}},
+      {problem, {.bias = true, .activation = relu}},
+      {problem, {.activation = leaky}},
+      {problem, {.bias = true, .pool = kMax2x2, .activation = tanh}},
+      {problem, {.bias = true, .pool = kMax3x3Ceil, .activation = clip}},
+      {problem, {.pool = kAverage2x2}},
+      {problem, {.bias = true, .pool = kAverage3x3, .activation = sigmoid}},
+      {problem, {}, ElementType::u8},
+      {problem, {.bias = true, .pool = kMax2x2, .activation = tanh}, ElementType::u8},
+  };
+  std::vector<ConvStep> steps;  // a pooling window may be larger than the output
+  std::copy_if(all.begin(), all.end(), std::back_inserter(steps), [](const ConvStep& step) {
+    const Shape shape = step.output_shape();
+    return shape[2] > 0 && shape[3] > 0;
+  });
+  return steps;
+}
+
+}  // namespace
+
+std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view name) {
+  std::vector<ConvProblem> problems;
+  std::map<std::string, int> lines;  // by the problem's canonical text
+  for (int line = 1; !text.empty(); ++line) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view content = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    content = trimmed(content.substr(0, content.find('#')));
+    if (content.empty()) continue;
+    try {
+      problems.push_back(parse_problem(content));
+    } catch (const Error& error) {
+      throw bad_input("{}, line {}: {}", name, line, error.what());
+    }
+    const auto [same, is_new] = lines.emplace(to_text(problems.back()), line);
+    if (!is_new) {
+      throw bad_input("{}, line {}: {} stands in line {}, too; remove one", name, line, content, same->second);
+    }
+  }
+  if (problems.empty()) throw bad_input("{}: holds no convolution problem", name);
+  return problems;
+}
+
+std::vector<ConvProblem> read_shapes(const std::filesystem::path& path) {
+  constexpr int64_t kMostBytes = 16 << 20;
+  const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
+  return parse_shapes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+}
+
+std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps) {
+  std::vector<ConvStep> steps{{problem}};
+  const std::vector<ConvStep> beyond = steps_beyond_plain(problem);
+  if (std::any_of(beyond.begin(), beyond.end(), [&](const ConvStep& step) { return !kernel.refuses(step, caps); })) {
+    steps.insert(steps.end(), beyond.begin(), beyond.end());
+  }
+  return steps;
+}
+
+std::string describe(const ConvStep& step) {
+  std::string text = to_text(step.problem);
+  if (!step.epilogue.empty()) text += " " + to_text(step.epilogue);
+  if (step.input != ElementType::f32) text += fmt::format(" {}", name_of(step.input));
+  return text;
+}
+
+}  // namespace convlab

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+/// The problems of a shape list: one problem text a line (see parse_problem); `#` begins a comment, empty lines are
+/// skipped. Error(bad_input) with `name` and the line for what is no problem or stands there twice, and for an empty
+/// list.
+std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view name);
+std::vector<ConvProblem> read_shapes(const std::filesystem::path& path);
+
+/// The shape lists that are verified unless told otherwise, relative to the repository's root.
+constexpr std::string_view kDefaultShapes[] = {"shapes/edges.txt", "shapes/course.txt", "shapes/networks.txt"};
+
+/// What to verify of a kernel on a problem: the plain step always, so that a refusal shows; and, where the kernel takes
+/// any of them, steps with an epilogue and with uint8 pixels, one of each kind.
+std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps);
+
+/// "n2_c12h33w33_k24r5s5 bias+max2x2/2+tanh uint8".
+std::string describe(const ConvStep& step);
+
+}  // namespace convlab

@@ -1,0 +1,197 @@
+#include "convlab/verify/compare.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+constexpr double kFloatUnit = 0x1p-24;  // half a unit in the last place, relative
+
+/// A class of arithmetic: error of a product, of an addition, of a subnormal operand; and over many elements.
+struct ClassErrors {
+  double product, addition, subnormal, relative_l2;
+};
+
+ClassErrors errors_of(Math math) {
+  switch (math) {
+    case Math::fp32:
+      return {.product = 0, .addition = kFloatUnit, .subnormal = 0, .relative_l2 = 1e-6};
+    case Math::bf16x2:
+      return {.product = 0x1p-16, .addition = 0x1p-22, .subnormal = 0, .relative_l2 = 0x1p-15};
+    case Math::tf32:
+      return {.product = 0x1p-9 + 0x1p-20, .addition = 0x1p-22, .subnormal = 0, .relative_l2 = 0x1p-8};
+    case Math::fp16:
+      return {.product = 0x1p-10 + 0x1p-22, .addition = 0x1p-11, .subnormal = 0x1p-25, .relative_l2 = 0x1p-7};
+    case Math::bf16:
+      return {.product = 0x1p-8 + 0x1p-18, .addition = 0x1p-22, .subnormal = 0, .relative_l2 = 0x1p-7};
+  }
+  return {};
+}
+
+double slope_of(const Activation& activation) {
+  switch (activation.kind) {
+    case ActivationKind::leaky_relu:
+      return std::max(1.0, std::abs(static_cast<double>(activation.alpha)));
+    case ActivationKind::sigmoid:
+      return 0.25;
+    default:
+      return 1;
+  }
+}
+
+/// Roundings of the epilogue, in units of its value.
+double roundings_of(const Epilogue& epilogue) {
+  double roundings = epilogue.activation.kind == ActivationKind::leaky_relu ? 2 : 0;
+  if (epilogue.pool && epilogue.pool->kind == PoolKind::average) {
+    const Pool& pool = *epilogue.pool;
+    const auto window = static_cast<uint64_t>(pool.kernel_h * pool.kernel_w);
+    const bool padded = (pool.pad_top | pool.pad_left | pool.pad_bottom | pool.pad_right) != 0;
+    const bool always_whole = !pool.ceil_mode && (pool.count_include_pad || !padded);
+    // Multiplying by a rounded reciprocal rounds twice; dividing by a power of two does not round.
+    if (!always_whole || !std::has_single_bit(window)) roundings += 2;
+  }
+  return roundings;
+}
+
+class Comparison {
+ public:
+  Comparison(const Expected& expected, std::span<const float> got) : expected_(expected) {
+    if (got.size() != expected.value.size()) {
+      throw bad_input("{} outputs to compare with {} expected ones", got.size(), expected.value.size());
+    }
+    verdict_.count = static_cast<int64_t>(got.size());
+  }
+
+  void wrong(size_t index, float got, double tolerance) {
+    const OutputElement element = at(index, got, tolerance);
+    if (verdict_.wrong++ == 0) verdict_.first = verdict_.worst = element;
+    const auto badness = [](const OutputElement& each) {
+      const double off = std::abs(each.got - each.expected);
+      return std::isnan(off) ? std::numeric_limits<double>::infinity() : off;
+    };
+    if (badness(element) > badness(verdict_.worst)) verdict_.worst = element;
+    if (std::bit_cast<uint32_t>(got) == kPoison) ++verdict_.poison;
+  }
+
+  void number(size_t index, float got, const ErrorModel& model) {
+    const double expected = expected_.value[index], scale = expected_.scale[index];
+    const double tolerance = model.tolerance(expected, scale), off = std::abs(got - expected);
+    const bool right = off <= tolerance || (std::isinf(expected) && got == expected);
+    if (!right) wrong(index, got, tolerance);
+    if (std::isinf(expected)) return;
+    const double typical = model.slope * scale / std::sqrt(model.terms);
+    square_error_ += off * off;
+    square_expected_ += expected * expected;
+    square_typical_ += typical * typical;
+  }
+
+  Verdict verdict(const ErrorModel& model) {
+    const double size = std::sqrt(std::max(square_expected_, square_typical_));
+    verdict_.relative_l2 = square_error_ == 0 ? 0 : std::sqrt(square_error_) / size;
+    verdict_.relative_l2_limit = model.relative_l2;
+    return verdict_;
+  }
+
+ private:
+  OutputElement at(size_t index, float got, double tolerance) const {
+    const Shape& shape = expected_.shape;
+    auto rest = static_cast<int64_t>(index);
+    OutputElement element{.expected = expected_.value[index], .got = got, .tolerance = tolerance};
+    element.q = rest % shape[3], rest /= shape[3];
+    element.p = rest % shape[2], rest /= shape[2];
+    element.k = rest % shape[1];
+    element.n = rest / shape[1];
+    return element;
+  }
+
+  const Expected& expected_;
+  Verdict verdict_;
+  double square_error_ = 0, square_expected_ = 0, square_typical_ = 0;
+};
+
+std::string describe(const OutputElement& element) {
+  const std::string got = std::bit_cast<uint32_t>(element.got) == kPoison
+                              ? "the poison (unwritten, or computed from what is)"
+                              : fmt::format("{:.9g}", element.got);
+  return fmt::format("y[n{} k{} p{} q{}]: expected {:.9g}, got {} (tolerance {:.3g})", element.n, element.k, element.p,
+                     element.q, element.expected, got, element.tolerance);
+}
+
+}  // namespace
+
+ErrorModel exact_model(const ConvStep& step) {
+  ErrorModel model{.slope = slope_of(step.epilogue.activation)};
+  model.per_value = roundings_of(step.epilogue) * kFloatUnit;
+  const ActivationKind kind = step.epilogue.activation.kind;
+  constexpr double kElementaryError = 16 * kFloatUnit;  // 8 units in the last place of numbers near 1
+  if (kind == ActivationKind::sigmoid || kind == ActivationKind::tanh) model.absolute = kElementaryError / model.slope;
+  model.relative_l2 = std::numeric_limits<double>::infinity();
+  return model;
+}
+
+ErrorModel rounding_model(const ConvStep& step, const KernelInfo& kernel) {
+  const ClassErrors errors = errors_of(kernel.math);
+  ErrorModel model = exact_model(step);
+  model.terms = static_cast<double>(step.problem.terms() + (step.epilogue.bias ? 1 : 0));
+  // Transforms add and multiply by constants on the way there and back. No theorem covers all of them: this is room for
+  // the 8-point ones, and relative_l2 is what binds.
+  constexpr double kTransformSteps = 256;
+  const double steps = model.terms + (kernel.sum == Sum::transform ? kTransformSteps : 0);
+  model.per_scale = errors.product + steps * errors.addition;
+  if (step.epilogue.pool && step.epilogue.pool->kind == PoolKind::average) {
+    model.per_scale += static_cast<double>(step.epilogue.pool->kernel_h * step.epilogue.pool->kernel_w) * kFloatUnit;
+  }
+  constexpr double kLargestOperand = 256;
+  model.absolute += model.terms * errors.subnormal * kLargestOperand;
+  model.relative_l2 = errors.relative_l2;
+  return model;
+}
+
+Verdict compare(const Expected& expected, std::span<const float> got, const ErrorModel& model) {
+  Comparison comparison(expected, got);
+  for (size_t i = 0; i < got.size(); ++i) comparison.number(i, got[i], model);
+  return comparison.verdict(model);
+}
+
+Verdict compare_nan(const Expected& expected, std::span<const float> got, const ErrorModel& model, bool may_spread) {
+  Comparison comparison(expected, got);
+  const int64_t per_image = expected.shape[1] * expected.shape[2] * expected.shape[3];
+  int64_t image = -1;  // of the NaN
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::isnan(expected.value[i])) image = static_cast<int64_t>(i) / per_image;
+  }
+  for (size_t i = 0; i < got.size(); ++i) {
+    const bool is_poison = std::bit_cast<uint32_t>(got[i]) == kPoison;
+    if (std::isnan(expected.value[i])) {
+      if (!std::isnan(got[i]) || is_poison) comparison.wrong(i, got[i], 0);
+    } else if (!(may_spread && std::isnan(got[i]) && !is_poison && static_cast<int64_t>(i) / per_image == image)) {
+      comparison.number(i, got[i], model);
+    }
+  }
+  return comparison.verdict(model);
+}
+
+std::string describe(const Verdict& verdict) {
+  if (verdict.passed()) return "";
+  if (verdict.wrong == 0) {
+    return fmt::format(
+        "each element is within its tolerance, but the relative L2 error of all is {:.2g}; at most {:.2g} is right",
+        verdict.relative_l2, verdict.relative_l2_limit);
+  }
+  std::string text =
+      fmt::format("{} of {} elements {} wrong", verdict.wrong, verdict.count, verdict.wrong == 1 ? "is" : "are");
+  if (verdict.poison > 0) text += fmt::format(", {} still poison", verdict.poison);
+  text += "; first " + describe(verdict.first);
+  const OutputElement &first = verdict.first, &worst = verdict.worst;
+  if (first.n != worst.n || first.k != worst.k || first.p != worst.p || first.q != worst.q) {
+    text += "; worst " + describe(worst);
+  }
+  return text;
+}
+
+}  // namespace convlab

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "convlab/kernels/kernel.h"
+#include "convlab/verify/oracle.h"
+
+namespace convlab {
+
+/// How far a right result may be from the expected one:
+///
+///   |got - expected| <= slope * (per_scale * scale + absolute) + per_value * |expected|     for every element,
+///   ||got - expected|| <= relative_l2 * max(||expected||, ||typical||)                      for the whole,
+///
+/// with typical = slope * scale / sqrt(terms): what the expected sums amount to if their terms have random signs. It
+/// keeps the second condition fair where the few outputs of a small problem happen to cancel.
+///
+/// The first condition is a theorem, sharp enough to catch a wrong element; the second, over many elements, is the
+/// statistical one, sharp enough to catch arithmetic that is less precise than the class claims.
+struct ErrorModel {
+  double per_scale = 0, absolute = 0;
+  double slope = 1;
+  double per_value = 0;
+  double relative_l2 = 0;
+  double terms = 1;
+
+  double tolerance(double expected, double scale) const {
+    return slope * (per_scale * scale + absolute) + per_value * (expected < 0 ? -expected : expected);
+  }
+};
+
+/// The model of integer fills in a kernel whose sums are direct: exact, but for the division of an average by what is
+/// no power of two, and for the activation.
+ErrorModel exact_model(const ConvStep& step);
+
+/// The model of real fills. With n terms a sum (its bias included) in a class of arithmetic:
+///
+///   fp32    per_scale = n u, u = 2^-24: a sum of n products in any order, fused or not, is off by at most
+///           n u sum|x||w| (Jeannerod and Rump, "Improved error bounds for inner products in floating-point
+///           arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013; Higham, "Accuracy and Stability of Numerical
+///           Algorithms", 2nd ed., section 3.1, has n u / (1 - n u))
+///   others  a rounded operand is off by its own u, so a product by 2 u + u^2: u = 2^-10 for tf32 (bits cut off), 2^-11
+///           for fp16, 2^-9 for bf16; bf16x2 keeps 2^-18 of each operand and drops a product of 2^-18: 2^-16 in all.
+///           Sums in tensor cores cut off instead of rounding, and cut again where products are aligned: n 2^-22 (Fasi
+///           and others, 2021); in fp16 the sum may be fp16: n 2^-11.
+///   fp16    absolute = 2^-25 (|x| + |w|) a term, where an operand is subnormal in fp16
+///
+/// relative_l2 is 1e-6 for fp32, which is what the class means (see Math); for others twice what one product may be
+/// off.
+///
+/// A maximum over a window keeps the largest error, an average the mean one plus its own rounding; an activation
+/// multiplies by its slope and rounds: tanh and sigmoid may be off by 16 u, 8 units in the last place of numbers
+/// near 1.
+ErrorModel rounding_model(const ConvStep& step, const KernelInfo& kernel);
+
+/// An output element: where, and what is there.
+struct OutputElement {
+  int64_t n = 0, k = 0, p = 0, q = 0;
+  double expected = 0;
+  float got = 0;
+  double tolerance = 0;
+};
+
+struct Verdict {
+  int64_t count = 0, wrong = 0, poison = 0;
+  OutputElement first, worst;  ///< of the wrong ones; worst is NaN or the farthest off
+  double relative_l2 = 0, relative_l2_limit = 0;
+
+  /// Stated as a pass condition, so that NaN in the norm does not pass.
+  bool passed() const { return wrong == 0 && relative_l2 <= relative_l2_limit; }
+};
+
+/// The bits of an element that nothing wrote, or that was computed from one: outputs and scratch are filled with them,
+/// a NaN, before a kernel runs. No arithmetic on other NaNs gives these bits.
+constexpr uint32_t kPoison = 0xffffffffu;
+
+/// Compares all elements. One is right if |got - expected| <= tolerance, or both are the same infinity; NaN is never
+/// right, not even where NaN is expected.
+Verdict compare(const Expected& expected, std::span<const float> got, const ErrorModel& model);
+
+/// NaN exactly where NaN is expected (at least there, and else in the same image only, if `may_spread`), and all other
+/// elements right in the sense above. Verdict::first is the first element where this fails.
+Verdict compare_nan(const Expected& expected, std::span<const float> got, const ErrorModel& model, bool may_spread);
+
+/// "3 of 24 elements are wrong, first y[n0 k1 p2 q3]: expected 5, got 7 (tolerance 0), ..."; "" if it passed.
+std::string describe(const Verdict& verdict);
+
+}  // namespace convlab

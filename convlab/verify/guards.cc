@@ -1,0 +1,63 @@
+#include "convlab/verify/guards.h"
+
+#include <cstdint>
+#include <utility>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+constexpr uint8_t kPoisonByte = 0xff;
+constexpr uint8_t kOutputGuard = 0x4b;  // 0x4b4b4b4b is 13323083 as float
+
+}  // namespace
+
+GuardedBuffer::GuardedBuffer(Device& device, Stream& stream, std::string name, size_t bytes, Role role)
+    : name_(std::move(name)),
+      bytes_(bytes),
+      guard_(role == Role::input ? kPoisonByte : kOutputGuard),
+      memory_(device.allocate(bytes + 2 * kGuardBytes)) {
+  stream.fill(memory_.data(), guard_, bytes + 2 * kGuardBytes);
+  poison(stream);
+}
+
+void GuardedBuffer::poison(Stream& stream) {
+  if (bytes_ > 0) stream.fill(data(), kPoisonByte, bytes_);
+}
+
+void GuardedBuffer::upload(Stream& stream, const void* host) {
+  if (bytes_ > 0) stream.upload(data(), host, bytes_);
+}
+
+void GuardedBuffer::download(Stream& stream, void* host) const {
+  if (bytes_ > 0) stream.download(host, data(), bytes_);
+  stream.synchronize();
+}
+
+void GuardedBuffer::check_guards(Stream& stream, const std::string& culprit) const {
+  std::vector<uint8_t> before(kGuardBytes), after(kGuardBytes);
+  const auto* begin = static_cast<const uint8_t*>(memory_.data());
+  stream.download(before.data(), begin, kGuardBytes);
+  stream.download(after.data(), begin + kGuardBytes + bytes_, kGuardBytes);
+  stream.synchronize();
+  for (size_t i = 0; i < kGuardBytes; ++i) {
+    if (after[i] != guard_) {
+      throw wrong_result("{} wrote beyond the end of {}, {} bytes after its last one", culprit, name_, i + 1);
+    }
+    if (before[kGuardBytes - 1 - i] != guard_) {
+      throw wrong_result("{} wrote before the beginning of {}, {} bytes before its first one", culprit, name_, i + 1);
+    }
+  }
+}
+
+void GuardedBuffer::check_unchanged(Stream& stream, const void* host, const std::string& culprit) const {
+  std::vector<uint8_t> now(bytes_);
+  download(stream, now.data());
+  const auto* wanted = static_cast<const uint8_t*>(host);
+  for (size_t i = 0; i < bytes_; ++i) {
+    if (now[i] != wanted[i]) throw wrong_result("{} changed its input {}, at byte {}", culprit, name_, i);
+  }
+}
+
+}  // namespace convlab

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/verify/fills.h"
+
+namespace convlab {
+
+/// What a step's output is by definition, in double.
+struct Expected {
+  Shape shape;                ///< N, K, P, Q; pooled if the step pools
+  std::vector<double> value;  ///< NaN where the receptive field holds one
+  /// Size of the terms behind each value: sum of |x||w|, and |bias|, in the sense that an error of e times each term's
+  /// size moves the value before its activation by at most e times this (largest, or mean, over a pooling window).
+  std::vector<float> scale;
+};
+
+/// Computes a step by definition, on the host, sharing no code with any kernel, cpu.reference included: it scatters
+/// each input row over the output rows that read it, where the kernels gather. Sums are double, in which integer fills
+/// are exact and the rounding of reals is 2^-29 times that of float.
+Expected evaluate(const ConvStep& step, const Tensor& x, const Tensor& w, const Tensor& bias, ThreadPool& threads);
+
+/// A layer's arrays with the output that they must give.
+struct OracleLayer {
+  std::shared_ptr<const Tensor> x;
+  Tensor w, bias;
+  Expected expected;
+};
+
+/// Makes layers, and keeps them while the problem stays the same, so that many kernels are checked at the cost of one.
+class Oracle {
+ public:
+  /// Keeps up to about `kept_bytes` of arrays; the layers in use are held in any case.
+  explicit Oracle(int threads = 0, int64_t kept_bytes = int64_t{512} << 20);
+
+  /// The layer for this fill; `limits` matters to integers alone. Layers 0, 1, ... have the same images and different
+  /// filters and bias.
+  std::shared_ptr<const OracleLayer> layer(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer);
+
+ private:
+  struct Kept {
+    Epilogue epilogue;
+    ElementType input;
+    Fill fill;
+    IntegerLimits limits;
+    int layer;
+    std::shared_ptr<const OracleLayer> values;
+  };
+
+  ThreadPool threads_;
+  int64_t kept_bytes_, held_bytes_ = 0;
+  ConvProblem problem_;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace convlab

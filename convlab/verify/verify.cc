@@ -1,0 +1,207 @@
+#include "convlab/verify/verify.h"
+
+#include <bit>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "convlab/base/error.h"
+#include "convlab/device/cpu.h"
+#include "convlab/verify/compare.h"
+#include "convlab/verify/guards.h"
+
+namespace convlab {
+namespace {
+
+using Role = GuardedBuffer::Role;
+
+/// What belongs to one layer: its arrays on the device, and the values that they hold.
+struct LayerMemory {
+  GuardedBuffer w, prepared;
+  std::optional<GuardedBuffer> bias;
+  std::shared_ptr<const OracleLayer> values;
+};
+
+/// A kernel with guarded memory for two layers of the same step.
+class Rig {
+ public:
+  Rig(const ConvKernel& kernel, const ConvStep& step, Device& device)
+      : kernel_(kernel),
+        step_(step),
+        device_(device),
+        stream_(device.make_stream()),
+        x_(device, *stream_, "x", static_cast<size_t>(step.problem.input_count()) * size_of(step.input), Role::input),
+        y_(device, *stream_, "y", static_cast<size_t>(element_count(step.output_shape())) * sizeof(float),
+           Role::output),
+        workspace_(device, *stream_, "workspace",
+                   kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step, device.caps()) : 0, Role::output) {
+    for (int layer = 0; layer < 2; ++layer) layers_.push_back(make_layer());
+  }
+
+  /// Uploads a layer's arrays and prepares it. The images are those of the layer that was loaded last.
+  void load(int index, std::shared_ptr<const OracleLayer> values) {
+    LayerMemory& layer = layers_[index];
+    layer.values = std::move(values);
+    images_ = layer.values->x;
+    x_.upload(*stream_, images_->raw());
+    layer.w.upload(*stream_, layer.values->w.raw());
+    if (layer.bias) layer.bias->upload(*stream_, layer.values->bias.raw());
+    layer.prepared.poison(*stream_);
+    workspace_.poison(*stream_);
+    if (kernel_.prepare == nullptr) return;
+    kernel_.prepare(arguments(layer, nullptr), *stream_);
+    check_memory("prepare");
+  }
+
+  std::vector<float> launch(int index) {
+    y_.poison(*stream_);
+    workspace_.poison(*stream_);
+    kernel_.launch(arguments(layers_[index], static_cast<float*>(y_.data())), *stream_);
+    check_memory("launch");
+    std::vector<float> output(y_.bytes() / sizeof(float));
+    y_.download(*stream_, output.data());
+    return output;
+  }
+
+  const Expected& expected(int index) const { return layers_[index].values->expected; }
+
+ private:
+  LayerMemory make_layer() {
+    const size_t prepared = kernel_.prepared_bytes != nullptr ? kernel_.prepared_bytes(step_) : 0;
+    LayerMemory layer{
+        .w = {device_, *stream_, "w", static_cast<size_t>(step_.problem.filter_count()) * sizeof(float), Role::input},
+        .prepared = {device_, *stream_, "prepared", prepared, Role::output}};
+    if (step_.epilogue.bias) {
+      layer.bias.emplace(device_, *stream_, "bias", static_cast<size_t>(step_.problem.k) * sizeof(float), Role::input);
+    }
+    return layer;
+  }
+
+  ConvArgs arguments(const LayerMemory& layer, float* y) const {
+    return {.step = step_,
+            .x = x_.data(),
+            .w = static_cast<const float*>(layer.w.data()),
+            .bias = layer.bias ? static_cast<const float*>(layer.bias->data()) : nullptr,
+            .y = y,
+            .prepared = layer.prepared.data(),
+            .workspace = workspace_.data()};
+  }
+
+  /// Guards of all arrays, and the inputs of both layers.
+  void check_memory(const std::string& culprit) const {
+    stream_->synchronize();
+    for (const GuardedBuffer* buffer : {&y_, &workspace_, &x_}) buffer->check_guards(*stream_, culprit);
+    x_.check_unchanged(*stream_, images_->raw(), culprit);
+    for (const LayerMemory& layer : layers_) {
+      layer.w.check_guards(*stream_, culprit);
+      layer.prepared.check_guards(*stream_, culprit);
+      if (layer.bias) layer.bias->check_guards(*stream_, culprit);
+      if (!layer.values) continue;
+      layer.w.check_unchanged(*stream_, layer.values->w.raw(), culprit);
+      if (layer.bias) layer.bias->check_unchanged(*stream_, layer.values->bias.raw(), culprit);
+    }
+  }
+
+  const ConvKernel& kernel_;
+  const ConvStep& step_;
+  Device& device_;
+  std::unique_ptr<Stream> stream_;
+  GuardedBuffer x_, y_, workspace_;
+  std::vector<LayerMemory> layers_;
+  std::shared_ptr<const Tensor> images_;
+};
+
+void require(const Verdict& verdict) {
+  if (!verdict.passed()) throw wrong_result("{}", describe(verdict));
+}
+
+void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
+  const IntegerLimits limits = integer_limits(step, kernel.info.math);
+  const ErrorModel model = kernel.info.sum == Sum::direct ? exact_model(step) : rounding_model(step, kernel.info);
+  for (int layer : {0, 1}) rig.load(layer, oracle.layer(step, Fill::integers, limits, layer));
+  for (int layer : {0, 1, 0}) {
+    const Verdict together = compare(rig.expected(layer), rig.launch(layer), model);
+    if (together.passed()) continue;
+    // Was it the other layer? Alone it is prepared again, straight before its launch.
+    rig.load(layer, oracle.layer(step, Fill::integers, limits, layer));
+    require(compare(rig.expected(layer), rig.launch(layer), model));
+    throw wrong_result("right alone, but not when two layers take turns (the kernel keeps state between calls): {}",
+                       describe(together));
+  }
+}
+
+/// Returns the relative L2 error.
+double check_reals(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
+  rig.load(0, oracle.layer(step, Fill::reals, {}, 0));
+  const std::vector<float> first = rig.launch(0);
+  const Verdict verdict = compare(rig.expected(0), first, rounding_model(step, kernel.info));
+  require(verdict);
+  if (kernel.info.repeat == Repeat::order_dependent) return verdict.relative_l2;
+  const std::vector<float> second = rig.launch(0);
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (std::bit_cast<uint32_t>(first[i]) == std::bit_cast<uint32_t>(second[i])) continue;
+    throw wrong_result("a second run gives other bits, first in y[{}]: {:.9g}, then {:.9g}", i, first[i], second[i]);
+  }
+  return verdict.relative_l2;
+}
+
+void check_nan(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
+  if (step.input != ElementType::f32) return;
+  rig.load(0, oracle.layer(step, Fill::one_nan, {}, 0));
+  require(compare_nan(rig.expected(0), rig.launch(0), rounding_model(step, kernel.info),
+                      kernel.info.sum == Sum::transform));
+}
+
+/// Values, tolerances and copies are kept whole; a problem that cannot be is refused here, not by the system's
+/// out-of-memory killer.
+void require_host_memory(const ConvStep& step) {
+  constexpr double kBytesPerInput = 12, kBytesPerOutput = 40;
+  const double bytes = kBytesPerInput * static_cast<double>(step.problem.input_count() + step.problem.filter_count()) +
+                       kBytesPerOutput * static_cast<double>(step.problem.output_count());
+  const auto usable = static_cast<double>(usable_memory_bytes());
+  if (bytes > usable) {
+    throw bad_input(
+        "verifying {} takes about {:.1f} GiB of memory and {:.1f} GiB are there; verify it with a smaller n",
+        to_text(step.problem), bytes / 0x1p30, usable / 0x1p30);
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::passed:
+      return "PASSED";
+    case Outcome::failed:
+      return "FAILED";
+    case Outcome::skipped:
+      return "SKIPPED";
+  }
+  return "?";
+}
+
+CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
+  if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
+  require_host_memory(step);
+  std::optional<Rig> memory;
+  try {
+    memory.emplace(kernel, step, device);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::unavailable) return {Outcome::failed, error.what()};
+    return {Outcome::skipped, error.what()};
+  }
+  Rig& rig = *memory;
+  std::string check = "integers";
+  try {
+    check_integers(rig, kernel, step, oracle);
+    check = "reals";
+    const double relative_l2 = check_reals(rig, kernel, step, oracle);
+    check = "one NaN pixel";
+    check_nan(rig, kernel, step, oracle);
+    return {Outcome::passed, "", relative_l2};
+  } catch (const std::exception& error) {
+    return {Outcome::failed, fmt::format("{}: {}", check, error.what())};
+  }
+}
+
+}  // namespace convlab

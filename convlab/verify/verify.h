@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "convlab/kernels/kernel.h"
+#include "convlab/verify/oracle.h"
+
+namespace convlab {
+
+enum class Outcome { passed, failed, skipped };
+
+std::string_view name_of(Outcome outcome);
+
+struct CaseResult {
+  Outcome outcome = Outcome::failed;
+  std::string reason;      ///< failed: which check, what and where; skipped: the kernel's refusal; passed: ""
+  double relative_l2 = 0;  ///< of real numbers; 0 unless passed
+};
+
+/// Verifies one kernel on one step, element by element, with the memory and streams of `device` (the kernel's own kind
+/// of device). Each array lies between guards, outputs and scratch are poisoned before, inputs must be the same after:
+///
+///   refusal   a kernel that refuses is skipped, with its words
+///   integers  exact (within the tolerance where sums are transformed), for two layers that share everything but their
+///             filters: prepare A, prepare B, launch A, launch B, launch A
+///   reals     within the derived tolerance of its class; once more, and the same bits unless it is order-dependent
+///   one NaN   a NaN pixel spreads to its receptive field and no further (see Sum)
+///
+/// Errors of the kernel itself, such as a launch failure, are failures of the case, with their message; a case whose
+/// arrays the device has no memory for is skipped. Error(bad_input) where the host has too little.
+CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle);
+
+}  // namespace convlab

@@ -1,0 +1,388 @@
+// The checker is checked: kernels with planted faults must fail, each for its own reason, and a right one must pass.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "convlab/device/cpu.h"
+#include "convlab/verify/verify.h"
+
+namespace convlab {
+namespace {
+
+using testing::HasSubstr;
+
+/// A right kernel, written plainly. Faults are planted by changing what it does at one of these places.
+struct Habits {
+  float (*read_pixel)(float) = [](float pixel) { return pixel; };
+  float (*read_weight)(float) = [](float weight) { return weight; };
+  float (*relu)(float) = [](float value) { return value < 0 ? 0 : value; };
+  float (*finish)(float) = [](float value) { return value; };
+  int64_t column_shift = 0;
+  bool swap_r_and_s = false;
+};
+
+float convolved(const ConvArgs& args, const float* weights, const Habits& habits, int64_t n, int64_t k, int64_t p,
+                int64_t q) {
+  const ConvProblem& problem = args.step.problem;
+  const int64_t channels = problem.channels_per_group(), group = k / problem.maps_per_group();
+  const auto* x = static_cast<const float*>(args.x);
+  float sum = args.step.epilogue.bias ? args.bias[k] : 0;
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t r = 0; r < problem.r; ++r) {
+      for (int64_t s = 0; s < problem.s; ++s) {
+        const int64_t h = p * problem.stride_h + r * problem.dilation_h - problem.pad_top;
+        const int64_t w = q * problem.stride_w + s * problem.dilation_w - problem.pad_left + habits.column_shift;
+        if (h < 0 || h >= problem.h || w < 0 || w >= problem.w) continue;
+        const int64_t tap = habits.swap_r_and_s ? s * problem.r + r : r * problem.s + s;
+        const float weight = habits.read_weight(weights[(k * channels + c) * problem.r * problem.s + tap]);
+        const int64_t pixel = ((n * problem.c + group * channels + c) * problem.h + h) * problem.w + w;
+        sum += habits.read_pixel(x[pixel]) * weight;
+      }
+    }
+  }
+  return sum;
+}
+
+/// Writes all outputs but the last `left_out`. The one pooling that it knows is max 2x2.
+void compute(const ConvArgs& args, const Habits& habits = {}, const float* weights = nullptr, int64_t left_out = 0) {
+  const Shape shape = args.step.output_shape();
+  const int64_t count = element_count(shape);
+  const auto pool = args.step.epilogue.pool;
+  if (weights == nullptr) weights = args.w;
+  for (int64_t i = 0; i < count - left_out; ++i) {
+    const int64_t q = i % shape[3], p = i / shape[3] % shape[2], map = i / shape[3] / shape[2];
+    const int64_t n = map / shape[1], k = map % shape[1];
+    float value = 0;
+    if (pool) {
+      value = -INFINITY;
+      for (int64_t r = 0; r < 2; ++r) {
+        for (int64_t s = 0; s < 2; ++s) {
+          const float each = convolved(args, weights, habits, n, k, 2 * p + r, 2 * q + s);
+          if (!(each <= value) && !std::isnan(value)) value = each;
+        }
+      }
+    } else {
+      value = convolved(args, weights, habits, n, k, p, q);
+    }
+    if (args.step.epilogue.activation.kind == ActivationKind::relu) value = habits.relu(value);
+    args.y[i] = habits.finish(value);
+  }
+}
+
+using Launch = void (*)(const ConvArgs&, Stream&);
+
+ConvKernel fake(Launch launch) {
+  return {.info = {.name = "test.fake"},
+          .refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; },
+          .prepared_bytes = [](const ConvStep&) -> size_t { return 12; },
+          .workspace_bytes = [](const ConvStep&, const DeviceCaps&) -> size_t { return 20; },
+          .launch = launch};
+}
+
+const ConvStep kPlain{parse_problem("n2_c4h7w9_k3r3s3_p1")};
+const ConvStep kRelu{kPlain.problem, {.bias = true, .activation = {ActivationKind::relu}}};
+
+CaseResult verified(const ConvKernel& kernel, const ConvStep& step = kPlain) {
+  const std::unique_ptr<Device> device = open_cpu({.threads = 1});
+  Oracle oracle(1);
+  return verify_kernel(kernel, step, *device, oracle);
+}
+
+/// The case fails in the check, and for the reason, that are given.
+void expect_caught(const ConvKernel& kernel, const char* check, const char* reason, const ConvStep& step = kPlain) {
+  const CaseResult result = verified(kernel, step);
+  EXPECT_EQ(result.outcome, Outcome::failed);
+  EXPECT_THAT(result.reason, testing::StartsWith(std::string(check) + ": "));
+  EXPECT_THAT(result.reason, HasSubstr(reason));
+}
+
+TEST(PlantedFaults, RightKernelPasses) {
+  const Pool max2x2{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+  const ConvKernel right = fake([](const ConvArgs& args, Stream&) { compute(args); });
+  for (const ConvStep& step :
+       {kPlain, kRelu, ConvStep{kPlain.problem, {.pool = max2x2}},
+        ConvStep{parse_problem("n3_c6h8w5_k4r2s3_p1x0x2x1_st2x1_d1x2_g2"), {.bias = true, .pool = max2x2}}}) {
+    const CaseResult result = verified(right, step);
+    EXPECT_EQ(result.outcome, Outcome::passed) << result.reason;
+    EXPECT_LE(result.relative_l2, 1e-6);
+    EXPECT_GT(result.relative_l2, 0);
+  }
+}
+
+TEST(PlantedFaults, RefusalIsSkippedWithItsWords) {
+  ConvKernel kernel = fake([](const ConvArgs&, Stream&) { FAIL() << "launched after a refusal"; });
+  kernel.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return "takes filters of 5x5 only"; };
+  const CaseResult result = verified(kernel);
+  EXPECT_EQ(result.outcome, Outcome::skipped);
+  EXPECT_EQ(result.reason, "takes filters of 5x5 only");
+}
+
+TEST(PlantedFaults, OffByOneColumn) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) { compute(args, {.column_shift = 1}); }), "integers",
+                "elements are wrong; first y[n0 k0 p0 q0]");
+}
+
+TEST(PlantedFaults, SwappedRAndS) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) { compute(args, {.swap_r_and_s = true}); }), "integers",
+                "elements are wrong");
+}
+
+TEST(PlantedFaults, UnwrittenTail) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) { compute(args, {}, nullptr, 1); }), "integers",
+                "1 of 378 elements is wrong, 1 still poison; first y[n1 k2 p6 q8]");
+}
+
+TEST(PlantedFaults, NanReturned) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  args.y[5] = NAN;
+                }),
+                "integers", "1 of 378 elements is wrong; first y[n0 k0 p0 q5]");
+}
+
+TEST(PlantedFaults, ZeroOutput) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) { compute(args, {.finish = [](float) { return 0.0f; }}); }),
+                "integers", "got 0");
+}
+
+TEST(PlantedFaults, OverrunOfEachArray) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  args.y[args.step.problem.output_count()] = 0;
+                }),
+                "integers", "launch wrote beyond the end of y, 1 bytes after");
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  static_cast<char*>(args.workspace)[20] = 0;
+                }),
+                "integers", "launch wrote beyond the end of workspace");
+  ConvKernel kernel = fake([](const ConvArgs& args, Stream&) { compute(args); });
+  kernel.prepare = [](const ConvArgs& args, Stream&) { static_cast<char*>(args.prepared)[12] = 0; };
+  expect_caught(kernel, "integers", "prepare wrote beyond the end of prepared, 1 bytes after");
+}
+
+TEST(PlantedFaults, OverrunThatAdds) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  args.y[args.step.problem.output_count() + 3] += 1;
+                }),
+                "integers", "launch wrote beyond the end of y");
+}
+
+TEST(PlantedFaults, Underrun) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  args.y[-1] = 0;
+                }),
+                "integers", "launch wrote before the beginning of y");
+}
+
+TEST(PlantedFaults, AddsToWhatWasThere) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  const std::vector<float> before(args.y, args.y + args.step.problem.output_count());
+                  compute(args);
+                  for (size_t i = 0; i < before.size(); ++i) args.y[i] += before[i];
+                }),
+                "integers", "378 of 378 elements are wrong");
+}
+
+TEST(PlantedFaults, ReadsBeyondTheEndOfX) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  args.y[0] += 0 * static_cast<const float*>(args.x)[args.step.problem.input_count()];
+                }),
+                "integers", "1 of 378 elements is wrong, 1 still poison; first y[n0 k0 p0 q0]");
+}
+
+TEST(PlantedFaults, ReliesOnClearedWorkspace) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  args.y[1] += static_cast<const float*>(args.workspace)[0];
+                }),
+                "integers", "first y[n0 k0 p0 q1]");
+}
+
+TEST(PlantedFaults, InputsChanged) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  static_cast<float*>(const_cast<void*>(args.x))[7] += 1;
+                }),
+                "integers", "launch changed its input x, at byte");
+  ConvKernel kernel = fake([](const ConvArgs& args, Stream&) { compute(args); });
+  kernel.prepare = [](const ConvArgs& args, Stream&) { const_cast<float*>(args.w)[0] = 0.5f; };
+  expect_caught(kernel, "integers", "prepare changed its input w, at byte");
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args, {});
+                  const_cast<float*>(args.bias)[2] = 0.5f;
+                }),
+                "integers", "launch changed its input bias, at byte 10", kRelu);
+}
+
+TEST(PlantedFaults, CachedAnswerOfTheCallBefore) {
+  static std::map<const void*, std::vector<float>> answers;
+  answers.clear();
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  std::vector<float>& answer = answers[args.x];  // "the images are where they were"
+                  if (answer.empty()) {
+                    compute(args);
+                    answer.assign(args.y, args.y + args.step.problem.output_count());
+                  }
+                  std::copy(answer.begin(), answer.end(), args.y);
+                }),
+                "integers", "elements are wrong");
+}
+
+TEST(PlantedFaults, CachedAnswerOfTheseWeights) {
+  static std::map<const void*, std::vector<float>> answers;
+  answers.clear();
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  std::vector<float>& answer = answers[args.w];
+                  if (answer.empty()) {
+                    compute(args);
+                    answer.assign(args.y, args.y + args.step.problem.output_count());
+                  }
+                  std::copy(answer.begin(), answer.end(), args.y);
+                }),
+                "reals", "elements are wrong");
+}
+
+TEST(PlantedFaults, StateBetweenLayers) {
+  static std::vector<float> symbol;  // as constant memory filled in prepare would be
+  ConvKernel kernel = fake([](const ConvArgs& args, Stream&) { compute(args, {}, symbol.data()); });
+  kernel.prepare = [](const ConvArgs& args, Stream&) {
+    symbol.assign(args.w, args.w + args.step.problem.filter_count());
+  };
+  expect_caught(kernel, "integers", "right alone, but not when two layers take turns");
+}
+
+TEST(PlantedFaults, LessPreciseThanClaimed) {
+  const auto to_bf16 = [](float value) {
+    return std::isnan(value) ? value : std::bit_cast<float>((std::bit_cast<uint32_t>(value) + 0x8000u) & 0xffff0000u);
+  };
+  const auto to_tf32 = [](float value) {
+    return std::isnan(value) ? value : std::bit_cast<float>((std::bit_cast<uint32_t>(value) + 0x1000u) & 0xffffe000u);
+  };
+  static const Habits bf16{.read_pixel = to_bf16, .read_weight = to_bf16};
+  static const Habits tf32{.read_pixel = to_tf32, .read_weight = to_tf32};
+  ConvKernel kernel = fake([](const ConvArgs& args, Stream&) { compute(args, bf16); });
+  expect_caught(kernel, "integers", "elements are wrong");
+  kernel.info.math = Math::tf32;
+  expect_caught(kernel, "integers", "elements are wrong");
+  kernel.info.math = Math::bf16;
+  EXPECT_EQ(verified(kernel).reason, "");
+
+  kernel = fake([](const ConvArgs& args, Stream&) { compute(args, tf32); });
+  expect_caught(kernel, "integers", "elements are wrong");
+  kernel.info.math = Math::tf32;
+  EXPECT_EQ(verified(kernel).reason, "");
+  // Even exact integers would not hide it.
+  kernel.info = {.name = "test.fake", .math = Math::fp32, .sum = Sum::transform};
+  kernel.launch = [](const ConvArgs& args, Stream&) {
+    const auto* x = static_cast<const float*>(args.x);
+    const bool integers =
+        std::all_of(x, x + args.step.problem.input_count(), [](float v) { return v == std::rint(v); });
+    compute(args, integers ? Habits{} : tf32);
+  };
+  expect_caught(kernel, "reals", "wrong");
+}
+
+TEST(PlantedFaults, ErrorsALittleAboveTheClass) {
+  // Each element stays within its own tolerance, so that only the norm tells; integers below 2^18 are not changed.
+  static float factor = 1;
+  const ConvKernel kernel = fake([](const ConvArgs& args, Stream&) {
+    compute(args, {.finish = [](float value) { return value == std::rint(value) ? value : value * factor; }});
+  });
+  factor = 1 + 0x1p-20f * 1.5f;
+  expect_caught(kernel, "reals", "relative L2 error");
+  factor = 1 + 0x1p-21f;
+  EXPECT_EQ(verified(kernel).reason, "");
+}
+
+TEST(PlantedFaults, OneElementALittleOff) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  if (args.y[9] != std::rint(args.y[9])) args.y[9] += 1e-4f;
+                }),
+                "reals", "1 of 378 elements is wrong; first y[n0 k0 p1 q0]");
+}
+
+TEST(PlantedFaults, NanSwallowed) {
+  const ConvKernel kernel = fake([](const ConvArgs& args, Stream&) {
+    compute(args, {.relu = [](float value) { return std::fmax(value, 0.0f); }});
+  });
+  expect_caught(kernel, "one NaN pixel", "expected nan, got 0", kRelu);
+}
+
+TEST(PlantedFaults, NanLostInOneElement) {
+  expect_caught(fake([](const ConvArgs& args, Stream&) {
+                  compute(args);
+                  float* last_nan = nullptr;
+                  for (int64_t i = 0; i < args.step.problem.output_count(); ++i) {
+                    if (std::isnan(args.y[i])) last_nan = args.y + i;
+                  }
+                  if (last_nan != nullptr) *last_nan = 0;
+                }),
+                "one NaN pixel", "1 of 378 elements is wrong");
+}
+
+TEST(PlantedFaults, NanSpreadsTooFar) {
+  // A tile's tail multiplies what lies outside by zero weights, which does not hide NaN.
+  const Launch launch = [](const ConvArgs& args, Stream&) {
+    const auto* x = static_cast<const float*>(args.x);
+    compute(args);
+    const ConvProblem& problem = args.step.problem;
+    const int64_t image = problem.c * problem.h * problem.w, outputs = problem.k * problem.p() * problem.q();
+    for (int64_t n = 0; n < problem.n; ++n) {
+      for (int64_t i = 0; i < image; ++i) args.y[n * outputs] += 0 * x[n * image + i];
+    }
+  };
+  ConvKernel kernel = fake(launch);
+  const ConvStep step{parse_problem("n2_c4h12w12_k3r3s3")};
+  expect_caught(kernel, "one NaN pixel", "got nan", step);
+  kernel.info.sum = Sum::transform;  // which may spread it within the image
+  EXPECT_EQ(verified(kernel, step).reason, "");
+  kernel.launch = [](const ConvArgs& args, Stream&) {  // but not to another image
+    const auto* x = static_cast<const float*>(args.x);
+    compute(args);
+    for (int64_t i = 0; i < args.step.problem.input_count(); ++i) {
+      args.y[0] += 0 * x[i];
+      args.y[args.step.problem.output_count() / 2] += 0 * x[i];
+    }
+  };
+  expect_caught(kernel, "one NaN pixel", "got nan", step);
+}
+
+TEST(PlantedFaults, OtherBitsTheSecondTime) {
+  static int calls = 0;
+  const Launch launch = [](const ConvArgs& args, Stream&) {
+    compute(args);
+    if (++calls % 2 == 0) {
+      const bool whole = args.y[0] == std::rint(args.y[0]);
+      if (!whole) args.y[0] = std::nextafter(args.y[0], 1e9f);
+    }
+  };
+  ConvKernel kernel = fake(launch);
+  expect_caught(kernel, "reals", "a second run gives other bits, first in y[0]");
+  kernel.info.repeat = Repeat::order_dependent;
+  EXPECT_EQ(verified(kernel).reason, "");
+}
+
+TEST(PlantedFaults, ErrorOfTheKernelIsAFailureOfTheCase) {
+  expect_caught(fake([](const ConvArgs&, Stream&) { throw std::runtime_error("an illegal access was met"); }),
+                "integers", "an illegal access was met");
+}
+
+TEST(PlantedFaults, ProblemLargerThanMemoryIsBadInput) {
+  const ConvStep huge{parse_problem("n2000000_c100h1000w1000_k1r1s1")};
+  EXPECT_THROW(verified(fake([](const ConvArgs&, Stream&) {}), huge), Error);
+}
+
+}  // namespace
+}  // namespace convlab
