@@ -1,7 +1,112 @@
 #include "convlab/model/graph.h"
 
-namespace convlab {
+#include "convlab/base/error.h"
+#include "convlab/model/shapes.h"
 
-std::string name_of(const Op&) { return "?"; }
+namespace convlab {
+namespace {
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+
+const char* name_of(ActivationKind kind) {
+  switch (kind) {
+    case ActivationKind::none:
+      return "Identity";
+    case ActivationKind::relu:
+      return "Relu";
+    case ActivationKind::leaky_relu:
+      return "LeakyRelu";
+    case ActivationKind::clip:
+      return "Clip";
+    case ActivationKind::sigmoid:
+      return "Sigmoid";
+    case ActivationKind::tanh:
+      return "Tanh";
+  }
+  return "?";
+}
+
+/// The first of a node's inputs that must be a constant, or so many that none is.
+size_t first_constant_input(const Op& op) {
+  if (std::holds_alternative<ConvOp>(op) || std::holds_alternative<BatchNormOp>(op)) return 1;
+  return SIZE_MAX;
+}
+
+}  // namespace
+
+std::string name_of(const Op& op) {
+  return std::visit(Overloaded{
+                        [](const ConvOp&) { return "Conv"; },
+                        [](const PoolOp& o) { return o.pool.kind == PoolKind::max ? "MaxPool" : "AveragePool"; },
+                        [](const GlobalAveragePoolOp&) { return "GlobalAveragePool"; },
+                        [](const ActivationOp& o) { return name_of(o.activation.kind); },
+                        [](const BatchNormOp&) { return "BatchNormalization"; },
+                        [](const GemmOp&) { return "Gemm"; },
+                        [](const MatMulOp&) { return "MatMul"; },
+                        [](const AddOp&) { return "Add"; },
+                        [](const MulOp&) { return "Mul"; },
+                        [](const ConcatOp&) { return "Concat"; },
+                        [](const FlattenOp&) { return "Flatten"; },
+                        [](const ReshapeOp&) { return "Reshape"; },
+                        [](const SqueezeOp&) { return "Squeeze"; },
+                        [](const UnsqueezeOp&) { return "Unsqueeze"; },
+                        [](const TransposeOp&) { return "Transpose"; },
+                        [](const SoftmaxOp& o) { return o.log ? "LogSoftmax" : "Softmax"; },
+                        [](const PadOp&) { return "Pad"; },
+                        [](const RoundOp&) { return "Cast"; },
+                    },
+                    op);
+}
+
+std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape) {
+  const size_t values = graph.value_names.size();
+  const auto fits = [&] {
+    if (input_shape.size() != graph.input_shape.size()) return false;
+    for (size_t i = 0; i < input_shape.size(); ++i) {
+      if (input_shape[i] < 1 || (graph.input_shape[i] != -1 && graph.input_shape[i] != input_shape[i])) return false;
+    }
+    return true;
+  };
+  const auto known = [&](ValueId value) { return value >= 0 && static_cast<size_t>(value) < values; };
+  if (!known(graph.input) || !known(graph.output)) throw bad_input("{}: no input or no output", graph.name);
+  if (!fits()) {
+    throw bad_input("{}: an input of shape {} does not fit '{}', which takes {} (-1: any size)", graph.name,
+                    to_text(input_shape), graph.value_names[static_cast<size_t>(graph.input)],
+                    to_text(graph.input_shape));
+  }
+
+  std::vector<Shape> shapes(values);
+  std::vector<bool> computed(values);
+  const auto set = [&](ValueId value, const Shape& shape) {
+    if (!known(value) || computed[static_cast<size_t>(value)]) throw bad_input("its output is another's, too");
+    shapes[static_cast<size_t>(value)] = shape;
+    computed[static_cast<size_t>(value)] = true;
+  };
+  for (const auto& [value, tensor] : graph.constants) set(value, tensor.shape());
+  set(graph.input, input_shape);
+  for (const Node& node : graph.nodes) {
+    try {
+      std::vector<Shape> inputs;
+      for (ValueId input : node.inputs) {
+        if (!known(input) || !computed[static_cast<size_t>(input)]) {
+          throw bad_input("its input {} is not computed before it", inputs.size());
+        }
+        if (inputs.size() >= first_constant_input(node.op) && !graph.constants.contains(input)) {
+          throw bad_input("its input {} ('{}') is computed; it must be a constant", inputs.size(),
+                          graph.value_names[static_cast<size_t>(input)]);
+        }
+        inputs.push_back(shapes[static_cast<size_t>(input)]);
+      }
+      set(node.output, output_shape(node.op, inputs));
+    } catch (const Error& error) {
+      throw bad_input("{}: node '{}' ({}): {}", graph.name, node.name, name_of(node.op), error.what());
+    }
+  }
+  if (!computed[static_cast<size_t>(graph.output)]) throw bad_input("{}: no node computes the output", graph.name);
+  return shapes;
+}
 
 }  // namespace convlab

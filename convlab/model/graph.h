@@ -11,12 +11,14 @@
 namespace convlab {
 
 /// How an operator's padding is given: as numbers, or computed so that the output has ceil(input / stride) elements,
-/// an odd one going after (same_upper) or before (same_lower).
+/// an odd one going after (same_upper) or before (same_lower), or none (valid). Unless it is explicit_pads, the pads
+/// given as numbers mean nothing; shapes.h resolves them for an input's shape.
 enum class AutoPad { explicit_pads, same_upper, same_lower, valid };
 
 // One struct an operator, with ONNX's meaning; inputs in ONNX's order. Axes may be negative, counting from the end.
+// Optional inputs are last: one that is absent is simply not in Node::inputs.
 
-struct ConvOp {  ///< inputs: x, w, optional bias
+struct ConvOp {  ///< inputs: x (N C H W), w (K C/groups R S), optional bias (K); w and bias are constants
   int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
   int64_t groups = 1;
@@ -30,15 +32,15 @@ struct GlobalAveragePoolOp {};
 struct ActivationOp {
   Activation activation;
 };
-struct BatchNormOp {  ///< inputs: x, scale, shift, mean, variance, each of C elements
+struct BatchNormOp {  ///< inputs: x (N C ...), scale, shift, mean, variance, each a constant of C elements
   float epsilon = 1e-5f;
 };
 struct GemmOp {  ///< alpha * A' * B' + beta * C; inputs: A, B, optional C
   float alpha = 1, beta = 1;
   bool transpose_a = false, transpose_b = false;
 };
-struct MatMulOp {};
-struct AddOp {};
+struct MatMulOp {};  ///< as numpy.matmul: 1-D operands and broadcast leading dimensions, too
+struct AddOp {};     ///< broadcasts as numpy does
 struct MulOp {};
 struct ConcatOp {
   int64_t axis = 0;
@@ -46,9 +48,8 @@ struct ConcatOp {
 struct FlattenOp {
   int64_t axis = 1;
 };
-struct ReshapeOp {  ///< 0 keeps a size unless allow_zero, -1 takes the rest
+struct ReshapeOp {  ///< 0 keeps a size, one -1 takes the rest
   Shape shape;
-  bool allow_zero = false;
 };
 struct SqueezeOp {  ///< no axes: all of size 1
   std::vector<int64_t> axes;
@@ -62,10 +63,12 @@ struct TransposeOp {  ///< empty: reversed
 struct SoftmaxOp {
   int64_t axis = -1;
   bool log = false;
-  bool flattened = false;  ///< opset < 13: over all dimensions from axis on
+  bool flattened = false;  ///< opset < 13: over all dimensions from axis on together, not over axis alone
 };
 enum class PadMode { constant, reflect, edge };
-struct PadOp {  ///< pads: before of every dimension, then after of every dimension; may be negative (cropping)
+/// pads: before of every dimension, then after of every dimension. A negative one crops, and before any padding is
+/// done: reflect and edge see what is left.
+struct PadOp {
   PadMode mode = PadMode::constant;
   std::vector<int64_t> pads;
   float value = 0;
@@ -88,7 +91,8 @@ struct Node {
 };
 
 /// A feed-forward network with one input and one output, all values float32. Nodes stand in an order in which they can
-/// run. Identity, Dropout and Constant are gone; Casts are folded into constants or are RoundOp.
+/// run; every node depends on the input (the importers fold what does not) and the output depends on every node.
+/// Identity, Dropout and Constant are gone; Casts are folded into constants, or are RoundOp.
 struct Graph {
   std::string name;
   std::vector<std::string> value_names;  ///< by ValueId
@@ -104,8 +108,10 @@ struct Graph {
   }
 };
 
-/// The shape of each value for this input shape, by ValueId. Error(bad_input) that names node, operator and reason
-/// where shapes do not fit each other.
+/// The shape of each value for this input shape, by ValueId; {} for values that nothing uses. All sizes are at least 1.
+/// Error(bad_input) that names node, operator and reason where shapes do not fit each other, where the input's shape is
+/// not the graph's, or where the graph breaks a promise made above (an input that is not computed yet, a convolution's
+/// weights that are no constant).
 std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape);
 
 }  // namespace convlab
