@@ -1,0 +1,96 @@
+# Sourced by run.sh, test.sh and .ci/run, with $root set to the repository: installs what is missing, configures and
+# builds. Everything it says goes to standard error. Exit status 3: something is not there and cannot be installed.
+
+say() { printf 'convlab: %s\n' "$*" >&2; }
+
+fail() {
+  say "$@"
+  exit 3
+}
+
+# The names in package lists, comments left out.
+packages_in() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$@"; }
+
+# Which of the given packages dpkg does not have installed. Versions, as in "g++:amd64", do not matter.
+missing_packages() {
+  local package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | head -n 1)" = installed ] || echo "$package"
+  done
+}
+
+# Runs apt-get as root, its output in $apt_log.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    sudo env DEBIAN_FRONTEND=noninteractive "$@"
+  fi >>"$apt_log" 2>&1 </dev/null
+}
+
+can_be_root() {
+  [ "$(id -u)" = 0 ] && return 0
+  command -v sudo >/dev/null || return 1
+  sudo -n true 2>/dev/null && return 0
+  [ -t 0 ] && [ -t 2 ] && sudo -v >&2  # a person can type the password
+}
+
+# install_missing LIST...: the packages in these lists are there afterwards, on Debian and its relatives.
+install_missing() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    return 0  # another system: configuring will tell what is missing
+  fi
+  local missing
+  # shellcheck disable=SC2046  # one word a package is what is wanted
+  missing=$(missing_packages $(packages_in "$@") | tr '\n' ' ')
+  missing=${missing% }
+  [ -n "$missing" ] || return 0
+  local line="apt-get install --no-install-recommends $missing"
+  can_be_root || fail "packages are missing, and installing them takes root or sudo. Run this, then try again:
+  sudo $line"
+  say "installing with apt-get: $missing"
+  apt_log=$(mktemp)
+  local options="-y -qq --no-install-recommends -o DPkg::Lock::Timeout=300"
+  # shellcheck disable=SC2086  # both are lists of words
+  if ! as_root apt-get install $options $missing; then
+    # No package lists yet, or old ones.
+    as_root apt-get update -qq || true
+    # shellcheck disable=SC2086
+    if ! as_root apt-get install $options $missing; then
+      tail -n 20 "$apt_log" >&2
+      rm -f "$apt_log"
+      fail "apt-get failed, see above. This is what it was to do:
+  $line"
+    fi
+  fi
+  rm -f "$apt_log"
+}
+
+# configure PRESET: once; ninja repeats it when a CMake file changes.
+configure() {
+  local folder="$root/build/$1" log
+  # A folder that was moved or copied with its build would build the old place.
+  if [ -f "$folder/build.ninja" ] && grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
+    return 0
+  fi
+  say "configuring build/$1"
+  mkdir -p "$root/build"
+  log="$folder.log"
+  if ! (cd "$root" && cmake --preset "$1" --fresh) >"$log" 2>&1 </dev/null; then
+    tail -n 30 "$log" >&2
+    fail "configuring failed, see above. convlab needs these (the names are Debian 12's):
+  $(packages_in "$root/cmake/packages.txt" | tr '\n' ' ')"
+  fi
+}
+
+# build PRESET [TARGET...]: quiet unless a person watches or something is wrong.
+build() {
+  local folder="$root/build/$1"
+  shift
+  if ninja -C "$folder" -n "$@" 2>/dev/null | grep -q 'no work to do'; then return 0; fi
+  say "building ${folder#"$root"/}; the first time takes minutes"
+  local quiet=--quiet
+  [ -t 2 ] && quiet=
+  # shellcheck disable=SC2086  # empty or one word
+  ninja -C "$folder" -j "$(nproc)" $quiet "$@" >&2 </dev/null || fail "the build failed, see above"
+}
