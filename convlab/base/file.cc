@@ -33,7 +33,12 @@ void write_all(const std::filesystem::path& path, std::span<const uint8_t> bytes
 
 std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw bad_input("{}: is a folder, not a file", path.string());
+  const auto status = std::filesystem::status(path, error);
+  if (std::filesystem::is_directory(status)) throw bad_input("{}: is a folder, not a file", path.string());
+  // Opening a pipe would wait for a writer.
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw bad_input("{}: is not a regular file", path.string());
+  }
   File file = open(path, "rb");
   const auto size = std::filesystem::file_size(path, error);
   if (error) throw bad_input("{}: cannot tell the size: {}", path.string(), error.message());

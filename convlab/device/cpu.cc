@@ -38,6 +38,11 @@ class CpuDevice final : public Device {
   const DeviceCaps& caps() const override { return caps_; }
 
   Buffer allocate(size_t bytes) override {
+    // Linux grants more than there is and kills the process that uses it, so the limit is held here.
+    if (bytes > static_cast<size_t>(caps_.memory_bytes)) {
+      throw unavailable("{} bytes of memory are wanted, there are {}; give a smaller --batch", bytes,
+                        caps_.memory_bytes);
+    }
     constexpr size_t kAlignment = 64;
     const auto rounded = static_cast<size_t>(round_up(static_cast<int64_t>(std::max<size_t>(bytes, 1)), kAlignment));
     void* memory = std::aligned_alloc(kAlignment, rounded);

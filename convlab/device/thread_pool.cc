@@ -7,6 +7,10 @@
 #include <exception>
 #include <fstream>
 #include <string>
+#include <system_error>
+#include <utility>
+
+#include "convlab/base/error.h"
 
 namespace convlab {
 namespace {
@@ -24,8 +28,10 @@ double cgroup_cpus() {
   return 0;
 }
 
-/// The pool whose loop this thread is inside of: nested loops run inline instead of waiting for themselves.
+/// The pool whose loop this thread is inside of, and its number there: nested loops run inline instead of waiting for
+/// themselves, and keep the number, since scratch memory goes by it.
 thread_local const ThreadPool* inside = nullptr;
+thread_local int inside_as = 0;
 
 }  // namespace
 
@@ -50,10 +56,17 @@ struct ThreadPool::Loop {
 
 ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = usable_threads();
-  for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { work(thread); });
+  try {
+    for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { work(thread); });
+  } catch (const std::system_error& error) {
+    stop();  // a std::thread must not be destroyed while it runs
+    throw unavailable("{} threads cannot be started: {}; give a smaller --threads", threads, error.what());
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -78,6 +91,7 @@ void ThreadPool::take_pieces(Loop& loop, int thread) {
 
 void ThreadPool::work(int thread) {
   inside = this;
+  inside_as = thread;
   uint64_t seen = 0;
   std::unique_lock lock(mutex_);
   while (true) {
@@ -97,9 +111,11 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain, const std::function<
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   if (inside == this || workers_.empty() || count <= grain) {
-    for (int64_t begin = 0; begin < count; begin += grain) body(begin, std::min(begin + grain, count), 0);
+    const int thread = inside == this ? inside_as : 0;
+    for (int64_t begin = 0; begin < count; begin += grain) body(begin, std::min(begin + grain, count), thread);
     return;
   }
+  const std::lock_guard one_loop(loops_);
   Loop loop{.count = count, .grain = grain, .body = &body};
   {
     const std::lock_guard lock(mutex_);
@@ -107,10 +123,11 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain, const std::function<
     ++generation_;
   }
   wake_.notify_all();
-  const ThreadPool* const outer = inside;
-  inside = this;
+  const ThreadPool* const outer = std::exchange(inside, this);
+  const int outer_as = std::exchange(inside_as, 0);
   take_pieces(loop, 0);
   inside = outer;
+  inside_as = outer_as;
   std::unique_lock lock(mutex_);
   loop_ = nullptr;  // late wakers find nothing to join
   finished_.wait(lock, [&] { return loop.active == 0; });

@@ -13,10 +13,11 @@ namespace convlab {
 /// (cgroup v2 cpu.max or v1 cfs quota, rounded up), at least 1.
 int usable_threads();
 
-/// A fixed set of threads for data-parallel loops. The caller's thread is one of them; one loop runs at a time.
+/// A fixed set of threads for data-parallel loops. The caller's thread is one of them; one loop runs at a time, and a
+/// loop that another thread starts meanwhile waits for it.
 class ThreadPool {
  public:
-  /// `threads` of work in all, 1 or more; 0 means usable_threads().
+  /// `threads` of work in all, 1 or more; 0 means usable_threads(). Error(unavailable) where they cannot be started.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -26,16 +27,18 @@ class ThreadPool {
 
   /// Calls body(begin, end, thread) for pieces that cover [0, count) once, at most `grain` long each, thread being in
   /// [0, size()). Pieces are handed out in order as threads become free. Returns when all are done; the first
-  /// exception is rethrown then. A loop started from inside a body runs on the calling thread alone.
+  /// exception is rethrown then. A loop started from inside a body runs on the calling thread alone, under its number.
   void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int)>& body);
 
  private:
   struct Loop;
   void work(int thread);
+  void stop();
   static void take_pieces(Loop& loop, int thread);
 
   std::vector<std::thread> workers_;
-  std::mutex mutex_;
+  std::mutex loops_;  ///< held while a loop runs
+  std::mutex mutex_;  ///< guards what follows
   std::condition_variable wake_, finished_;
   Loop* loop_ = nullptr;
   uint64_t generation_ = 0;

@@ -1,0 +1,92 @@
+#include "convlab/base/file.h"
+
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "tests/errors.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string text_of(const std::filesystem::path& path) {
+  const std::vector<uint8_t> bytes = read_file(path);
+  return {bytes.begin(), bytes.end()};
+}
+
+size_t files_in(const std::filesystem::path& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+TEST(File, BytesSurviveTheWayThroughAFile) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "bytes";
+  write_file(path, std::vector<uint8_t>{0, 10, 13, 255, 0});
+  EXPECT_THAT(read_file(path), ElementsAre(0, 10, 13, 255, 0));
+  write_file(path, "shorter");
+  EXPECT_EQ(text_of(path), "shorter");
+  write_file(path, "");
+  EXPECT_EQ(text_of(path), "");
+  EXPECT_EQ(files_in(folder.path()), 1u) << "a temporary file is left";
+}
+
+TEST(File, AMissingFileIsNamed) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "absent.onnx";
+  EXPECT_THAT(bad_input_message([&] { read_file(path); }),
+              AllOf(HasSubstr(path.string()), HasSubstr("No such file or directory")));
+}
+
+TEST(File, AFolderIsNoFile) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(bad_input_message([&] { read_file(folder.path()); }),
+              AllOf(HasSubstr(folder.path().string()), HasSubstr("is a folder")));
+  EXPECT_THAT(bad_input_message([&] { write_file(folder.path(), "text"); }),
+              AllOf(HasSubstr(folder.path().string()), HasSubstr("Is a directory")));
+}
+
+TEST(File, APipeIsAnErrorAndNotAWaitForItsWriter) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_THAT(bad_input_message([&] { read_file(path); }), HasSubstr("is not a regular file"));
+  EXPECT_THAT(bad_input_message([] { read_file("/dev/zero"); }), HasSubstr("is not a regular file"));
+}
+
+TEST(File, AFileOverTheLimitIsNotRead) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "long";
+  write_file(path, "12345");
+  EXPECT_EQ(read_file(path, 5).size(), 5u);
+  EXPECT_THAT(bad_input_message([&] { read_file(path, 4); }), AllOf(HasSubstr("5 bytes"), HasSubstr("at most 4")));
+}
+
+TEST(File, AnUnwritablePlaceIsNamed) {
+  // Root may write into any folder, but nobody into these.
+  EXPECT_THAT(bad_input_message([] { write_file("/proc/convlab.json", "text"); }), HasSubstr("/proc/convlab.json"));
+  const TemporaryFolder folder;
+  write_file(folder.path() / "file", "text");
+  EXPECT_THAT(bad_input_message([&] { write_file(folder.path() / "file" / "x.json", "text"); }),
+              AllOf(HasSubstr("x.json"), HasSubstr("Not a directory")));
+  EXPECT_THAT(bad_input_message([&] { write_file(folder.path() / "absent" / "x.json", "text"); }),
+              AllOf(HasSubstr("x.json"), HasSubstr("No such file or directory")));
+}
+
+TEST(File, AFullDeviceIsAnError) {
+  EXPECT_THAT(bad_input_message([] { write_file("/dev/full", "text"); }),
+              AllOf(HasSubstr("/dev/full"), HasSubstr("No space left")));
+}
+
+TEST(File, DevicesAreWrittenInPlace) {
+  write_file("/dev/null", "text");
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+}  // namespace
+}  // namespace convlab

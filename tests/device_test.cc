@@ -1,0 +1,77 @@
+#include "convlab/device/device.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "convlab/device/cpu.h"
+#include "convlab/device/thread_pool.h"
+#include "tests/errors.h"
+
+namespace convlab {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+TEST(CpuDevice, SaysWhatItIs) {
+  const std::unique_ptr<Device> device = open_device("cpu", {.threads = 3});
+  EXPECT_EQ(device->caps().kind, DeviceKind::cpu);
+  EXPECT_EQ(device->caps().threads, 3);
+  EXPECT_EQ(device->caps().memory_bytes, usable_memory_bytes());
+  EXPECT_THAT(device->caps().description, HasSubstr("3 threads"));
+  EXPECT_EQ(device->make_stream()->threads()->size(), 3);
+  EXPECT_EQ(device->make_stream()->native(), nullptr);
+}
+
+TEST(CpuDevice, MemoryIsAlignedAndCopied) {
+  const std::unique_ptr<Device> device = open_device("cpu", {.threads = 1});
+  const std::unique_ptr<Stream> stream = device->make_stream();
+  for (size_t bytes : {size_t{0}, size_t{1}, size_t{63}, size_t{1000}}) {
+    const Buffer buffer = device->allocate(bytes);
+    ASSERT_NE(buffer.data(), nullptr);
+    EXPECT_EQ(buffer.bytes(), bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.data()) % 64, 0u);
+    std::vector<uint8_t> there(bytes), back(bytes);
+    for (size_t i = 0; i < bytes; ++i) there[i] = static_cast<uint8_t>(i);
+    stream->upload(buffer.data(), there.data(), bytes);
+    stream->download(back.data(), buffer.data(), bytes);
+    stream->synchronize();
+    EXPECT_EQ(there, back);
+    stream->fill(buffer.data(), 0xa5, bytes);
+    stream->download(back.data(), buffer.data(), bytes);
+    EXPECT_EQ(back, std::vector<uint8_t>(bytes, 0xa5));
+  }
+}
+
+TEST(CpuDevice, MoreMemoryThanThereIsIsRefused) {
+  const std::unique_ptr<Device> device = open_device("cpu", {.threads = 1});
+  for (size_t bytes : {static_cast<size_t>(usable_memory_bytes()) + 1, SIZE_MAX / 2, SIZE_MAX}) {
+    EXPECT_THAT(error_message(ErrorKind::unavailable, [&] { device->allocate(bytes); }),
+                AllOf(HasSubstr(std::to_string(bytes)), HasSubstr("--batch")));
+  }
+}
+
+TEST(Devices, AutoIsAlwaysThere) { EXPECT_NE(open_device("auto", {.threads = 1}), nullptr); }
+
+TEST(Devices, UnknownNamesAreBadUsage) {
+  for (const char* name : {"", "gpu", "CPU", "cpu:0", "cuda:", "cuda:x", "cuda:-1", "cuda:99999"}) {
+    bad_input_message([&] { open_device(name, {}); });
+  }
+  EXPECT_THAT(bad_input_message([] { open_device("gpu", {}); }), AllOf(HasSubstr("gpu"), HasSubstr("cuda:N")));
+}
+
+TEST(Devices, ADeviceThatIsNotThereSaysWhy) {
+  // No machine has a thousand GPUs, and a build without CUDA has none.
+  EXPECT_THAT(error_message(ErrorKind::unavailable, [] { open_device("cuda:1000", {}); }), HasSubstr("CUDA"));
+}
+
+TEST(Devices, TheListBeginsWithTheCpu) {
+  const std::vector<DeviceListing> devices = list_devices();
+  ASSERT_FALSE(devices.empty());
+  EXPECT_EQ(devices.front().name, "cpu");
+  for (const DeviceListing& device : devices) EXPECT_NE(device.description, "");
+}
+
+}  // namespace
+}  // namespace convlab

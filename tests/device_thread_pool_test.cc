@@ -1,0 +1,141 @@
+#include "convlab/device/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+namespace convlab {
+namespace {
+
+TEST(ThreadPool, CoversEveryIndexOnceInPiecesOfAtMostAGrain) {
+  for (int threads = 1; threads <= 8; ++threads) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.size(), threads);
+    for (int64_t count : {0, 1, 7, 64, 1000}) {
+      for (int64_t grain : {1, 3, 64, 5000}) {
+        std::vector<std::atomic<int>> seen(static_cast<size_t>(count));
+        std::atomic<bool> wrong = false;
+        pool.parallel_for(count, grain, [&](int64_t begin, int64_t end, int thread) {
+          if (begin >= end || end - begin > grain || thread < 0 || thread >= threads) wrong = true;
+          for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+        });
+        EXPECT_FALSE(wrong);
+        for (const std::atomic<int>& times : seen) ASSERT_EQ(times, 1) << count << " by " << grain << " on " << threads;
+      }
+    }
+  }
+}
+
+TEST(ThreadPool, AGrainBelowOneIsOne) {
+  ThreadPool pool(2);
+  std::atomic<int> calls = 0;
+  pool.parallel_for(5, 0, [&](int64_t, int64_t, int) { ++calls; });
+  EXPECT_EQ(calls, 5);
+}
+
+TEST(ThreadPool, NoThreadNumberIsUsedTwiceAtATime) {
+  ThreadPool pool(4);
+  std::vector<std::atomic<int>> inside(4);
+  std::atomic<bool> shared = false;
+  for (int round = 0; round < 50; ++round) {
+    pool.parallel_for(64, 1, [&](int64_t, int64_t, int thread) {
+      if (inside[static_cast<size_t>(thread)]++ != 0) shared = true;
+      // A nested loop keeps the number of the thread that it runs on.
+      pool.parallel_for(3, 1, [&](int64_t, int64_t, int nested) {
+        if (nested != thread) shared = true;
+      });
+      --inside[static_cast<size_t>(thread)];
+    });
+  }
+  EXPECT_FALSE(shared);
+}
+
+TEST(ThreadPool, SeveralThreadsReallyWork) {
+  ThreadPool pool(3);
+  std::atomic<int> inside = 0;
+  // Each of three pieces waits for the others: with fewer threads this would never end.
+  pool.parallel_for(3, 1, [&](int64_t, int64_t, int) {
+    ++inside;
+    while (inside < 3) std::this_thread::yield();
+  });
+  EXPECT_EQ(inside, 3);
+}
+
+TEST(ThreadPool, NestedLoopsCoverEverything) {
+  ThreadPool pool(4);
+  std::atomic<int64_t> sum = 0;
+  pool.parallel_for(20, 1, [&](int64_t outer, int64_t, int) {
+    pool.parallel_for(10, 2, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) sum += outer * 10 + i;
+    });
+  });
+  EXPECT_EQ(sum, 199 * 200 / 2);
+}
+
+TEST(ThreadPool, AnExceptionReachesTheCallerAndThePoolGoesOn) {
+  for (int threads : {1, 4}) {
+    ThreadPool pool(threads);
+    for (int round = 0; round < 20; ++round) {
+      EXPECT_THROW(pool.parallel_for(100, 1,
+                                     [&](int64_t begin, int64_t, int) {
+                                       if (begin == round) throw std::runtime_error("planted");
+                                     }),
+                   std::runtime_error);
+    }
+    std::atomic<int64_t> count = 0;
+    pool.parallel_for(100, 7, [&](int64_t begin, int64_t end, int) { count += end - begin; });
+    EXPECT_EQ(count, 100);
+  }
+}
+
+TEST(ThreadPool, AnExceptionOfEveryPieceIsStillOneException) {
+  ThreadPool pool(4);
+  EXPECT_THROW(pool.parallel_for(100, 1, [](int64_t, int64_t, int) { throw std::runtime_error("planted"); }),
+               std::runtime_error);
+}
+
+TEST(ThreadPool, LoopsOfSeveralThreadsTakeTurns) {
+  ThreadPool pool(3);
+  std::atomic<int64_t> count = 0;
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 3; ++caller) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 100; ++round) {
+        pool.parallel_for(20, 2, [&](int64_t begin, int64_t end, int) { count += end - begin; });
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(count, 3 * 100 * 20);
+}
+
+TEST(ThreadPool, ManyShortLoopsNeitherHangNorLoseWork) {
+  ThreadPool pool(4);
+  std::atomic<int64_t> count = 0;
+  for (int round = 0; round < 5000; ++round) {
+    pool.parallel_for(4, 1, [&](int64_t begin, int64_t end, int) { count += end - begin; });
+  }
+  EXPECT_EQ(count, 20000);
+}
+
+TEST(UsableThreads, AreNoMoreThanTheAffinityMaskAllows) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_GE(usable_threads(), 1);
+  EXPECT_LE(usable_threads(), CPU_COUNT(&before));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &before) && CPU_COUNT(&one) == 0) CPU_SET(cpu, &one);
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(usable_threads(), 1);
+  EXPECT_EQ(ThreadPool().size(), 1);
+  EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+}  // namespace
+}  // namespace convlab
