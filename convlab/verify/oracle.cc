@@ -92,7 +92,7 @@ double activate(const Activation& activation, double value) {
     case ActivationKind::clip:
       return std::min(std::max(value, static_cast<double>(activation.alpha)), static_cast<double>(activation.beta));
     case ActivationKind::sigmoid:
-      return std::exp(value) / (1 + std::exp(value));
+      return 1 / (1 + std::exp(-value));
     case ActivationKind::tanh:
       return 1 - 2 / (std::exp(2 * value) + 1);
   }

@@ -1,0 +1,103 @@
+#include "convlab/verify/cases.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "convlab/base/error.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+using testing::HasSubstr;
+
+std::string complaint_about(std::string_view text) {
+  try {
+    parse_shapes(text, "some.txt");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Shapes, CommentsAndBlankLinesAreSkipped) {
+  const auto problems = parse_shapes("# a list\r\n\n  c3h8w8_k2r3s3  # tail\r\n\t\nn2_c1h4w4_k1r2s2_st2", "some.txt");
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(to_text(problems[0]), "c3h8w8_k2r3s3");
+  EXPECT_EQ(to_text(problems[1]), "n2_c1h4w4_k1r2s2_st2");
+}
+
+TEST(Shapes, BadListsNameFileAndLine) {
+  EXPECT_THAT(complaint_about("c3h8w8_k2r3s3\n\nc3h8w8"), HasSubstr("some.txt, line 3: convolution problem 'c3h8w8'"));
+  EXPECT_THAT(complaint_about("# x\nc3h8w8_k2r9s9\n"), HasSubstr("some.txt, line 2: convolution problem"));
+  EXPECT_THAT(complaint_about("n2_c3h8w8_k2r3s3_p1\n#\nn2_c3h8w8_k2r3s3_p1x1x1x1\n"),
+              HasSubstr("some.txt, line 3: n2_c3h8w8_k2r3s3_p1x1x1x1 stands in line 1, too"));
+  EXPECT_THAT(complaint_about(""), HasSubstr("some.txt: holds no convolution problem"));
+  EXPECT_THAT(complaint_about("# nothing\n\n"), HasSubstr("holds no convolution problem"));
+  EXPECT_THAT(complaint_about(std::string_view("\0\xff\n", 3)), HasSubstr("line 1"));
+  EXPECT_THROW(read_shapes("/no/such/list.txt"), Error);
+}
+
+TEST(Shapes, ShippedListsAreReadableDistinctAndSmall) {
+  std::set<std::string> texts;
+  size_t count = 0;
+  double edges = 0, all = 0;
+  for (const std::string_view list : kDefaultShapes) {
+    for (const ConvProblem& problem : read_shapes(std::filesystem::path(CONVLAB_SOURCE_DIR) / list)) {
+      texts.insert(to_text(problem));
+      ++count;
+      all += problem.flops() / 2;
+      if (list == "shapes/edges.txt") edges += problem.flops() / 2;
+    }
+  }
+  EXPECT_EQ(texts.size(), count) << "a problem stands in two lists";
+  EXPECT_LE(edges, 20e6);
+  EXPECT_LE(all, 160e6);
+}
+
+TEST(Shapes, EdgesHoldEveryEdge) {
+  const auto problems = read_shapes(std::filesystem::path(CONVLAB_SOURCE_DIR) / "shapes/edges.txt");
+  const auto has = [&](auto condition) { return std::any_of(problems.begin(), problems.end(), condition); };
+  using P = const ConvProblem&;
+  EXPECT_TRUE(has([](P p) { return p.h == 1 && p.w == 1; }));
+  EXPECT_TRUE(has([](P p) { return p.r == p.h && p.s == p.w && p.h > 1 && !p.padded(); }));
+  EXPECT_TRUE(has([](P p) { return p.r > p.h && p.s > p.w; }));
+  EXPECT_TRUE(has([](P p) { return p.stride_h > p.r && p.stride_w > p.s; }));
+  EXPECT_TRUE(has([](P p) { return p.stride_h != p.stride_w; }));
+  EXPECT_TRUE(has([](P p) { return p.dilation_h != p.dilation_w; }));
+  EXPECT_TRUE(has([](P p) { return p.pad_top > p.r - 1; }));
+  EXPECT_TRUE(has([](P p) { return p.pad_left != p.pad_right && p.pad_top != p.pad_bottom; }));
+  EXPECT_TRUE(has([](P p) { return p.groups > 1 && p.groups < p.c; }));
+  EXPECT_TRUE(has([](P p) { return p.groups == p.c && p.k == p.c && p.c > 1; }));
+  EXPECT_TRUE(has([](P p) { return p.groups == p.c && p.k > p.c; }));
+  EXPECT_TRUE(has([](P p) { return p.r % 2 == 0 && p.s % 2 == 0; }));
+  EXPECT_TRUE(has([](P p) { return p.n > 64; }));
+  EXPECT_TRUE(has([](P p) { return p.groups > 1 && p.padded() && !p.unit_stride() && !p.unit_dilation(); }));
+}
+
+TEST(Steps, EpiloguesAreForKernelsThatTakeAny) {
+  const ConvProblem problem = parse_problem("n2_c3h8w8_k2r3s3");
+  ConvKernel kernel{.refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_unless_plain(step); }};
+  EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 1u);
+  kernel.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return "nothing suits"; };
+  EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 1u);
+  kernel.refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
+    if (step.epilogue.pool) return "no pooling";
+    return std::nullopt;
+  };
+  EXPECT_GT(steps_to_verify(kernel, problem, {}).size(), 5u);
+}
+
+TEST(Steps, PoolingLargerThanTheOutputIsLeftOut) {
+  ConvKernel kernel{.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; }};
+  for (const ConvStep& step : steps_to_verify(kernel, parse_problem("c1h1w1_k1r1s1"), {})) {
+    EXPECT_GT(element_count(step.output_shape()), 0) << describe(step);
+  }
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,156 @@
+#include "convlab/verify/compare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+Expected outputs(const std::vector<double>& value, float scale = 1) {
+  return {{1, 1, 1, static_cast<int64_t>(value.size())}, value, std::vector<float>(value.size(), scale)};
+}
+
+Verdict judged(const std::vector<double>& expected, const std::vector<float>& got, double tolerance = 0) {
+  return compare(outputs(expected), got, {.absolute = tolerance, .relative_l2 = 1});
+}
+
+TEST(Compare, ExactIsExact) {
+  EXPECT_TRUE(judged({1, -2, 0}, {1, -2, -0.0f}).passed());
+  const Verdict verdict = judged({1, -2, 3}, {1, -2, 3.0000002f});
+  EXPECT_EQ(verdict.wrong, 1);
+  EXPECT_EQ(verdict.first.q, 2);
+}
+
+TEST(Compare, ToleranceIsIncluded) {
+  EXPECT_TRUE(judged({1}, {1.5f}, 0.5).passed());
+  EXPECT_FALSE(judged({1}, {1.5f}, 0.4999).passed());
+  const ErrorModel relative{.per_value = 0.5, .relative_l2 = 1};
+  EXPECT_TRUE(compare(outputs({-4}), std::vector<float>{-6}, relative).passed());
+  EXPECT_FALSE(compare(outputs({-4}), std::vector<float>{-6.5f}, relative).passed());
+  const ErrorModel sized{.per_scale = 0.25, .slope = 2, .relative_l2 = 1};
+  EXPECT_TRUE(compare(outputs({0}, 2), std::vector<float>{1}, sized).passed());
+  EXPECT_FALSE(compare(outputs({0}, 1.9f), std::vector<float>{1}, sized).passed());
+}
+
+TEST(Compare, NanNeverPassesWhateverTheTolerance) {
+  EXPECT_FALSE(judged({1}, {kNan}, 1e30).passed());
+  EXPECT_FALSE(judged({kNan}, {kNan}, 1e30).passed());
+  EXPECT_FALSE(judged({kNan}, {1}, 1e30).passed());
+  EXPECT_FALSE(judged({1}, {1}, kNan).passed());
+  EXPECT_FALSE(compare(outputs({1}), std::vector<float>{1.1f}, {.absolute = 1, .relative_l2 = kNan}).passed());
+}
+
+TEST(Compare, InfinityEqualsItselfOnly) {
+  EXPECT_TRUE(judged({kInf, -kInf}, {kInf, -kInf}).passed());
+  EXPECT_FALSE(judged({kInf}, {-kInf}, 1e30).passed());
+  EXPECT_FALSE(judged({kInf}, {3e38f}, 1e30).passed());
+  EXPECT_FALSE(judged({3e38}, {kInf}, 1e30).passed());
+}
+
+TEST(Compare, FirstAndWorstCarryTheirPlaces) {
+  Expected expected{{2, 2, 1, 2}, {0, 1, 2, 3, 4, 5, 6, 7}, std::vector<float>(8, 1)};
+  const std::vector<float> got{0, 1, 2, 4, 4, 5, 6, 10};
+  const Verdict verdict = compare(expected, got, {.relative_l2 = 1});
+  EXPECT_EQ(verdict.wrong, 2);
+  EXPECT_EQ(verdict.count, 8);
+  const OutputElement &first = verdict.first, &worst = verdict.worst;
+  EXPECT_EQ((std::array{first.n, first.k, first.p, first.q}), (std::array<int64_t, 4>{0, 1, 0, 1}));
+  EXPECT_EQ((std::array{worst.n, worst.k, worst.p, worst.q}), (std::array<int64_t, 4>{1, 1, 0, 1}));
+  EXPECT_EQ(worst.expected, 7);
+  EXPECT_EQ(worst.got, 10);
+  EXPECT_EQ(describe(verdict),
+            "2 of 8 elements are wrong; first y[n0 k1 p0 q1]: expected 3, got 4 (tolerance 0); worst y[n1 k1 p0 q1]: "
+            "expected 7, got 10 (tolerance 0)");
+}
+
+TEST(Compare, NanIsTheWorstAndPoisonIsCounted) {
+  const Verdict verdict = judged({1, 2, 3}, {100, std::bit_cast<float>(kPoison), kNan});
+  EXPECT_EQ(verdict.wrong, 3);
+  EXPECT_EQ(verdict.poison, 1);
+  EXPECT_TRUE(std::isnan(verdict.worst.got));
+}
+
+TEST(Compare, TheNormBindsWhereNoElementDoes) {
+  const std::vector<double> ones(1000, 1);
+  const std::vector<float> off(1000, 1 + 0x1p-18f);
+  const Expected expected = outputs(ones);
+  EXPECT_FALSE(compare(expected, off, {.absolute = 1, .relative_l2 = 1e-6}).passed());
+  EXPECT_TRUE(compare(expected, off, {.absolute = 1, .relative_l2 = 0x1p-18}).passed());
+  EXPECT_NEAR(compare(expected, off, {.absolute = 1, .relative_l2 = 1}).relative_l2, 0x1p-18, 1e-12);
+}
+
+TEST(Compare, TheNormIsFairToSumsThatCancel) {
+  // One output of 100 terms of size 1 that cancel to 1e-3: an error of 1e-6 is one part in ten million of what is
+  // usual.
+  const Expected expected = outputs({1e-3}, 100);
+  EXPECT_TRUE(compare(expected, std::vector<float>{1e-3f + 1e-6f}, {.absolute = 1, .relative_l2 = 2e-7, .terms = 100})
+                  .passed());
+}
+
+TEST(Compare, SizesMustAgree) { EXPECT_THROW(judged({1, 2}, {1}), Error); }
+
+TEST(CompareNan, TheSetMustBeTheExpectedOne) {
+  const Expected expected = outputs({1, kNan, 3});
+  const ErrorModel exact{.relative_l2 = 1};
+  const auto passes = [&](const std::vector<float>& got, bool may_spread) {
+    return compare_nan(expected, got, exact, may_spread).passed();
+  };
+  EXPECT_TRUE(passes({1, kNan, 3}, false));
+  EXPECT_FALSE(passes({1, 2, 3}, false));
+  EXPECT_FALSE(passes({1, 2, 3}, true));
+  EXPECT_FALSE(passes({1, kNan, kNan}, false));
+  EXPECT_TRUE(passes({1, kNan, kNan}, true));
+  EXPECT_FALSE(passes({2, kNan, kNan}, true));
+  EXPECT_FALSE(passes({1, std::bit_cast<float>(kPoison), 3}, false));
+  EXPECT_FALSE(passes({1, kNan, std::bit_cast<float>(kPoison)}, true));
+}
+
+TEST(Tolerance, Fp32IsTheProvenBound) {
+  const ConvStep step{parse_problem("c12h9w9_k4r5s5")};
+  const ErrorModel model = rounding_model(step, {.math = Math::fp32});
+  EXPECT_EQ(model.per_scale, 300 * 0x1p-24);
+  EXPECT_EQ(model.absolute, 0);
+  EXPECT_EQ(model.relative_l2, 1e-6);
+  EXPECT_EQ(exact_model(step).tolerance(1000, 1000), 0);
+}
+
+TEST(Tolerance, GrowsAsClassesGetLessPrecise) {
+  const ConvStep step{parse_problem("c12h9w9_k4r5s5")};
+  double before = 0, norm_before = 0;
+  for (Math math : {Math::fp32, Math::bf16x2, Math::tf32, Math::bf16}) {
+    const ErrorModel model = rounding_model(step, {.math = math});
+    EXPECT_GT(model.per_scale, before) << name_of(math);
+    EXPECT_GT(model.relative_l2, norm_before) << name_of(math);
+    before = model.per_scale;
+    norm_before = model.relative_l2;
+  }
+}
+
+TEST(Tolerance, EpiloguesThatRoundMayRound) {
+  const ConvProblem problem = parse_problem("c12h9w9_k4r5s5");
+  Pool average{.kind = PoolKind::average, .kernel_h = 2, .kernel_w = 2};
+  const auto tolerance = [&](const Epilogue& epilogue) { return exact_model({problem, epilogue}).tolerance(1, 1); };
+  EXPECT_EQ(tolerance({.bias = true, .activation = {ActivationKind::relu}}), 0);
+  EXPECT_EQ(tolerance({.pool = Pool{.kernel_h = 3}}), 0);
+  EXPECT_EQ(tolerance({.pool = average}), 0);
+  average.pad_left = 1;
+  EXPECT_GT(tolerance({.pool = average}), 0);
+  average.count_include_pad = true;
+  EXPECT_EQ(tolerance({.pool = average}), 0);
+  average.ceil_mode = true;
+  EXPECT_GT(tolerance({.pool = average}), 0);
+  EXPECT_EQ(tolerance({.activation = {ActivationKind::tanh}}), 0x1p-20);
+  EXPECT_EQ(tolerance({.activation = {ActivationKind::sigmoid}}), 0x1p-20);
+}
+
+}  // namespace
+}  // namespace convlab
