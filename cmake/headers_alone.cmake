@@ -1,0 +1,32 @@
+# Every header compiles alone: one source a header, which includes it twice, in a library that nobody links.
+
+file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h)
+if(NOT CONVLAB_CUDA_FOUND)
+  # These need the CUDA toolkit's headers.
+  list(REMOVE_ITEM headers convlab/device/cuda_check.h)
+endif()
+if(NOT CONVLAB_SIMT)
+  # These need Boost.Context, and stand for the CUDA toolkit's headers.
+  list(FILTER headers EXCLUDE REGEX "^convlab/simt/")
+endif()
+if(NOT headers)
+  message(FATAL_ERROR "No headers were found under ${CMAKE_SOURCE_DIR}")
+endif()
+
+set(sources)
+foreach(header IN LISTS headers)
+  string(MAKE_C_IDENTIFIER ${header} stem)
+  set(source ${CMAKE_CURRENT_BINARY_DIR}/headers_alone/${stem}.cc)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n#include \"${header}\"\n" @ONLY)
+  list(APPEND sources ${source})
+endforeach()
+
+add_library(convlab_headers_alone OBJECT ${sources})
+target_link_libraries(convlab_headers_alone PRIVATE
+  convlab_options GTest::gmock CLI11::CLI11 nlohmann_json::nlohmann_json ZLIB::ZLIB)
+foreach(layer IN LISTS CONVLAB_LAYERS)
+  if(TARGET convlab_${layer})
+    target_link_libraries(convlab_headers_alone PRIVATE convlab_${layer})
+  endif()
+endforeach()

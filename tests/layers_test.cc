@@ -1,0 +1,102 @@
+// The layers' order, read from the includes: a file under convlab/ includes from its own layer and those before it.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "tests/source_tree.h"
+
+namespace convlab {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
+
+std::vector<std::string> declared_layers() {
+  std::smatch match;
+  const std::string text = text_of(kRoot / "cmake/targets.cmake");
+  std::vector<std::string> layers;
+  if (!std::regex_search(text, match, std::regex(R"(set\(CONVLAB_LAYERS ([a-z_ ]+)\))"))) return layers;
+  std::istringstream words(match[1].str());
+  for (std::string word; words >> word;) layers.push_back(word);
+  return layers;
+}
+
+/// Position in the order of what lies at this path; app, tests, fuzz and bench stand above all layers. -1: nowhere.
+int height(const std::filesystem::path& path, const std::vector<std::string>& layers) {
+  auto part = path.begin();
+  const std::string top = part->string();
+  const auto count = static_cast<int>(layers.size());
+  if (top == "app") return count;
+  if (top == "tests" || top == "fuzz" || top == "bench") return count + 1;
+  if (top != "convlab" || ++part == path.end()) return -1;
+  const auto layer = std::find(layers.begin(), layers.end(), part->string());
+  return layer == layers.end() ? -1 : static_cast<int>(layer - layers.begin());
+}
+
+/// What is wrong with the includes of a file's text, a line each.
+std::vector<std::string> violations(const std::filesystem::path& file, const std::string& text,
+                                    const std::vector<std::string>& layers) {
+  std::vector<std::string> wrong;
+  const int own = height(file, layers);
+  if (own < 0) wrong.push_back(file.string() + " lies in no layer of CONVLAB_LAYERS");
+  static const std::regex kInclude(R"re(^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">])re");
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    std::smatch match;
+    if (!std::regex_search(line, match, kInclude)) continue;
+    const std::filesystem::path included = match[2].str();
+    const std::string where = file.string() + ":" + std::to_string(number) + ": " + included.string();
+    const int other = height(included, layers);
+    if (included.begin()->string() == "convlab" && other < 0) wrong.push_back(where + " is in no layer");
+    if (other > own) wrong.push_back(where + " is above its includer");
+    const bool beside = std::filesystem::exists(kRoot / file.parent_path() / included);
+    if (other < 0 && match[1] == "\"" && beside) wrong.push_back(where + " is not named by its full path");
+  }
+  return wrong;
+}
+
+TEST(Layers, AreDeclared) {
+  const std::vector<std::string> layers = declared_layers();
+  ASSERT_GE(layers.size(), 5u);
+  EXPECT_EQ(layers.front(), "base");
+}
+
+TEST(Layers, EveryIncludePointsToItsOwnOrAnEarlierLayer) {
+  const std::vector<std::string> layers = declared_layers();
+  int files = 0;
+  for (const char* folder : {"convlab", "app"}) {
+    for (const std::filesystem::path& below : files_under(kRoot / folder)) {
+      if (!has_ending(below, {".h", ".cuh", ".cc", ".cu", ".inc"})) continue;
+      const std::filesystem::path file = folder / below;
+      EXPECT_THAT(violations(file, text_of(kRoot / file), layers), IsEmpty());
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 40) << "the sources were not found";
+}
+
+TEST(Layers, PlantedFaultsAreFound) {
+  const std::vector<std::string> layers = {"base", "tensor", "model"};
+  const auto check = [&](const char* file, const char* text) { return violations(file, text, layers); };
+  EXPECT_THAT(check("convlab/tensor/a.h", "#pragma once\n#include \"convlab/base/b.h\"\n#include <vector>\n"),
+              IsEmpty());
+  EXPECT_THAT(check("convlab/tensor/a.h", "\n#include \"convlab/model/graph.h\"\n"),
+              ElementsAre(HasSubstr("convlab/tensor/a.h:2: convlab/model/graph.h is above")));
+  EXPECT_THAT(check("convlab/tensor/a.h", "  #  include <convlab/model/graph.h>\n"),
+              ElementsAre(HasSubstr("is above")));
+  EXPECT_THAT(check("convlab/model/a.h", "#include \"app/output.h\"\n"), ElementsAre(HasSubstr("is above")));
+  EXPECT_THAT(check("app/a.cc", "#include \"tests/errors.h\"\n"), ElementsAre(HasSubstr("is above")));
+  EXPECT_THAT(check("convlab/model/a.h", "#include \"convlab/odd/b.h\"\n"), ElementsAre(HasSubstr("is in no layer")));
+  EXPECT_THAT(check("convlab/odd/a.h", ""), ElementsAre(HasSubstr("lies in no layer")));
+  EXPECT_THAT(check("convlab/base/a.h", "#include \"error.h\"\n"), ElementsAre(HasSubstr("full path")));
+}
+
+}  // namespace
+}  // namespace convlab
