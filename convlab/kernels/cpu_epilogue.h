@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+/// Applies the activation to `count` values in place, vectorised: see cpu_math-inl.h for the errors.
+void activate(const Activation& activation, float* values, int64_t count);
+
+/// Rows of a convolution, before pooling, that a step's output rows depend on.
+struct RowRange {
+  int64_t first = 0, count = 0;
+};
+
+/// The convolution rows under output rows [first, first + count): the same ones unless the step pools.
+RowRange rows_under(const ConvStep& step, int64_t first, int64_t count);
+
+/// The end of a fused step for some rows of one map: adds `bias`, pools, and applies the activation.
+/// `sums` holds the convolution's rows `have` densely; `y` is the whole output map, of which `count` rows from `first`
+/// are written. `have` must cover rows_under(step, first, count). sums are overwritten. sums == y + first * width is
+/// allowed where nothing is pooled.
+void finish_rows(const ConvStep& step, float* sums, RowRange have, float bias, int64_t first, int64_t count, float* y);
+
+}  // namespace convlab

@@ -1,0 +1,220 @@
+#include "convlab/kernels/cpu_gemm.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu_simd.h"
+
+#define HWY_TARGET_INCLUDE "convlab/kernels/cpu_gemm.cc"
+#include "hwy/foreach_target.h"  // must come before highway.h
+
+#include "convlab/kernels/cpu_math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+using F = hn::CappedTag<float, 16>;
+
+// A register tile is kTileRows rows by kTileVectors vectors of C. Accumulators, one row of B and a broadcast element
+// of A must fit the registers: 24 + 2 + 1 of 32, or 12 + 2 + 1 of 16.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+constexpr int kTileRows = 12;
+#else
+constexpr int kTileRows = 6;
+#endif
+constexpr int kTileVectors = 2;
+
+/// One register tile: kRows x (kTileVectors * lanes) of C = or += A * B, B's rows being kGemmPanel floats apart.
+template <int kRows>
+void tile(int64_t depth, const float* HWY_RESTRICT a, int64_t lda, const float* HWY_RESTRICT b, float* HWY_RESTRICT c,
+          int64_t ldc, bool add) {
+  const F d;
+  const size_t lanes = hn::Lanes(d);
+  hn::Vec<F> sum[kRows][kTileVectors];
+  for (int i = 0; i < kRows; ++i) {
+    for (int v = 0; v < kTileVectors; ++v) sum[i][v] = hn::Zero(d);
+  }
+  for (int64_t k = 0; k < depth; ++k) {
+    const hn::Vec<F> b0 = hn::Load(d, b), b1 = hn::Load(d, b + lanes);
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      const hn::Vec<F> ai = hn::Set(d, a[i * lda + k]);
+      sum[i][0] = hn::MulAdd(ai, b0, sum[i][0]);
+      sum[i][1] = hn::MulAdd(ai, b1, sum[i][1]);
+    }
+    b += kGemmPanel;
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    for (int v = 0; v < kTileVectors; ++v) {
+      float* to = c + i * ldc + v * static_cast<int64_t>(lanes);
+      hn::StoreU(add ? hn::Add(hn::LoadU(d, to), sum[i][v]) : sum[i][v], d, to);
+    }
+  }
+}
+
+using Tile = void (*)(int64_t, const float*, int64_t, const float*, float*, int64_t, bool);
+
+/// kTiles[i]: the tile of i + 1 rows.
+template <int... kLess>
+constexpr std::array<Tile, sizeof...(kLess)> tiles_of(std::integer_sequence<int, kLess...>) {
+  return {tile<kLess + 1>...};
+}
+constexpr std::array<Tile, kTileRows> kTiles = tiles_of(std::make_integer_sequence<int, kTileRows>());
+
+/// See gemm_block in the header. `ahead`: elements of A's rows that the caller will ask for next, right of these. They
+/// are fetched into the second cache little by little, or the first panel of the next block would wait for them all.
+void multiply_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, const float* panels,
+                    float* c, int64_t ldc, bool add, int64_t ahead) {
+  const int64_t tile_columns = kTileVectors * static_cast<int64_t>(hn::Lanes(F()));
+  const int64_t tiles = ceil_div(rows, kTileRows);
+  HWY_ALIGN float part[kTileRows * kTileVectors * 16];
+  for (int64_t column = 0; column < columns; column += tile_columns) {
+    const float* b = panels + column / kGemmPanel * kGemmPanel * depth + column % kGemmPanel;
+    const int64_t wanted = std::min(tile_columns, columns - column);
+    const int64_t fetch = ahead * column / columns, fetch_end = ahead * (column + wanted) / columns;
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t row = rows * t / tiles, count = rows * (t + 1) / tiles - row;  // tiles of nearly equal height
+      const Tile compute = kTiles[static_cast<size_t>(count - 1)];
+      for (int64_t i = row; i < row + count; ++i) {
+        for (int64_t k = fetch; k < fetch_end; k += 16) __builtin_prefetch(a + i * lda + depth + k, 0, 2);
+      }
+      float* to = c + row * ldc + column;
+      if (wanted == tile_columns) {
+        compute(depth, a + row * lda, lda, b, to, ldc, add);
+        continue;
+      }
+      // The panel is filled up with columns that C does not have.
+      compute(depth, a + row * lda, lda, b, part, tile_columns, false);
+      for (int64_t i = 0; i < count; ++i) {
+        for (int64_t j = 0; j < wanted; ++j) {
+          const float value = part[i * tile_columns + j];
+          to[i * ldc + j] = add ? to[i * ldc + j] + value : value;
+        }
+      }
+    }
+  }
+}
+
+void finish_row(const GemmFinish& finish, const float* addend, float* c, int64_t columns) {
+  const F d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto scale = hn::Set(d, finish.scale);
+  HWY_ALIGN float values[16] = {}, addends[16] = {};
+  for (int64_t j = 0; j < columns; j += lanes) {
+    const int64_t count = std::min(lanes, columns - j);
+    // Rows are short and this is a small part of the work, so every vector takes the way of the last one.
+    std::copy(c + j, c + j + count, values);
+    auto value = hn::Load(d, values);
+    if (addend != nullptr) {
+      for (int64_t i = 0; i < count; ++i) addends[i] = addend[(j + i) * finish.column_stride];
+      value = hn::MulAdd(scale, hn::Load(d, addends), value);
+    }
+    hn::Store(activated(d, finish.activation, value), d, values);
+    std::copy(values, values + count, c + j);
+  }
+}
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convlab {
+namespace {
+
+HWY_EXPORT(multiply_block);
+HWY_EXPORT(finish_row);
+
+// Rows of A that one thread takes through all of B: 240 rows of a block are 240 KiB, which leaves room in an L2 cache.
+constexpr int64_t kItemRows = 240;
+// Up to this many rows the weights' way through memory is what costs, and they are split by depth over the threads.
+constexpr int64_t kFewRows = 16;
+
+void finish_rows_of_c(const Gemm& gemm, int64_t begin, int64_t end, int64_t first_column, int64_t columns) {
+  if (gemm.finish.addend == nullptr && gemm.finish.activation.kind == ActivationKind::none) return;
+  const auto finish_one = HWY_DYNAMIC_DISPATCH(finish_row);
+  for (int64_t i = begin; i < end; ++i) {
+    const float* addend = gemm.finish.addend;
+    if (addend != nullptr) addend += i * gemm.finish.row_stride + first_column * gemm.finish.column_stride;
+    finish_one(gemm.finish, addend, gemm.c + i * gemm.n + first_column, columns);
+  }
+}
+
+/// Few rows: each block of B is multiplied by itself, wherever a thread is free; then the products are added in order.
+void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
+  const int64_t blocks = ceil_div(gemm.k, kGemmDepth), panels = round_up(gemm.n, kGemmPanel);
+  threads.parallel_for(blocks, ceil_div(blocks, 4 * threads.size()), [&](int64_t begin, int64_t end, int) {
+    for (int64_t block = begin; block < end; ++block) {
+      const int64_t first = block * kGemmDepth;
+      gemm_block(gemm.m, gemm.n, std::min(kGemmDepth, gemm.k - first), gemm.a + first, gemm.k,
+                 gemm.packed_b + first * panels, products + block * gemm.m * gemm.n, gemm.n, false);
+    }
+  });
+  std::copy(products, products + gemm.m * gemm.n, gemm.c);
+  for (int64_t block = 1; block < blocks; ++block) {
+    const float* product = products + block * gemm.m * gemm.n;
+    for (int64_t i = 0; i < gemm.m * gemm.n; ++i) gemm.c[i] += product[i];
+  }
+  finish_rows_of_c(gemm, 0, gemm.m, 0, gemm.n);
+}
+
+}  // namespace
+
+int64_t packed_b_count(int64_t k, int64_t n) { return checked_mul(k, round_up(n, kGemmPanel)); }
+
+void pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads) {
+  const int64_t panels = ceil_div(n, kGemmPanel), blocks = ceil_div(k, kGemmDepth);
+  threads.parallel_for(blocks * panels, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t first = item / panels * kGemmDepth, depth = std::min(kGemmDepth, k - first);
+      const int64_t column = item % panels * kGemmPanel, columns = std::min(kGemmPanel, n - column);
+      float* to = packed + first * panels * kGemmPanel + column * depth;
+      for (int64_t row = first; row < first + depth; ++row, to += kGemmPanel) {
+        for (int64_t j = 0; j < columns; ++j) {
+          to[j] = scale * b[transposed ? (column + j) * k + row : row * n + column + j];
+        }
+        std::fill(to + columns, to + kGemmPanel, 0.0f);
+      }
+    }
+  });
+}
+
+void gemm_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, const float* panels,
+                float* c, int64_t ldc, bool add) {
+  HWY_DYNAMIC_DISPATCH(multiply_block)(rows, columns, depth, a, lda, panels, c, ldc, add, 0);
+}
+
+int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k) {
+  return m <= kFewRows && k > kGemmDepth ? checked_product({ceil_div(k, kGemmDepth), m, n}) : 0;
+}
+
+void gemm(const Gemm& gemm, float* workspace, ThreadPool& threads) {
+  if (gemm_workspace_count(gemm.m, gemm.n, gemm.k) > 0) return gemm_by_depth(gemm, workspace, threads);
+  // Pieces of rows, and where there are too few of them for the threads, of columns.
+  const int64_t wanted = 4 * threads.size(), panels = ceil_div(gemm.n, kGemmPanel);
+  const int64_t rows = std::clamp<int64_t>(round_up(ceil_div(gemm.m, wanted), 12), 12, kItemRows);
+  const int64_t row_items = ceil_div(gemm.m, rows);
+  const int64_t column_items = std::min(panels, ceil_div(wanted, row_items));
+  const int64_t columns = ceil_div(panels, column_items) * kGemmPanel;
+  const int64_t items_across = ceil_div(gemm.n, columns);
+  const auto multiply = HWY_DYNAMIC_DISPATCH(multiply_block);
+  threads.parallel_for(row_items * items_across, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t row = item / items_across * rows, count = std::min(rows, gemm.m - row);
+      const int64_t column = item % items_across * columns, width = std::min(columns, gemm.n - column);
+      for (int64_t first = 0; first < gemm.k; first += kGemmDepth) {
+        const int64_t depth = std::min(kGemmDepth, gemm.k - first);
+        multiply(count, width, depth, gemm.a + row * gemm.k + first, gemm.k,
+                 gemm.packed_b + first * panels * kGemmPanel + column * depth, gemm.c + row * gemm.n + column, gemm.n,
+                 first > 0, std::min(kGemmDepth, gemm.k - first - depth));
+      }
+      finish_rows_of_c(gemm, row, row + count, column, width);
+    }
+  });
+}
+
+}  // namespace convlab
+#endif  // HWY_ONCE

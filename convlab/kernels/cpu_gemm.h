@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "convlab/conv/epilogue.h"
+#include "convlab/device/thread_pool.h"
+
+namespace convlab {
+
+// Matrix multiplication C = A * B in fp32 with B repacked: into blocks of kGemmDepth rows, each block into panels of
+// kGemmPanel columns (the last one filled up with zeros), each panel row by row. A panel of 32 KiB stays in the first
+// cache while all rows of A pass by it.
+//
+// Every element of C is summed in the same order whatever m, the threads and the path taken: the products of a block
+// one after the other with fused multiply-adds (where the processor has them), then the blocks in order. So results do
+// not depend on the batch or the number of threads, and the error grows with the square root of 256 + k / 256, not of
+// k.
+
+inline constexpr int64_t kGemmPanel = 32;
+inline constexpr int64_t kGemmDepth = 256;
+
+/// Floats of a packed k x n matrix B.
+int64_t packed_b_count(int64_t k, int64_t n);
+
+/// Packs scale * B, B being k x n row-major, or n x k row-major if `transposed`.
+void pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads);
+
+/// C (rows x columns, ldc floats from row to row) = A * B, or C += A * B if `add`. A is rows x depth with lda floats
+/// from row to row; `panels` is one block of packed B, so depth is at most kGemmDepth. On the calling thread.
+void gemm_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, const float* panels,
+                float* c, int64_t ldc, bool add);
+
+/// What happens to C once it is summed: C = activation(C + scale * addend), addend[i * row_stride + j * column_stride].
+struct GemmFinish {
+  const float* addend = nullptr;  ///< nullptr: nothing is added
+  int64_t row_stride = 0, column_stride = 0;
+  float scale = 1;
+  Activation activation;
+};
+
+struct Gemm {
+  int64_t m = 0, n = 0, k = 0;
+  const float* a = nullptr;  ///< m x k, row-major
+  const float* packed_b = nullptr;
+  float* c = nullptr;  ///< m x n, row-major
+  GemmFinish finish;
+};
+
+/// Scratch that gemm() wants for a product of this size.
+int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k);
+
+/// The whole product, on all threads. workspace: gemm_workspace_count floats.
+void gemm(const Gemm& gemm, float* workspace, ThreadPool& threads);
+
+}  // namespace convlab
