@@ -1,0 +1,56 @@
+// The CPU's convolution kernels with every instruction set, on problems that reach their edges: tails of vectors,
+// register tiles, blocks of terms and bands of rows; many small images; few pieces of work for many threads.
+
+#include <gtest/gtest.h>
+
+#include "convlab/kernels/registry.h"
+#include "convlab/verify/cases.h"
+#include "convlab/verify/verify.h"
+#include "kernels_simd_targets.h"
+
+namespace convlab {
+namespace {
+
+constexpr const char* kProblems[] = {
+    "c1h1w1_k1r1s1",           "n3_c5h1w1_k7r1s1",
+    "n70_c3h2w2_k5r2s2",       "n37_c2h5w5_k3r3s3_p1",
+    "c1h9w9_k2r9s9",           "n2_c2h7w13_k13r7s13",
+    "n2_c1h20w22_k6r5s5",      "n2_c6h11w11_k16r5s5",
+    "n2_c12h16w16_k24r5s5",    "c1h26w26_k12r7s7",
+    "n2_c4h17w19_k11r3s3_p1",  "n2_c3h10w11_k4r3s2_p1x0x2x3",
+    "n2_c3h15w14_k9r3s3_st2",  "n2_c3h15w14_k8r5s3_p2_st3x2",
+    "n2_c2h15w17_k8r3s3_d2",   "n2_c2h15w17_k5r3s2_p3_st2x1_d2x3",
+    "n2_c8h9w10_k8r3s3_p1_g8", "n2_c6h9w10_k12r3s3_st2_g3",
+    "c4h31w37_k4r1s1",         "c64h3w3_k2r3s3_p1",
+    "c90h6w7_k9r3s3_p1",       "c1h5w300_k3r3s1",
+    "c1h40w40_k2r33s33",       "c3h8w8_k33r1s1_st3",
+    "c2h4w5_k3r4s5_p3x4x3x4",
+};
+
+class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const char*>> {
+ protected:
+  ForcedTarget forced_{std::get<0>(GetParam())};
+};
+
+INSTANTIATE_TEST_SUITE_P(Cpu, CpuConvolution,
+                         testing::Combine(testing::ValuesIn(simd_targets()), testing::Values("cpu.im2col_gemm")),
+                         [](const auto& info) {
+                           std::string name = std::get<1>(info.param);
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name + "_" + hwy::TargetName(std::get<0>(info.param));
+                         });
+
+TEST_P(CpuConvolution, IsRight) {
+  const auto device = open_device("cpu", {.threads = 3});
+  Oracle oracle;
+  const ConvKernel& kernel = require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu);
+  for (const char* text : kProblems) {
+    for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {
+      const CaseResult result = verify_kernel(kernel, step, *device, oracle);
+      EXPECT_EQ(result.outcome, Outcome::passed) << describe(step) << ": " << result.reason;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,178 @@
+// The matrix product and the dense layer that is made of it, with every instruction set.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "convlab/base/rng.h"
+#include "convlab/kernels/cpu_gemm.h"
+#include "convlab/kernels/op.h"
+#include "kernels_simd_targets.h"
+
+namespace convlab {
+namespace {
+
+class CpuGemm : public testing::TestWithParam<int64_t> {
+ protected:
+  ForcedTarget forced_{GetParam()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Cpu, CpuGemm, testing::ValuesIn(simd_targets()),
+                         [](const auto& info) { return std::string(hwy::TargetName(info.param)); });
+
+std::vector<float> random_values(int64_t count, uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) value = rng.uniform(-1, 1);
+  return values;
+}
+
+/// C = A * B by gemm(), its scratch filled with NaN.
+std::vector<float> product(int64_t m, int64_t n, int64_t k, const std::vector<float>& a, const std::vector<float>& b,
+                           ThreadPool& threads) {
+  std::vector<float> packed(static_cast<size_t>(packed_b_count(k, n)) + 16), c(static_cast<size_t>(m * n), NAN);
+  std::vector<float> workspace(static_cast<size_t>(gemm_workspace_count(m, n, k)), NAN);
+  // Packed B is read by aligned loads.
+  float* aligned = packed.data() + (64 - reinterpret_cast<uintptr_t>(packed.data()) % 64) % 64 / sizeof(float);
+  pack_b(b.data(), k, n, false, 1, aligned, threads);
+  gemm({.m = m, .n = n, .k = k, .a = a.data(), .packed_b = aligned, .c = c.data()}, workspace.data(), threads);
+  return c;
+}
+
+TEST_P(CpuGemm, ProductsAreRight) {
+  ThreadPool threads(2);
+  for (const auto& [m, n, k] : {std::array<int64_t, 3>{1, 1, 1},
+                                {1, 160, 513},
+                                {7, 33, 256},
+                                {13, 31, 257},
+                                {16, 10, 700},
+                                {17, 10, 700},
+                                {25, 64, 300},
+                                {250, 65, 70},
+                                {481, 3, 5}}) {
+    const std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2);
+    const std::vector<float> c = product(m, n, k, a, b, threads);
+    double error = 0, norm = 0;
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t l = 0; l < k; ++l) sum += static_cast<double>(a[i * k + l]) * b[l * n + j];
+        error += (c[i * n + j] - sum) * (c[i * n + j] - sum);
+        norm += sum * sum;
+      }
+    }
+    EXPECT_LE(std::sqrt(error), 1e-6 * std::sqrt(norm)) << m << " " << n << " " << k;
+  }
+}
+
+TEST_P(CpuGemm, SameBitsWhateverTheBatchAndTheThreads) {
+  constexpr int64_t kMost = 70, kN = 45, kK = 900;
+  const std::vector<float> a = random_values(kMost * kK, 1), b = random_values(kK * kN, 2);
+  ThreadPool one(1), three(3);
+  const std::vector<float> all = product(kMost, kN, kK, a, b, one);
+  for (const int64_t m : {1, 2, 7, 16, 17, 70}) {
+    const std::vector<float> some = product(m, kN, kK, a, b, three);
+    EXPECT_EQ(some, std::vector<float>(all.begin(), all.begin() + m * kN)) << m;
+  }
+}
+
+/// A Gemm or MatMul with everything that it can have, by its definition.
+std::vector<double> dense_by_definition(const OpStep& step, const std::vector<std::vector<float>>& inputs) {
+  const auto* gemm = std::get_if<GemmOp>(&step.op);
+  const int64_t n = step.output.back(), m = element_count(step.output) / n;
+  const bool transpose_a = gemm && gemm->transpose_a, transpose_b = gemm && gemm->transpose_b;
+  const int64_t k = step.inputs[1][transpose_b ? 1 : 0];
+  std::vector<double> output;
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t l = 0; l < k; ++l) {
+        sum += static_cast<double>(inputs[0][transpose_a ? l * m + i : i * k + l]) *
+               inputs[1][transpose_b ? j * k + l : l * n + j];
+      }
+      if (gemm) sum *= gemm->alpha;
+      if (inputs.size() > 2) {
+        const Shape& shape = step.inputs[2];
+        const int64_t column = !shape.empty() && shape.back() > 1 ? j : 0;
+        const int64_t row = shape.size() > 1 && shape[0] > 1 ? i * shape[1] : 0;
+        sum += gemm->beta * static_cast<double>(inputs[2][row + column]);
+      }
+      if (step.activation.kind == ActivationKind::tanh) sum = std::tanh(sum);
+      output.push_back(sum);
+    }
+  }
+  return output;
+}
+
+void expect_dense_is_right(const OpStep& step, const char* what) {
+  const auto device = open_device("cpu", {.threads = 2});
+  const auto stream = device->make_stream();
+  const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
+  ASSERT_EQ(kernel.name, "cpu.dense") << what;
+  std::vector<std::vector<float>> values;
+  std::vector<const float*> inputs, constants;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    values.push_back(random_values(element_count(step.inputs[i]), i + 1));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    inputs.push_back(values[i].data());
+    constants.push_back(step.constant[i] ? values[i].data() : nullptr);
+  }
+  const Buffer prepared = device->allocate(kernel.prepared_bytes(step));
+  const Buffer workspace = device->allocate(kernel.workspace_bytes(step));
+  std::vector<float> output(static_cast<size_t>(element_count(step.output)), NAN);
+  kernel.prepare({.step = step, .inputs = constants, .prepared = prepared.data(), .workspace = workspace.data()},
+                 *stream);
+  kernel.launch({.step = step,
+                 .inputs = inputs,
+                 .output = output.data(),
+                 .prepared = prepared.data(),
+                 .workspace = workspace.data()},
+                *stream);
+  const std::vector<double> expected = dense_by_definition(step, values);
+  for (size_t i = 0; i < output.size(); ++i) {
+    ASSERT_TRUE(std::fabs(output[i] - expected[i]) <= 1e-5) << what << " [" << i << "] " << output[i];
+  }
+}
+
+TEST_P(CpuGemm, DenseLayersAreRight) {
+  const std::vector<bool> weights{false, true}, all{false, true, true};
+  expect_dense_is_right({.op = MatMulOp(), .inputs = {{5, 40}, {40, 33}}, .output = {5, 33}, .constant = weights},
+                        "MatMul");
+  expect_dense_is_right(
+      {.op = MatMulOp(), .inputs = {{2, 3, 4, 9}, {9, 5}}, .output = {2, 3, 4, 5}, .constant = weights}, "N-D MatMul");
+  expect_dense_is_right({.op = GemmOp{.transpose_b = true},
+                         .inputs = {{3, 700}, {10, 700}, {10}},
+                         .output = {3, 10},
+                         .activation = {ActivationKind::tanh},
+                         .constant = all},
+                        "Gemm with bias and tanh");
+  for (const Shape& addend : {Shape{}, Shape{1}, Shape{35}, Shape{1, 35}, Shape{20, 1}, Shape{20, 35}, Shape{1, 1}}) {
+    expect_dense_is_right({.op = GemmOp{.alpha = 0.5f, .beta = -2, .transpose_a = true, .transpose_b = true},
+                           .inputs = {{300, 20}, {35, 300}, addend},
+                           .output = {20, 35},
+                           .constant = {false, true, false}},
+                          to_text(addend).c_str());
+  }
+}
+
+TEST(CpuDense, RefusesInWords) {
+  const auto refusal = [](const OpStep& step) {
+    for (const OpKernel& kernel : op_kernels()) {
+      if (kernel.name == "cpu.dense") return kernel.refuses(step).value_or("");
+    }
+    return std::string("not registered");
+  };
+  EXPECT_EQ(refusal({.op = MatMulOp(), .inputs = {{5, 4}, {4, 3}}, .output = {5, 3}}),
+            "takes weights that are constant");
+  EXPECT_EQ(refusal({.op = SoftmaxOp(), .inputs = {{5, 4}}, .output = {5, 4}}), "computes Gemm and MatMul");
+  EXPECT_NE(refusal({.op = MatMulOp(),
+                     .inputs = {{2, 5, 4}, {2, 4, 3}},
+                     .output = {2, 5, 3},
+                     .constant = std::vector<bool>{false, true}}),
+            "");
+}
+
+}  // namespace
+}  // namespace convlab
