@@ -21,5 +21,6 @@ struct Command {
 
 // One file a command; the table in main.cc lists them.
 Action declare_list(CLI::App& options);
+Action declare_verify(CLI::App& options);
 
 }  // namespace convlab::app

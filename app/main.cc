@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::array kCommands{
     Command{"list", "Show every kernel, shipped model and device", "convlab list kernels", declare_list},
+    Command{"verify", "Check kernels against the definition, element by element",
+            "convlab verify --kernel 'cpu.*' --problem n2_c12h33w33_k24r5s5", declare_verify},
 };
 
 /// A closed standard stream would hand its number to the first file that is opened, and messages would end up in it.

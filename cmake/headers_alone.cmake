@@ -1,7 +1,7 @@
 # Every header compiles alone: one source a header, which includes it twice, in a library that nobody links.
 
 file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h)
+  ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h ${CMAKE_SOURCE_DIR}/fuzz/*.h)
 if(NOT CONVLAB_CUDA_FOUND)
   # These need the CUDA toolkit's headers.
   list(REMOVE_ITEM headers convlab/device/cuda_check.h)

@@ -31,6 +31,13 @@ if(CONVLAB_SANITIZE)
   add_link_options(-fsanitize=${CONVLAB_SANITIZE})
 endif()
 
+if(CONVLAB_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "CONVLAB_FUZZ needs clang: use the preset fuzz")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)  # counts branches in all code; the targets alone link the fuzzer
+endif()
+
 # Everything that an executable of the project links: all layers, and the kernels' objects. Kernels register
 # themselves, and from an archive the linker would take only what something refers to, that is, none of them.
 add_library(convlab_all INTERFACE)

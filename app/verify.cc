@@ -1,0 +1,128 @@
+// convlab verify: kernels against the definition, element by element.
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/options.h"
+#include "app/progress.h"
+#include "convlab/base/error.h"
+#include "convlab/base/resources.h"
+#include "convlab/base/text.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/verify/cases.h"
+#include "convlab/verify/verify.h"
+
+namespace convlab::app {
+namespace {
+
+struct VerifyOptions {
+  std::string kernel = "*", problem, shapes;
+  ComputeOptions compute{.device = "cpu"};
+};
+
+std::vector<ConvProblem> chosen_problems(const VerifyOptions& options) {
+  if (!options.problem.empty()) return {parse_problem(options.problem)};
+  if (!options.shapes.empty()) return read_shapes(options.shapes);
+  std::vector<ConvProblem> all;
+  for (const std::string_view list : kDefaultShapes) {
+    for (const ConvProblem& problem : read_shapes(find_resource(list))) all.push_back(problem);
+  }
+  return all;
+}
+
+/// The device's kernels that match the pattern: one or more, otherwise an Error that names what is near.
+std::vector<const ConvKernel*> chosen_kernels(const std::string& pattern, DeviceKind device) {
+  if (pattern.find_first_of("*?") == std::string::npos) return {&require_conv_kernel(pattern, device)};
+  std::vector<const ConvKernel*> kernels;
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.device == device && glob_match(pattern, kernel.info.name)) kernels.push_back(&kernel);
+  }
+  if (kernels.empty()) {
+    throw bad_input("--kernel {}: no kernel of device {} matches; 'convlab list kernels' shows all", pattern,
+                    name_of(device));
+  }
+  return kernels;
+}
+
+void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, const CaseResult& result) {
+  if (Progress::visible()) fmt::print(stderr, "\r\033[K");  // where the progress stands, the result goes
+  const std::string detail =
+      result.outcome == Outcome::passed ? fmt::format("relative L2 {:.1e}", result.relative_l2) : result.reason;
+  output.print("{:<8}{:<24} {}: {}\n", name_of(result.outcome), kernel.info.name, describe(step), detail);
+}
+
+Json case_json(const ConvKernel& kernel, const ConvStep& step, const CaseResult& result) {
+  Json json{{"kernel", kernel.info.name},
+            {"problem", to_text(step.problem)},
+            {"epilogue", to_text(step.epilogue)},
+            {"input", name_of(step.input)},
+            {"result", name_of(result.outcome)}};
+  if (result.outcome == Outcome::passed) {
+    json["relative_l2"] = result.relative_l2;
+  } else {
+    json["reason"] = result.reason;
+  }
+  return json;
+}
+
+void verify(const VerifyOptions& options, Output& output) {
+  const std::vector<ConvProblem> problems = chosen_problems(options);
+  const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
+  const std::vector<const ConvKernel*> kernels = chosen_kernels(options.kernel, device->caps().kind);
+
+  // What a problem costs beside its sums; it only matters to the estimate of the time left.
+  constexpr double kOverhead = 1e5;
+  const auto cost = [](const ConvProblem& problem) {
+    return static_cast<int64_t>(std::min(problem.flops() + kOverhead, 0x1p32));
+  };
+  int64_t total = 0;
+  for (const ConvProblem& problem : problems) total += cost(problem) * static_cast<int64_t>(kernels.size());
+
+  std::array<int64_t, 3> counts{};
+  Json cases = Json::array();
+  {
+    Progress progress("verifying", total);
+    Oracle oracle(static_cast<int>(options.compute.threads));
+    for (const ConvProblem& problem : problems) {
+      for (const ConvKernel* kernel : kernels) {
+        for (const ConvStep& step : steps_to_verify(*kernel, problem, device->caps())) {
+          const CaseResult result = verify_kernel(*kernel, step, *device, oracle);
+          ++counts[static_cast<size_t>(result.outcome)];
+          print_case(output, *kernel, step, result);
+          if (output.wants_json()) cases.push_back(case_json(*kernel, step, result));
+        }
+        progress.advance(cost(problem));
+      }
+    }
+  }
+  const auto [passed, failed, skipped] = counts;
+  output.print("{} passed, {} failed, {} skipped\n", passed, failed, skipped);
+  output.json({{"device", device->caps().description},
+               {"cases", std::move(cases)},
+               {"passed", passed},
+               {"failed", failed},
+               {"skipped", skipped}});
+  if (failed > 0) throw wrong_result("{} of {} cases failed", failed, passed + failed + skipped);
+}
+
+}  // namespace
+
+Action declare_verify(CLI::App& options) {
+  auto chosen = std::make_shared<VerifyOptions>();
+  add_text(options, "--kernel", chosen->kernel, "GLOB", "kernels whose names match (default: all of the device)");
+  CLI::Option* problem =
+      add_text(options, "--problem", chosen->problem, "TEXT",
+               "one problem, such as n2_c12h33w33_k24r5s5_p1_st2_d1_g1: images, channels, height and "
+               "width; maps and filter; padding, stride, dilation, groups");
+  add_text(options, "--shapes", chosen->shapes, "FILE", "a list of problems, one a line (default: shapes/*.txt)")
+      ->excludes(problem);
+  add_text(options, "--device", chosen->compute.device, "D", "cpu (default), cuda, cuda:1, simt");
+  add_threads(options, chosen->compute);
+  return [chosen](Output& output) { verify(*chosen, output); };
+}
+
+}  // namespace convlab::app

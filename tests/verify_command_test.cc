@@ -1,0 +1,155 @@
+// `convlab verify`, in this process, so that a kernel that is wrong can be among the registered ones; and once more as
+// the program itself, for its exit statuses.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "app/command.h"
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/verify/cases.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// Right where it takes the problem at all, but for the last element.
+const RegisterConvKernel wrong_kernel{{
+    .info = {.name = "test.wrong", .idea = "leave the last element out"},
+    .refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
+      if (step.problem.n > 1) return "takes one image";
+      return refuse_unless_plain(step);
+    },
+    .launch =
+        [](const ConvArgs& args, Stream& stream) {
+          const ConvKernel& reference = require_conv_kernel("cpu.reference", DeviceKind::cpu);
+          const float last = args.y[args.step.problem.output_count() - 1];
+          reference.launch(args, stream);
+          args.y[args.step.problem.output_count() - 1] = last;
+        },
+}};
+
+struct Ran {
+  std::string output, complaint;
+  int status = 0;
+};
+
+Ran ran(const std::string& arguments, const std::string& json_path = "") {
+  CLI::App options;
+  const app::Action action = app::declare_verify(options);
+  Ran result;
+  options.parse(arguments);
+  testing::internal::CaptureStdout();
+  try {
+    app::Output output(json_path);
+    action(output);
+  } catch (const Error& error) {
+    result.complaint = error.what();
+    result.status = static_cast<int>(error.kind());
+  }
+  result.output = testing::internal::GetCapturedStdout();
+  return result;
+}
+
+TEST(VerifyCommand, OneLineACaseAndTheCountLast) {
+  const Ran result = ran("--kernel test.wrong --problem n2_c1h4w4_k1r2s2");
+  EXPECT_EQ(result.status, 0) << result.complaint;
+  EXPECT_EQ(result.output,
+            "SKIPPED test.wrong               n2_c1h4w4_k1r2s2: takes one image\n0 passed, 0 failed, 1 skipped\n");
+  const Ran reference = ran("--kernel cpu.ref* --problem c1h4w4_k1r2s2 --threads 1");
+  EXPECT_EQ(reference.status, 0) << reference.complaint;
+  EXPECT_THAT(reference.output, StartsWith("PASSED  cpu.reference            c1h4w4_k1r2s2: relative L2 "));
+  EXPECT_THAT(reference.output, HasSubstr("PASSED  cpu.reference            c1h4w4_k1r2s2 bias+relu: relative L2 "));
+  EXPECT_THAT(reference.output, HasSubstr("c1h4w4_k1r2s2 uint8: "));
+  EXPECT_THAT(reference.output, EndsWith(" passed, 0 failed, 0 skipped\n"));
+}
+
+TEST(VerifyCommand, AFailureIsExitStatusOneWithPlaceAndReason) {
+  const Ran result = ran("--kernel test.* --problem c1h4w4_k1r2s2");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_THAT(result.output, StartsWith("FAILED  test.wrong               c1h4w4_k1r2s2: integers: 1 of 9 elements is "
+                                        "wrong, 1 still poison; first y[n0 k0 p2 q2]"));
+  EXPECT_THAT(result.output, EndsWith("\n0 passed, 1 failed, 0 skipped\n"));
+  EXPECT_EQ(result.complaint, "1 of 1 cases failed");
+}
+
+TEST(VerifyCommand, ListsOfShapes) {
+  const TemporaryFolder folder;
+  const std::string list = (folder.path() / "list.txt").string();
+  write_file(list, std::string_view("c1h4w4_k1r2s2\nn2_c1h4w4_k1r2s2 # batch\n"));
+  EXPECT_THAT(ran("--kernel test.wrong --shapes " + list).output, EndsWith("\n0 passed, 1 failed, 1 skipped\n"));
+  write_file(list, std::string_view("c1h4w4_k1r2s2\nc1h4w4_k1r2s2\n"));
+  EXPECT_THAT(ran("--shapes " + list).complaint, HasSubstr("list.txt, line 2"));
+  const Ran missing = ran("--shapes /no/such/list.txt");
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_THAT(missing.complaint, HasSubstr("/no/such/list.txt"));
+}
+
+TEST(VerifyCommand, WithoutAProblemTheShippedListsAreVerified) {
+  const Ran result = ran("--kernel test.wrong");
+  size_t problems = 0;
+  for (std::string_view list : kDefaultShapes) {
+    problems += read_shapes(std::string(CONVLAB_SOURCE_DIR "/") + std::string(list)).size();
+  }
+  EXPECT_EQ(static_cast<size_t>(std::count(result.output.begin(), result.output.end(), '\n')), problems + 1);
+}
+
+TEST(VerifyCommand, JsonSaysTheSame) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "verify.json").string();
+  EXPECT_EQ(ran("--kernel test.wrong --problem c1h4w4_k1r2s2", path).status, 1);
+  const std::vector<uint8_t> bytes = read_file(path);
+  const auto json = nlohmann::json::parse(bytes.begin(), bytes.end());
+  EXPECT_EQ(json["failed"], 1);
+  EXPECT_EQ(json["passed"], 0);
+  EXPECT_EQ(json["cases"][0]["kernel"], "test.wrong");
+  EXPECT_EQ(json["cases"][0]["problem"], "c1h4w4_k1r2s2");
+  EXPECT_EQ(json["cases"][0]["result"], "FAILED");
+  EXPECT_THAT(json["cases"][0]["reason"].get<std::string>(), HasSubstr("y[n0 k0 p2 q2]"));
+}
+
+TEST(VerifyCommand, NothingToVerifyIsAnError) {
+  const Ran glob = ran("--kernel no.such* --problem c1h4w4_k1r2s2");
+  EXPECT_EQ(glob.status, 2);
+  EXPECT_THAT(glob.complaint, HasSubstr("no kernel of device cpu matches"));
+  const Ran name = ran("--kernel cpu.refrence --problem c1h4w4_k1r2s2");
+  EXPECT_EQ(name.status, 2);
+  EXPECT_THAT(name.complaint, HasSubstr("did you mean cpu.reference?"));
+  EXPECT_EQ(ran("--device toaster").status, 2);
+  EXPECT_EQ(ran("--problem c1h4w4").status, 2);
+  EXPECT_EQ(ran("--problem c2000000000h2000000000w1_k1r1s1").status, 2);
+  EXPECT_THROW(ran("--problem c1h4w4_k1r2s2 --shapes list.txt"), CLI::ParseError);
+}
+
+Ran program(const std::string& arguments) {
+  FILE* pipe = ::popen((std::string(CONVLAB_BINARY) + " verify " + arguments + " 2>&1").c_str(), "r");
+  Ran result;
+  char buffer[4096];
+  for (size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) result.output.append(buffer, got);
+  const int status = ::pclose(pipe);
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+TEST(VerifyProgram, ExitStatuses) {
+  const Ran right = program("--kernel cpu.reference --problem n2_c3h6w6_k4r3s3");
+  EXPECT_EQ(right.status, 0);
+  EXPECT_THAT(right.output, EndsWith(" passed, 0 failed, 0 skipped\n"));
+  EXPECT_EQ(program("--problem rubbish").status, 2);
+  EXPECT_EQ(program("--kernel no.such --problem n2_c3h6w6_k4r3s3").status, 2);
+  EXPECT_THAT(program("--help").output, HasSubstr("Example: convlab verify"));
+}
+
+}  // namespace
+}  // namespace convlab
