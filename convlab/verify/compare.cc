@@ -44,18 +44,14 @@ double slope_of(const Activation& activation) {
   }
 }
 
-/// Roundings of the epilogue, in units of its value.
-double roundings_of(const Epilogue& epilogue) {
-  double roundings = epilogue.activation.kind == ActivationKind::leaky_relu ? 2 : 0;
-  if (epilogue.pool && epilogue.pool->kind == PoolKind::average) {
-    const Pool& pool = *epilogue.pool;
-    const auto window = static_cast<uint64_t>(pool.kernel_h * pool.kernel_w);
-    const bool padded = (pool.pad_top | pool.pad_left | pool.pad_bottom | pool.pad_right) != 0;
-    const bool always_whole = !pool.ceil_mode && (pool.count_include_pad || !padded);
-    // Multiplying by a rounded reciprocal rounds twice; dividing by a power of two does not round.
-    if (!always_whole || !std::has_single_bit(window)) roundings += 2;
-  }
-  return roundings;
+double pool_additions(const Epilogue& epilogue) {
+  if (!epilogue.pool || epilogue.pool->kind == PoolKind::max) return 0;
+  return static_cast<double>(epilogue.pool->kernel_h * epilogue.pool->kernel_w - 1);
+}
+
+/// Roundings of the result: in an average, of a reciprocal and of the product with it; in leaky_relu, of a product.
+double final_roundings(const Epilogue& epilogue) {
+  return (pool_additions(epilogue) > 0 ? 2 : 0) + (epilogue.activation.kind == ActivationKind::leaky_relu ? 1 : 0);
 }
 
 class Comparison {
@@ -126,10 +122,11 @@ std::string describe(const OutputElement& element) {
 
 ErrorModel exact_model(const ConvStep& step) {
   ErrorModel model{.slope = slope_of(step.epilogue.activation)};
-  model.per_value = roundings_of(step.epilogue) * kFloatUnit;
+  model.per_value = final_roundings(step.epilogue) * kFloatUnit;
   const ActivationKind kind = step.epilogue.activation.kind;
   constexpr double kElementaryError = 16 * kFloatUnit;  // 8 units in the last place of numbers near 1
   if (kind == ActivationKind::sigmoid || kind == ActivationKind::tanh) model.absolute = kElementaryError / model.slope;
+  model.per_scale = pool_additions(step.epilogue) * kFloatUnit;
   model.relative_l2 = std::numeric_limits<double>::infinity();
   return model;
 }
@@ -142,10 +139,7 @@ ErrorModel rounding_model(const ConvStep& step, const KernelInfo& kernel) {
   // the 8-point ones, and relative_l2 is what binds.
   constexpr double kTransformSteps = 256;
   const double steps = model.terms + (kernel.sum == Sum::transform ? kTransformSteps : 0);
-  model.per_scale = errors.product + steps * errors.addition;
-  if (step.epilogue.pool && step.epilogue.pool->kind == PoolKind::average) {
-    model.per_scale += static_cast<double>(step.epilogue.pool->kernel_h * step.epilogue.pool->kernel_w) * kFloatUnit;
-  }
+  model.per_scale += errors.product + steps * errors.addition;
   constexpr double kLargestOperand = 256;
   model.absolute += model.terms * errors.subnormal * kLargestOperand;
   model.relative_l2 = errors.relative_l2;

@@ -10,7 +10,7 @@
 namespace convlab {
 namespace {
 
-constexpr int64_t kLargestPixel = 255;
+constexpr int64_t kLargestPixel = 255, kLargestBias = 100;
 
 Rng generator(Fill fill, int layer, uint64_t array) {
   return Rng((static_cast<uint64_t>(layer) * 3 + array) * 2 + (fill == Fill::integers ? 0 : 1));
@@ -54,15 +54,12 @@ IntegerLimits integer_limits(const ConvStep& step, Math math) {
       break;
   }
   if (step.input == ElementType::u8) operand_x = std::min(operand_x, kLargestPixel);
-  IntegerLimits limits;
-  if (step.epilogue.bias) sum -= limits.bias = 100;
-  if (step.epilogue.pool && step.epilogue.pool->kind == PoolKind::average) {
-    sum /= step.epilogue.pool->kernel_h * step.epilogue.pool->kernel_w;
-  }
+  IntegerLimits limits{.bias = kLargestBias};
+  sum -= kLargestBias;
   const int64_t terms = step.problem.terms();
   limits.x = std::clamp<int64_t>(sum / terms, 1, operand_x);
   limits.w = std::clamp<int64_t>(sum / terms / limits.x, 1, operand_w);
-  limits.period = ceil_div(terms, std::max<int64_t>(sum, 1));
+  limits.period = ceil_div(terms, sum);
   return limits;
 }
 
@@ -111,7 +108,6 @@ Tensor fill_filters(const ConvStep& step, Fill fill, const IntegerLimits& limits
 }
 
 Tensor fill_bias(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer) {
-  if (!step.epilogue.bias) return {};
   Tensor bias(ElementType::f32, {step.problem.k});
   Rng rng = generator(fill, layer, 2);
   for (float& element : bias.values<float>()) {

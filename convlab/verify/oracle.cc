@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "convlab/base/checked.h"
 
 namespace convlab {
 namespace {
-
-/// One map of one image: values and term sizes before pooling.
-struct Map {
-  std::vector<double> value, scale;
-};
 
 /// The outputs [first, last) whose tap at `offset` (tap * dilation - padding) falls on a pixel in [0, size).
 std::pair<int64_t, int64_t> reached(int64_t offset, int64_t stride, int64_t size, int64_t outputs) {
@@ -25,18 +21,26 @@ std::pair<int64_t, int64_t> reached(int64_t offset, int64_t stride, int64_t size
 /// Adds `weight` times the pixels of one input row to the output row that they reach through filter column `s`.
 template <class T>
 void scatter_row(const ConvProblem& problem, const T* row, int64_t s, double weight, double* value, double* scale) {
-  const int64_t offset = s * problem.dilation_w - problem.pad_left, stride = problem.stride_w;
-  const auto [first, last] = reached(offset, stride, problem.w, problem.q());
+  const int64_t offset = s * problem.dilation_w - problem.pad_left;
+  const auto [first, last] = reached(offset, problem.stride_w, problem.w, problem.q());
   const double size = std::abs(weight);
-  for (int64_t q = first; q < last; ++q) {
-    const double pixel = row[q * stride + offset];
-    value[q] += pixel * weight;
-    scale[q] += std::abs(pixel) * size;
+  const auto add = [=, begin = first, end = last](auto stride) {
+    for (int64_t q = begin; q < end; ++q) {
+      const double pixel = row[q * stride + offset];
+      value[q] += pixel * weight;
+      scale[q] += std::abs(pixel) * size;
+    }
+  };
+  if (problem.stride_w == 1) {
+    add(std::integral_constant<int64_t, 1>());  // which compilers vectorise
+  } else {
+    add(problem.stride_w);
   }
 }
 
 template <class T>
-void convolve_map(const ConvProblem& problem, const T* image, const float* filter, int64_t group, Map& map) {
+void convolve_map(const ConvProblem& problem, const T* image, const float* filter, int64_t group, double* value,
+                  double* scale) {
   const int64_t channels = problem.channels_per_group();
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t h = 0; h < problem.h; ++h) {
@@ -47,11 +51,32 @@ void convolve_map(const ConvProblem& problem, const T* image, const float* filte
         if (from_top < 0 || from_top % problem.stride_h != 0 || p >= problem.p()) continue;
         const float* taps = filter + (c * problem.r + r) * problem.s;
         for (int64_t s = 0; s < problem.s; ++s) {
-          scatter_row(problem, row, s, taps[s], &map.value[p * problem.q()], &map.scale[p * problem.q()]);
+          scatter_row(problem, row, s, taps[s], value + p * problem.q(), scale + p * problem.q());
         }
       }
     }
   }
+}
+
+template <class T>
+Expected convolve_as(const ConvProblem& problem, const Tensor& x, const Tensor& w, ThreadPool& threads) {
+  Expected sums{.shape = problem.output_shape()};
+  sums.value.resize(static_cast<size_t>(problem.output_count()));
+  sums.scale.resize(sums.value.size());
+  const int64_t plane = problem.p() * problem.q();
+  threads.parallel_for(problem.n * problem.k, 1, [&](int64_t begin, int64_t end, int) {
+    std::vector<double> scale;
+    for (int64_t map = begin; map < end; ++map) {
+      const int64_t n = map / problem.k, k = map % problem.k;
+      scale.assign(static_cast<size_t>(plane), 0);
+      convolve_map(problem, x.values<T>().data() + n * problem.c * problem.h * problem.w,
+                   w.values<float>().data() + k * problem.terms(), k / problem.maps_per_group(),
+                   &sums.value[map * plane], scale.data());
+      std::transform(scale.begin(), scale.end(), sums.scale.begin() + map * plane,
+                     [](double each) { return static_cast<float>(each); });
+    }
+  });
+  return sums;
 }
 
 struct Pixel {
@@ -60,7 +85,8 @@ struct Pixel {
 
 /// ONNX's MaxPool and AveragePool (operator documentation, opset 19): padding takes no part in a maximum, and in the
 /// average's divisor only with count_include_pad; what ceil_mode adds beyond the padding never counts.
-Pixel pool_window(const Pool& pool, const Map& map, int64_t height, int64_t width, int64_t p, int64_t q) {
+Pixel pool_window(const Pool& pool, const double* values, const float* scales, int64_t height, int64_t width, int64_t p,
+                  int64_t q) {
   const int64_t top = p * pool.stride_h - pool.pad_top, left = q * pool.stride_w - pool.pad_left;
   Pixel sum{0, 0}, most{-std::numeric_limits<double>::infinity(), 0};
   int64_t inside = 0, counted = 0;
@@ -68,7 +94,7 @@ Pixel pool_window(const Pool& pool, const Map& map, int64_t height, int64_t widt
     for (int64_t w = left; w < left + pool.kernel_w * pool.dilation_w; w += pool.dilation_w) {
       counted += h < height + pool.pad_bottom && w < width + pool.pad_right;
       if (h < 0 || w < 0 || h >= height || w >= width) continue;
-      const double value = map.value[h * width + w], scale = map.scale[h * width + w];
+      const double value = values[h * width + w], scale = scales[h * width + w];
       ++inside;
       sum = {sum.value + value, sum.scale + scale};  // NaN if any is
       most = {std::max(most.value, value), std::max(most.scale, scale)};
@@ -99,43 +125,43 @@ double activate(const Activation& activation, double value) {
   return value;
 }
 
-template <class T>
-Expected evaluate_as(const ConvStep& step, const Tensor& x, const Tensor& w, const Tensor& bias, ThreadPool& threads) {
-  const ConvProblem& problem = step.problem;
-  Expected expected{.shape = step.output_shape()};
-  const int64_t height = expected.shape[2], width = expected.shape[3], plane = height * width;
-  expected.value.resize(static_cast<size_t>(element_count(expected.shape)));
-  expected.scale.resize(expected.value.size());
-  threads.parallel_for(problem.n * problem.k, 1, [&](int64_t begin, int64_t end, int) {
-    Map map;
-    for (int64_t index = begin; index < end; ++index) {
-      const int64_t n = index / problem.k, k = index % problem.k;
-      const double start = step.epilogue.bias ? bias.values<float>()[k] : 0;
-      map.value.assign(problem.p() * problem.q(), start);
-      map.scale.assign(problem.p() * problem.q(), std::abs(start));
-      convolve_map(problem, x.values<T>().data() + n * problem.c * problem.h * problem.w,
-                   w.values<float>().data() + k * problem.terms(), k / problem.maps_per_group(), map);
-      for (int64_t i = 0; i < plane; ++i) {
-        const Pixel pixel = step.epilogue.pool
-                                ? pool_window(*step.epilogue.pool, map, problem.p(), problem.q(), i / width, i % width)
-                                : Pixel{map.value[i], map.scale[i]};
-        expected.value[index * plane + i] = activate(step.epilogue.activation, pixel.value);
-        expected.scale[index * plane + i] = static_cast<float>(pixel.scale);
-      }
-    }
-  });
-  return expected;
-}
-
-int64_t bytes_of(const OracleLayer& layer) {
-  return static_cast<int64_t>(layer.x->bytes() + layer.w.bytes() + layer.expected.value.size() * 12);
+int64_t bytes_of(const Expected& expected) {
+  return static_cast<int64_t>(expected.value.size() * (sizeof(double) + sizeof(float)));
 }
 
 }  // namespace
 
-Expected evaluate(const ConvStep& step, const Tensor& x, const Tensor& w, const Tensor& bias, ThreadPool& threads) {
-  return step.input == ElementType::u8 ? evaluate_as<uint8_t>(step, x, w, bias, threads)
-                                       : evaluate_as<float>(step, x, w, bias, threads);
+Expected convolve(const ConvStep& step, const Tensor& x, const Tensor& w, ThreadPool& threads) {
+  return step.input == ElementType::u8 ? convolve_as<uint8_t>(step.problem, x, w, threads)
+                                       : convolve_as<float>(step.problem, x, w, threads);
+}
+
+Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, ThreadPool& threads) {
+  const Epilogue& epilogue = step.epilogue;
+  Expected expected{.shape = step.output_shape()};
+  const int64_t height = step.problem.p(), width = step.problem.q(), sums_plane = height * width;
+  const int64_t pooled_width = expected.shape[3], plane = expected.shape[2] * pooled_width;
+  expected.value.resize(static_cast<size_t>(element_count(expected.shape)));
+  expected.scale.resize(expected.value.size());
+  threads.parallel_for(step.problem.n * step.problem.k, 1, [&](int64_t begin, int64_t end, int) {
+    std::vector<double> values(static_cast<size_t>(sums_plane));
+    std::vector<float> scales(values.size());
+    for (int64_t map = begin; map < end; ++map) {
+      const double added = epilogue.bias ? bias.values<float>()[map % step.problem.k] : 0;
+      for (int64_t i = 0; i < sums_plane; ++i) {
+        values[i] = sums.value[map * sums_plane + i] + added;
+        scales[i] = sums.scale[map * sums_plane + i] + static_cast<float>(std::abs(added));
+      }
+      for (int64_t i = 0; i < plane; ++i) {
+        const Pixel pixel = epilogue.pool ? pool_window(*epilogue.pool, values.data(), scales.data(), height, width,
+                                                        i / pooled_width, i % pooled_width)
+                                          : Pixel{values[i], scales[i]};
+        expected.value[map * plane + i] = activate(epilogue.activation, pixel.value);
+        expected.scale[map * plane + i] = static_cast<float>(pixel.scale);
+      }
+    }
+  });
+  return expected;
 }
 
 Oracle::Oracle(int threads, int64_t kept_bytes) : threads_(threads), kept_bytes_(kept_bytes) {}
@@ -143,24 +169,38 @@ Oracle::Oracle(int threads, int64_t kept_bytes) : threads_(threads), kept_bytes_
 std::shared_ptr<const OracleLayer> Oracle::layer(const ConvStep& step, Fill fill, const IntegerLimits& limits,
                                                  int layer) {
   if (step.problem != problem_ || held_bytes_ > kept_bytes_) {
-    kept_.clear();
+    convolved_.clear();
+    layers_.clear();
     held_bytes_ = 0;
     problem_ = step.problem;
   }
-  const IntegerLimits used = fill == Fill::integers ? limits : IntegerLimits{};
-  std::shared_ptr<const Tensor> images;
-  for (const Kept& kept : kept_) {
-    if (kept.input != step.input || kept.fill != fill) continue;
-    if (kept.limits == used && kept.epilogue == step.epilogue && kept.layer == layer) return kept.values;
-    if (kept.limits.x == used.x) images = kept.values->x;
+  const Key key{step.input, fill, fill == Fill::integers ? limits : IntegerLimits{}, layer};
+  for (const KeptLayer& kept : layers_) {
+    if (kept.key == key && kept.epilogue == step.epilogue) return kept.layer;
   }
+  const std::shared_ptr<const Convolved> convolved = convolve_once(step, key);
   auto made = std::make_shared<OracleLayer>();
-  made->x = images ? images : std::make_shared<const Tensor>(fill_images(step, fill, used));
-  made->w = fill_filters(step, fill, used, layer);
-  made->bias = fill_bias(step, fill, used, layer);
-  made->expected = evaluate(step, *made->x, made->w, made->bias, threads_);
-  held_bytes_ += bytes_of(*made);
-  kept_.push_back({step.epilogue, step.input, fill, used, layer, made});
+  made->convolved = convolved;
+  if (step.epilogue.bias) made->bias = fill_bias(step, fill, key.limits, layer);
+  made->expected = finish(step, convolved->sums, made->bias, threads_);
+  held_bytes_ += bytes_of(made->expected);
+  layers_.push_back({key, step.epilogue, made});
+  return made;
+}
+
+std::shared_ptr<const Convolved> Oracle::convolve_once(const ConvStep& step, const Key& key) {
+  std::shared_ptr<const Tensor> images;
+  for (const auto& [kept_key, convolved] : convolved_) {
+    if (kept_key == key) return convolved;
+    const bool same_images = kept_key.input == key.input && kept_key.fill == key.fill && kept_key.limits == key.limits;
+    if (same_images) images = convolved->x;
+  }
+  auto made = std::make_shared<Convolved>();
+  made->x = images ? images : std::make_shared<const Tensor>(fill_images(step, key.fill, key.limits));
+  made->w = fill_filters(step, key.fill, key.limits, key.layer);
+  made->sums = convolve(step, *made->x, made->w, threads_);
+  held_bytes_ += bytes_of(made->sums) + static_cast<int64_t>(made->x->bytes() + made->w.bytes());
+  convolved_.emplace_back(key, made);
   return made;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "convlab/device/thread_pool.h"
@@ -18,15 +19,25 @@ struct Expected {
   std::vector<float> scale;
 };
 
-/// Computes a step by definition, on the host, sharing no code with any kernel, cpu.reference included: it scatters
-/// each input row over the output rows that read it, where the kernels gather. Sums are double, in which integer fills
-/// are exact and the rounding of reals is 2^-29 times that of float.
-Expected evaluate(const ConvStep& step, const Tensor& x, const Tensor& w, const Tensor& bias, ThreadPool& threads);
+/// Computes a convolution by definition, on the host, sharing no code with any kernel, cpu.reference included: it
+/// scatters each input row over the output rows that read it, where the kernels gather. Sums are double, in which
+/// integer fills are exact and the rounding of reals is 2^-29 times that of float. The epilogue takes no part.
+Expected convolve(const ConvStep& step, const Tensor& x, const Tensor& w, ThreadPool& threads);
+
+/// The step's output, given its convolution.
+Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, ThreadPool& threads);
+
+/// Images and filters with their convolution.
+struct Convolved {
+  std::shared_ptr<const Tensor> x;
+  Tensor w;
+  Expected sums;
+};
 
 /// A layer's arrays with the output that they must give.
 struct OracleLayer {
-  std::shared_ptr<const Tensor> x;
-  Tensor w, bias;
+  std::shared_ptr<const Convolved> convolved;
+  Tensor bias;
   Expected expected;
 };
 
@@ -41,19 +52,27 @@ class Oracle {
   std::shared_ptr<const OracleLayer> layer(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer);
 
  private:
-  struct Kept {
-    Epilogue epilogue;
+  struct Key {
     ElementType input;
     Fill fill;
     IntegerLimits limits;
     int layer;
-    std::shared_ptr<const OracleLayer> values;
+
+    bool operator==(const Key&) const = default;
   };
+  struct KeptLayer {
+    Key key;
+    Epilogue epilogue;
+    std::shared_ptr<const OracleLayer> layer;
+  };
+
+  std::shared_ptr<const Convolved> convolve_once(const ConvStep& step, const Key& key);
 
   ThreadPool threads_;
   int64_t kept_bytes_, held_bytes_ = 0;
   ConvProblem problem_;
-  std::vector<Kept> kept_;
+  std::vector<std::pair<Key, std::shared_ptr<const Convolved>>> convolved_;
+  std::vector<KeptLayer> layers_;
 };
 
 }  // namespace convlab

@@ -42,9 +42,9 @@ class Rig {
   void load(int index, std::shared_ptr<const OracleLayer> values) {
     LayerMemory& layer = layers_[index];
     layer.values = std::move(values);
-    images_ = layer.values->x;
+    images_ = layer.values->convolved->x;
     x_.upload(*stream_, images_->raw());
-    layer.w.upload(*stream_, layer.values->w.raw());
+    layer.w.upload(*stream_, layer.values->convolved->w.raw());
     if (layer.bias) layer.bias->upload(*stream_, layer.values->bias.raw());
     layer.prepared.poison(*stream_);
     workspace_.poison(*stream_);
@@ -97,7 +97,7 @@ class Rig {
       layer.prepared.check_guards(*stream_, culprit);
       if (layer.bias) layer.bias->check_guards(*stream_, culprit);
       if (!layer.values) continue;
-      layer.w.check_unchanged(*stream_, layer.values->w.raw(), culprit);
+      layer.w.check_unchanged(*stream_, layer.values->convolved->w.raw(), culprit);
       if (layer.bias) layer.bias->check_unchanged(*stream_, layer.values->bias.raw(), culprit);
     }
   }
@@ -155,7 +155,7 @@ void check_nan(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle&
 /// Values, tolerances and copies are kept whole; a problem that cannot be is refused here, not by the system's
 /// out-of-memory killer.
 void require_host_memory(const ConvStep& step) {
-  constexpr double kBytesPerInput = 12, kBytesPerOutput = 40;
+  constexpr double kBytesPerInput = 12, kBytesPerOutput = 64;
   const double bytes = kBytesPerInput * static_cast<double>(step.problem.input_count() + step.problem.filter_count()) +
                        kBytesPerOutput * static_cast<double>(step.problem.output_count());
   const auto usable = static_cast<double>(usable_memory_bytes());
