@@ -24,13 +24,18 @@ RegisterOpKernel::RegisterOpKernel(const OpKernel& kernel) {
 
 const std::vector<OpKernel>& op_kernels() { return kernels(); }
 
+const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device) {
+  for (const OpKernel& kernel : kernels()) {
+    if (kernel.device == device && !kernel.refuses(step)) return &kernel;
+  }
+  return nullptr;
+}
+
 const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device) {
+  if (const OpKernel* kernel = find_op_kernel(step, device)) return *kernel;
   std::string refusals;
   for (const OpKernel& kernel : kernels()) {
-    if (kernel.device != device) continue;
-    const Refusal refusal = kernel.refuses(step);
-    if (!refusal) return kernel;
-    refusals += fmt::format("; {}: {}", kernel.name, *refusal);
+    if (kernel.device == device) refusals += fmt::format("; {}: {}", kernel.name, *kernel.refuses(step));
   }
   throw unavailable("no kernel computes {} on {}{}", name_of(step.op), name_of(device), refusals);
 }

@@ -13,7 +13,7 @@ struct OpStep {
   Op op;
   std::vector<Shape> inputs;
   Shape output;
-  Activation activation;                 ///< of what the operator itself gives; only ever set for GemmOp and MatMulOp
+  Activation activation;                 ///< of what the operator itself gives; only ever set for GemmOp
   ElementType input = ElementType::f32;  ///< of inputs[0]; u8 only with ActivationOp
   std::vector<bool> constant;            ///< by input: prepare() is given it. Empty: none is
 };
@@ -41,7 +41,10 @@ struct OpKernel {
 
 const std::vector<OpKernel>& op_kernels();
 
-/// The first kernel of the device that does not refuse, or Error(unavailable) with the refusals.
+/// The first kernel of the device, by name, that does not refuse, or nullptr.
+const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device);
+
+/// The same, but Error(unavailable) with the refusals where there is none.
 const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device);
 
 struct RegisterOpKernel {

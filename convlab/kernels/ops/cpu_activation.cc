@@ -1,0 +1,41 @@
+// cpu.activation: an elementwise function; also turns raw pixels into float32, the function then being none.
+// Threads: pieces of kPiece elements.
+// Refuses nothing of its operator.
+// Limited by memory for all but sigmoid and tanh.
+
+#include <algorithm>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_epilogue.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPiece = 8192;  // 32 KiB: what is copied is still in the first cache when the function is applied
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ActivationOp>(step.op)) return "computes activations";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Activation& activation = std::get<ActivationOp>(args.step.op).activation;
+  const bool pixels = args.step.input == ElementType::u8;
+  const float* x = args.inputs[0];
+  const auto* bytes = reinterpret_cast<const uint8_t*>(args.inputs[0]);
+  stream.threads()->parallel_for(element_count(args.step.output), kPiece, [&](int64_t begin, int64_t end, int) {
+    if (pixels) {
+      for (int64_t i = begin; i < end; ++i) args.output[i] = bytes[i];
+    } else {
+      std::copy(x + begin, x + end, args.output + begin);
+    }
+    activate(activation, args.output + begin, end - begin);
+  });
+}
+
+const RegisterOpKernel registered{
+    {.name = "cpu.activation", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,23 @@
+// cpu.add: the sum of two arrays, element by element, broadcast as NumPy does.
+// Threads: runs of rows of the output; see cpu_broadcast.h.
+// Refuses nothing of its operator.
+// Limited by memory.
+
+#include "convlab/kernels/ops/cpu_broadcast.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<AddOp>(step.op)) return "computes Add";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  elementwise(args, *stream.threads(), [](float a, float b) { return a + b; });
+}
+
+const RegisterOpKernel registered{{.name = "cpu.add", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

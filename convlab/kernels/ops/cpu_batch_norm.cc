@@ -1,0 +1,41 @@
+// cpu.batch_norm: (x - mean) * scale / sqrt(variance + epsilon) + shift, by channel.
+// Threads: each map of each image is one piece of work. The factor is computed in double and rounded once.
+// Refuses nothing of its operator.
+// Limited by memory. A fused plan never gets here: there the weights before it have taken it up.
+
+#include <cmath>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<BatchNormOp>(step.op)) return "computes BatchNormalization";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const double epsilon = std::get<BatchNormOp>(args.step.op).epsilon;
+  const float *scale = args.inputs[1], *shift = args.inputs[2], *mean = args.inputs[3], *variance = args.inputs[4];
+  const Shape& shape = args.step.output;
+  const int64_t channels = shape[1], maps = shape[0] * channels;
+  if (maps == 0) return;
+  const int64_t size = element_count(shape) / maps;
+  stream.threads()->parallel_for(maps, 16, [&](int64_t begin, int64_t end, int) {
+    for (int64_t map = begin; map < end; ++map) {
+      const int64_t c = map % channels;
+      const auto factor = static_cast<float>(scale[c] / std::sqrt(static_cast<double>(variance[c]) + epsilon));
+      const float* x = args.inputs[0] + map * size;
+      float* y = args.output + map * size;
+      for (int64_t i = 0; i < size; ++i) y[i] = (x[i] - mean[c]) * factor + shift[c];
+    }
+  });
+}
+
+const RegisterOpKernel registered{
+    {.name = "cpu.batch_norm", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

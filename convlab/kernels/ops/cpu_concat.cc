@@ -1,0 +1,41 @@
+// cpu.concat: its inputs one after the other along an axis.
+// Threads: each row of the output, that is, all from the axis on, is a piece of work.
+// Refuses nothing of its operator.
+// Limited by memory.
+
+#include <algorithm>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ConcatOp>(step.op)) return "computes Concat";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape& shape = args.step.output;
+  int64_t axis = std::get<ConcatOp>(args.step.op).axis;
+  if (axis < 0) axis += static_cast<int64_t>(shape.size());
+  const int64_t rows = element_count(Shape(shape.begin(), shape.begin() + axis));
+  if (element_count(shape) == 0) return;
+  const int64_t width = element_count(shape) / rows;
+  stream.threads()->parallel_for(rows, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      float* y = args.output + row * width;
+      for (size_t i = 0; i < args.inputs.size(); ++i) {
+        const int64_t part = element_count(args.step.inputs[i]) / rows;
+        y = std::copy_n(args.inputs[i] + row * part, part, y);
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{
+    {.name = "cpu.concat", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,80 @@
+// cpu.gemm: alpha * A' * B' + beta * C with nothing known beforehand, so that B is packed at every launch.
+// Threads: those of gemm() in convlab/kernels/cpu_gemm.h, which does the work.
+// Refuses nothing of its operator. A dense layer, whose B is constant, is cpu.dense's.
+// Limited by fused multiply-adds where m is large, by packing where it is small.
+
+#include "convlab/kernels/cpu_gemm.h"
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/op.h"
+#include "convlab/kernels/ops/cpu_broadcast.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<GemmOp>(step.op)) return "computes Gemm";
+  return std::nullopt;
+}
+
+struct Sizes {
+  int64_t m, n, k;
+  int64_t packed, transposed, scratch;  ///< floats of the workspace's three parts
+};
+
+Sizes sizes_of(const OpStep& step) {
+  constexpr int64_t kAlignment = 16;
+  const auto& op = std::get<GemmOp>(step.op);
+  const int64_t m = step.output[0], n = step.output[1], k = step.inputs[0][op.transpose_a ? 0 : 1];
+  return {.m = m,
+          .n = n,
+          .k = k,
+          .packed = round_up(packed_b_count(k, n), kAlignment),
+          .transposed = op.transpose_a ? round_up(m * k, kAlignment) : 0,
+          .scratch = gemm_workspace_count(m, n, k)};
+}
+
+size_t workspace_bytes(const OpStep& step) {
+  const Sizes sizes = sizes_of(step);
+  return static_cast<size_t>(sizes.packed + sizes.transposed + sizes.scratch) * sizeof(float);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<GemmOp>(args.step.op);
+  const Sizes sizes = sizes_of(args.step);
+  ThreadPool& threads = *stream.threads();
+  float* packed = static_cast<float*>(args.workspace);
+  float* transposed = packed + sizes.packed;
+  pack_b(args.inputs[1], sizes.k, sizes.n, op.transpose_b, op.alpha, packed, threads);
+  if (op.transpose_a) {
+    threads.parallel_for(sizes.m, 8, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        for (int64_t j = 0; j < sizes.k; ++j) transposed[i * sizes.k + j] = args.inputs[0][j * sizes.m + i];
+      }
+    });
+  }
+  Gemm product{.m = sizes.m,
+               .n = sizes.n,
+               .k = sizes.k,
+               .a = op.transpose_a ? transposed : args.inputs[0],
+               .packed_b = packed,
+               .c = args.output,
+               .finish = {.activation = args.step.activation}};
+  if (args.inputs.size() > 2) {
+    const std::vector<int64_t> strides = broadcast_strides(args.step.inputs[2], args.step.output);
+    product.finish.addend = args.inputs[2];
+    product.finish.row_stride = strides[0];
+    product.finish.column_stride = strides[1];
+    product.finish.scale = op.beta;
+  }
+  gemm(product, transposed + sizes.transposed, threads);
+}
+
+const RegisterOpKernel registered{{.name = "cpu.gemm",
+                                   .device = DeviceKind::cpu,
+                                   .refuses = refuses,
+                                   .workspace_bytes = workspace_bytes,
+                                   .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,34 @@
+// cpu.global_average_pool: the mean of each map of each image, over all dimensions after the second.
+// Threads: each map of each image is one piece of work; the sum is taken in double, in order.
+// Refuses nothing of its operator.
+// Limited by memory, or by the latency of one double addition an element.
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<GlobalAveragePoolOp>(step.op)) return "computes GlobalAveragePool";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const int64_t maps = element_count(args.step.output);
+  if (maps == 0) return;
+  const int64_t size = element_count(args.step.inputs[0]) / maps;
+  stream.threads()->parallel_for(maps, 16, [&](int64_t begin, int64_t end, int) {
+    for (int64_t map = begin; map < end; ++map) {
+      double sum = 0;
+      for (int64_t i = 0; i < size; ++i) sum += args.inputs[0][map * size + i];
+      args.output[map] = static_cast<float>(sum / static_cast<double>(size));
+    }
+  });
+}
+
+const RegisterOpKernel registered{
+    {.name = "cpu.global_average_pool", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,28 @@
+// cpu.round: each value rounded to binary16, to nearest even, and kept as float32.
+// Threads: pieces of 8192 elements.
+// Refuses nothing of its operator.
+// Limited by the integer arithmetic of the conversion.
+
+#include "convlab/base/half.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<RoundOp>(step.op)) return "computes Cast to float16";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  stream.threads()->parallel_for(element_count(args.step.output), 8192, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) args.output[i] = half_to_float(float_to_half(args.inputs[0][i]));
+  });
+}
+
+const RegisterOpKernel registered{
+    {.name = "cpu.round", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

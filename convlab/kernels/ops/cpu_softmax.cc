@@ -1,0 +1,63 @@
+// cpu.softmax: exp(x - max) / sum of it, along one axis (or, flattened, over all from it on); or the logarithm of that.
+// Threads: each line along the axis is a piece of work. The exponentials are summed in double.
+// The largest value is taken off first, so that nothing overflows. A NaN makes its whole line NaN.
+// Refuses nothing of its operator.
+// Limited by exp().
+
+#include <algorithm>
+#include <cmath>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<SoftmaxOp>(step.op)) return "computes Softmax and LogSoftmax";
+  return std::nullopt;
+}
+
+/// One line: `count` elements, `stride` apart.
+void softmax(const float* x, float* y, int64_t count, int64_t stride, bool log) {
+  float most = x[0];
+  for (int64_t i = 1; i < count; ++i) most = std::max(most, x[i * stride]);
+  double sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const float power = std::exp(x[i * stride] - most);
+    if (!log) y[i * stride] = power;
+    sum += power;
+  }
+  if (log) {
+    const double logarithm = std::log(sum);
+    for (int64_t i = 0; i < count; ++i) {
+      y[i * stride] = static_cast<float>(static_cast<double>(x[i * stride]) - most - logarithm);
+    }
+  } else {
+    for (int64_t i = 0; i < count; ++i) y[i * stride] = static_cast<float>(y[i * stride] / sum);
+  }
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<SoftmaxOp>(args.step.op);
+  const Shape& shape = args.step.output;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = op.axis < 0 ? op.axis + rank : op.axis;
+  int64_t outer = 1, count = 1, inner = 1;
+  for (int64_t i = 0; i < rank; ++i) {
+    (i < axis ? outer : i == axis || op.flattened ? count : inner) *= shape[static_cast<size_t>(i)];
+  }
+  if (count == 0) return;
+  stream.threads()->parallel_for(outer * inner, 64, [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t at = line / inner * count * inner + line % inner;
+      softmax(args.inputs[0] + at, args.output + at, count, inner, op.log);
+    }
+  });
+}
+
+const RegisterOpKernel registered{
+    {.name = "cpu.softmax", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

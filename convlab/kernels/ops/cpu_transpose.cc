@@ -1,0 +1,59 @@
+// cpu.transpose: dimensions in another order.
+// Threads: each row of the output along its last dimension is a piece of work; it is gathered with one stride.
+// Refuses nothing of its operator.
+// Limited by memory, and by cache lines of which only one element is used.
+
+#include <algorithm>
+#include <vector>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<TransposeOp>(step.op)) return "computes Transpose";
+  return std::nullopt;
+}
+
+/// For each dimension of the output, how far apart its neighbours are in the input.
+std::vector<int64_t> strides_of(const OpStep& step) {
+  const Shape& x = step.inputs[0];
+  const size_t rank = x.size();
+  std::vector<int64_t> dense(rank, 1), strides(rank);
+  for (size_t i = rank; i-- > 1;) dense[i - 1] = dense[i] * x[i];
+  const std::vector<int64_t>& permutation = std::get<TransposeOp>(step.op).permutation;
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t from = permutation.empty() ? rank - 1 - i : static_cast<size_t>(permutation[i]);
+    strides[i] = dense[from];
+  }
+  return strides;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape& shape = args.step.output;
+  const int64_t count = element_count(shape);
+  if (count == 0) return;
+  if (shape.size() < 2) {
+    std::copy_n(args.inputs[0], count, args.output);
+    return;
+  }
+  const std::vector<int64_t> strides = strides_of(args.step);
+  const int64_t width = shape.back(), step = strides.back();
+  stream.threads()->parallel_for(count / width, 16, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      const float* x = args.inputs[0];
+      int64_t rest = row;
+      for (size_t i = shape.size() - 1; i-- > 0; rest /= shape[i]) x += rest % shape[i] * strides[i];
+      float* y = args.output + row * width;
+      for (int64_t i = 0; i < width; ++i) y[i] = x[i * step];
+    }
+  });
+}
+
+const RegisterOpKernel registered{
+    {.name = "cpu.transpose", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab
