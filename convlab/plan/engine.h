@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
+#include <map>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "convlab/device/device.h"
@@ -14,14 +16,15 @@ namespace convlab {
 
 struct EngineOptions {
   PlanOptions plan;
-  int64_t batch = 0;  ///< images a batch; 0: as many as keep the arena within a bound and, on a CPU, in its caches
+  int64_t batch = 0;  ///< images a batch; 0: as many as fit into a bounded arena, which on a CPU stays in its caches
 };
 
 /// A graph, ready to run on one device: weights are there and prepared, memory is taken. One thread at a time.
 class Engine {
  public:
-  /// `input`: the shape of the inputs to come, its first size the most images that a run will bring. Errors as
-  /// make_plan(); Error(bad_input) where `input` is not what the model takes. The device must outlive the engine.
+  /// `input`: the shape of what run() will bring, its first size the number of images (at most, or exactly: see run()).
+  /// Errors as make_plan(); Error(bad_input) where the shape is not what the model takes or options.batch is negative;
+  /// Error(unavailable) where a batch needs more memory than the device has. The device must outlive the engine.
   Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -33,46 +36,52 @@ class Engine {
   /// Images in a full batch.
   int64_t batch() const { return batch_; }
 
-  /// The shape of the output for n images, and its number of elements.
+  /// The shape of the output for n images. Error(bad_input) for an n that run() does not take.
   Shape output_shape(int64_t n) const;
-  int64_t output_count(int64_t n) const { return element_count(output_shape(n)); }
 
   /// Seconds that packing the weights took, when the engine was made.
   double prepare_seconds() const { return prepare_seconds_; }
 
-  /// Runs n images, batch by batch, from host memory (of options.plan.input elements) to host memory. Returns when the
-  /// output is there. n is any number from 1 up; but where the model does not split by image it must be the number
-  /// that the engine was made for, otherwise Error(bad_input). Only the first run with an n allocates.
+  /// Runs n images, batch by batch, from host memory (of options.plan.input elements) to host memory, where the output
+  /// takes element_count(output_shape(n)) floats. Returns when it is there. Only the first run with an n allocates.
+  /// n may be any number from 1 up if the model computes each image by itself. If it does not, but is made for batches
+  /// of a fixed size, n must be a multiple of that, and each batch is run as one; if it is made for any size, n must be
+  /// what the engine was made for, and all images are one batch. Otherwise Error(bad_input), with the reason.
   void run(const void* images, int64_t n, float* output);
 
   /// As run(), waiting for the device before and after each step: seconds by step of plan(), summed over the batches.
   std::vector<double> run_timed(const void* images, int64_t n, float* output);
 
-  /// As run(), checking shape and element type. For an input of any rank.
+  /// As run(), for a tensor: its shape, but for the first size, and its element type must be the engine's.
   Tensor run(const Tensor& input);
 
  private:
-  struct Ready;  // a plan with everything that it needs on the device
+  struct Ready;  ///< a plan with what it needs on the device
 
+  Shape with_images(int64_t n) const;
+  void check_count(int64_t n) const;
+  int64_t choose_batch(int64_t most) const;
   Ready& ready_for(int64_t n);
-  void run_batches(const void* images, int64_t n, float* output, double* step_seconds);
-  void launch(Ready& ready, double* step_seconds);
-  Shape with_batch(int64_t n) const;
+  void place_constants(const Plan& plan);
+  void prepare(Ready& ready);
+  const void* address(const Location& location, const void* input, const void* output) const;
+  template <class OnConv, class OnOp>
+  void visit(Ready& ready, size_t step, const void* input, void* output, OnConv on_conv, OnOp on_op);
+  void run_batches(const void* images, int64_t n, float* output, std::vector<double>* seconds);
+  void launch(Ready& ready, const void* input, void* output, std::vector<double>* seconds);
 
-  Graph graph_;
-  Shape input_;
   Device& device_;
   EngineOptions options_;
+  Graph graph_;
+  Shape input_;
   std::unique_ptr<Stream> stream_;
-  bool splits_ = false;
-  std::string why_not_split_;
+  std::optional<std::string> why_not_split_;
+  bool fixed_batch_ = false;  ///< the model does not split, and takes batches of batch_ only
   int64_t batch_ = 0;
   double prepare_seconds_ = 0;
-  std::vector<Buffer> constants_;  // by ValueId; empty where no plan reads it
-  std::vector<Buffer> prepared_;   // by step of the full batch's plan
-  Buffer arena_;
-  Buffer input_buffer_, output_buffer_;  // unless the device reads host memory
-  std::list<std::unique_ptr<Ready>> ready_;
+  std::map<ValueId, Buffer> constants_;  ///< on devices that do not read host memory
+  Buffer arena_, input_buffer_, output_buffer_;
+  std::vector<std::unique_ptr<Ready>> ready_;  ///< the full batch's first
 };
 
 }  // namespace convlab

@@ -58,7 +58,7 @@ struct PlanStep {
   const OpStep* op_step() const { return std::get_if<OpStep>(&what); }
   std::string_view kernel_name() const;
 
-  /// "Conv+bias+max2x2/2+tanh", "Gemm+tanh", "Softmax".
+  /// "Conv+bias+max2x2/2+tanh", "Gemm+tanh", "Softmax"; "Copy" and "Convert" (pixels to float32) are the plan's own.
   std::string op_name() const;
 
   /// Floating-point operations of convolutions (direct method) and matrix multiplications; 0 for all others.
@@ -75,20 +75,9 @@ struct Plan {
   int64_t arena_bytes = 0;
 };
 
-/// The graph as a plan of this mode reads it: operators of constants alone are evaluated (by the CPU's kernels) and, if
-/// `mode` is fused, what is linear goes into the weights before it: batch normalization, additions and multiplications
-/// of a constant a map, padding by zeros, and MatMul by a constant matrix becomes Gemm. Only values that nobody else
-/// reads are folded. What comes out computes the same for every size of the batch, which is the first of
-/// `input_shape`. Error(bad_input) as infer_shapes().
-Graph simplified(Graph graph, const Shape& input_shape, PlanMode mode);
-
-/// The plan of a simplified() graph. Error(bad_input) where shapes do not fit or a forced kernel does not exist or
-/// refuses a convolution; Error(unavailable) where no kernel of the device computes a step.
+/// The plan of a graph that simplified() has made. Error(bad_input) where shapes do not fit or a forced kernel does not
+/// exist or refuses a convolution; Error(unavailable) where no kernel of the device computes a step.
 Plan make_plan(const Graph& graph, const Shape& input_shape, const DeviceCaps& caps, const PlanOptions& options);
-
-/// Whether the images of a batch are computed independently of each other, whatever their number: then, and only then,
-/// a batch may be split. If not, `reason` (may be null) is given the node and why.
-bool splits_by_image(const Graph& graph, const Shape& input_shape, std::string* reason);
 
 /// The plan as a table for people, a step a line, then the refusals.
 std::string to_text(const Plan& plan);

@@ -1,0 +1,303 @@
+#include "convlab/plan/engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/error.h"
+#include "convlab/plan/simplify.h"
+#include "convlab/plan/split.h"
+
+namespace convlab {
+namespace {
+
+/// A batch's arrays on a CPU: large enough that weights read once serve many images, small enough that what one step
+/// writes is still in a cache when the next one reads it.
+constexpr int64_t kHostArenaBytes = int64_t{64} << 20;
+constexpr int64_t kMostHostImages = 1024;
+
+/// Plans kept besides the full batch's: a last batch's size comes again and again.
+constexpr size_t kPlansKept = 4;
+
+/// Whether kernels of this device may read and write the caller's arrays as they are.
+bool reads_host_memory(const Device& device) { return device.caps().kind == DeviceKind::cpu; }
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+int64_t bytes_of(const Shape& shape, ElementType type) {
+  return checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
+}
+
+/// Bytes that a plan's run takes on the device, besides the weights.
+int64_t run_bytes(const Plan& plan) {
+  return checked_add(plan.arena_bytes,
+                     checked_add(bytes_of(plan.input, plan.options.input), bytes_of(plan.output, ElementType::f32)));
+}
+
+bool same_steps(const Plan& a, const Plan& b) {
+  return std::equal(
+      a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), [](const PlanStep& x, const PlanStep& y) {
+        return x.name == y.name && x.conv == y.conv && x.op == y.op && x.prepared_bytes == y.prepared_bytes;
+      });
+}
+
+}  // namespace
+
+struct Engine::Ready {
+  int64_t n = 0;
+  Plan plan;
+  std::vector<Buffer> prepared;  ///< by step; empty where the full batch's serves
+  const Ready* full = nullptr;   ///< whose prepared weights are used, if not its own
+  std::vector<const float*> addresses;
+
+  void* prepared_for(size_t step) const { return full != nullptr ? full->prepared_for(step) : prepared[step].data(); }
+};
+
+Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options)
+    : device_(device), options_(options), input_(input), stream_(device.make_stream()) {
+  if (options.batch < 0) throw bad_input("a batch of {} images; it must be 1 or more, or 0 to choose", options.batch);
+  const Shape modelled = graph.input_shape;
+  const bool ranks_agree = !input.empty() && modelled.size() == input.size();
+  if (ranks_agree) {
+    // Whatever batch the file was made for: if images are computed one by one, any other gives the same.
+    graph.input_shape[0] = -1;
+    why_not_split_ = why_not_split(graph, input);
+    if (why_not_split_) graph.input_shape[0] = modelled[0];
+  } else {
+    why_not_split_ = "the input's shape is not the model's";
+  }
+  fixed_batch_ = why_not_split_ && ranks_agree && modelled[0] > 0;
+  if (fixed_batch_) input_[0] = modelled[0];
+  graph_ = simplified(std::move(graph), input_, options.plan.mode);
+  const int64_t images = input.empty() ? 1 : input[0];
+  if (why_not_split_) {
+    batch_ = fixed_batch_ ? modelled[0] : images;
+    if (options.batch > 0 && options.batch != batch_) {
+      throw bad_input("{}: a batch of {}: {}, so that it can only run in batches of {}", graph_.name, options.batch,
+                      *why_not_split_, batch_);
+    }
+  } else {
+    batch_ = options.batch > 0 ? std::min(options.batch, images) : choose_batch(images);
+  }
+  ready_for(batch_);
+  if (fixed_batch_) check_count(images);
+}
+
+Engine::~Engine() = default;
+
+const Plan& Engine::plan() const { return ready_.front()->plan; }
+
+Shape Engine::with_images(int64_t n) const {
+  Shape shape = input_;
+  if (!shape.empty()) shape[0] = n;
+  return shape;
+}
+
+void Engine::check_count(int64_t n) const {
+  if (n < 1) throw bad_input("{}: {} images; there must be at least one", graph_.name, n);
+  if (!why_not_split_ || n == batch_) return;
+  if (fixed_batch_ && n % batch_ == 0 && !plan().output.empty()) return;
+  throw bad_input("{}: {} images in batches of {}: {}, so that they cannot be run in batches of another size; give {}",
+                  graph_.name, n, batch_, *why_not_split_,
+                  fixed_batch_ ? "a multiple of that, or export the model with an open batch size" : "as many");
+}
+
+int64_t Engine::choose_batch(int64_t most) const {
+  const DeviceCaps& caps = device_.caps();
+  const bool host = caps.kind != DeviceKind::cuda;
+  const int64_t limit = host ? kHostArenaBytes : caps.memory_bytes / 2;
+  const auto fits = [&](int64_t n) {
+    const Plan plan = make_plan(graph_, with_images(n), caps, options_.plan);
+    return (host ? plan.arena_bytes : run_bytes(plan)) <= limit;
+  };
+  int64_t batch = host ? std::min(most, kMostHostImages) : most;
+  while (batch > 1 && !fits(batch)) batch = (batch + 1) / 2;
+  // Batches of the same size, so that the last one is not a small rest; a multiple of what fills vector registers.
+  constexpr int64_t kRound = 16;
+  const int64_t even = ceil_div(most, ceil_div(most, batch));
+  return batch < kRound ? batch : std::min(batch, round_up(even, kRound));
+}
+
+Shape Engine::output_shape(int64_t n) const {
+  check_count(n);
+  Shape shape = plan().output;
+  if (!shape.empty()) shape[0] = checked_mul(shape[0], n) / batch_;
+  return shape;
+}
+
+Engine::Ready& Engine::ready_for(int64_t n) {
+  for (const std::unique_ptr<Ready>& each : ready_) {
+    if (each->n == n) return *each;
+  }
+  auto ready = std::make_unique<Ready>();
+  ready->n = n;
+  ready->plan = make_plan(graph_, with_images(n), device_.caps(), options_.plan);
+  const int64_t wanted = run_bytes(ready->plan);
+  if (wanted > device_.caps().memory_bytes) {
+    throw unavailable("{}: a batch of {} images needs {} bytes of memory, {} has {}; give a smaller --batch",
+                      graph_.name, n, wanted, device_.caps().description, device_.caps().memory_bytes);
+  }
+  if (static_cast<int64_t>(arena_.bytes()) < ready->plan.arena_bytes) {
+    arena_ = {};
+    arena_ = device_.allocate(static_cast<size_t>(ready->plan.arena_bytes));
+  }
+  if (!reads_host_memory(device_)) {
+    const auto grow = [&](Buffer& buffer, int64_t bytes) {
+      if (static_cast<int64_t>(buffer.bytes()) >= bytes) return;
+      buffer = {};
+      buffer = device_.allocate(static_cast<size_t>(bytes));
+    };
+    grow(input_buffer_, bytes_of(ready->plan.input, options_.plan.input));
+    grow(output_buffer_, bytes_of(ready->plan.output, ElementType::f32));
+  }
+  place_constants(ready->plan);
+  if (!ready_.empty() && same_steps(ready_.front()->plan, ready->plan)) {
+    ready->full = ready_.front().get();
+  } else {
+    prepare(*ready);
+  }
+  if (ready_.size() > kPlansKept) ready_.erase(ready_.begin() + 1);
+  ready_.push_back(std::move(ready));
+  return *ready_.back();
+}
+
+void Engine::place_constants(const Plan& plan) {
+  if (reads_host_memory(device_)) return;
+  for (const PlanStep& step : plan.steps) {
+    for (const Location& input : step.inputs) {
+      const auto value = static_cast<ValueId>(input.at);
+      if (input.place != Location::Place::constant || constants_.contains(value)) continue;
+      const Tensor& tensor = graph_.constants.at(value);
+      Buffer buffer = device_.allocate(tensor.bytes());
+      stream_->upload(buffer.data(), tensor.raw(), tensor.bytes());
+      constants_.emplace(value, std::move(buffer));
+    }
+  }
+  stream_->synchronize();
+}
+
+void Engine::prepare(Ready& ready) {
+  for (const PlanStep& step : ready.plan.steps) {
+    ready.prepared.push_back(step.prepared_bytes > 0 ? device_.allocate(step.prepared_bytes) : Buffer());
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  for (size_t i = 0; i < ready.plan.steps.size(); ++i) {
+    visit(
+        ready, i, nullptr, nullptr,
+        [&](const ConvKernel& kernel, const ConvArgs& args) {
+          if (kernel.prepare != nullptr) kernel.prepare(args, *stream_);
+        },
+        [&](const OpKernel& kernel, const OpArgs& args) {
+          if (kernel.prepare != nullptr) kernel.prepare(args, *stream_);
+        });
+  }
+  stream_->synchronize();
+  if (ready_.empty()) prepare_seconds_ = seconds_since(begin);
+}
+
+/// An array's address; null for those of a run when there is none yet, that is, when weights are prepared.
+const void* Engine::address(const Location& location, const void* input, const void* output) const {
+  switch (location.place) {
+    case Location::Place::input:
+      return input;
+    case Location::Place::output:
+      return output;
+    case Location::Place::constant: {
+      const auto value = static_cast<ValueId>(location.at);
+      return reads_host_memory(device_) ? graph_.constants.at(value).raw() : constants_.at(value).data();
+    }
+    case Location::Place::arena:
+      return input == nullptr ? nullptr : static_cast<const unsigned char*>(arena_.data()) + location.at;
+  }
+  return nullptr;
+}
+
+/// Calls the one that fits the step with its kernel and arguments.
+template <class OnConv, class OnOp>
+void Engine::visit(Ready& ready, size_t i, const void* input, void* output, OnConv on_conv, OnOp on_op) {
+  const PlanStep& step = ready.plan.steps[i];
+  ready.addresses.clear();
+  for (const Location& each : step.inputs) {
+    ready.addresses.push_back(static_cast<const float*>(address(each, input, output)));
+  }
+  auto* y = static_cast<float*>(const_cast<void*>(address(step.output, input, output)));
+  void* workspace = step.workspace_bytes > 0 ? static_cast<unsigned char*>(arena_.data()) + step.workspace_at : nullptr;
+  if (const ConvStep* conv = step.conv_step()) {
+    const std::vector<const float*>& x_w_bias = ready.addresses;
+    on_conv(*step.conv, ConvArgs{.step = *conv,
+                                 .x = x_w_bias[0],
+                                 .w = x_w_bias[1],
+                                 .bias = x_w_bias.size() > 2 ? x_w_bias[2] : nullptr,
+                                 .y = y,
+                                 .prepared = ready.prepared_for(i),
+                                 .workspace = workspace});
+  } else {
+    on_op(*step.op, OpArgs{.step = *step.op_step(),
+                           .inputs = ready.addresses,
+                           .output = y,
+                           .prepared = ready.prepared_for(i),
+                           .workspace = workspace});
+  }
+}
+
+void Engine::launch(Ready& ready, const void* input, void* output, std::vector<double>* seconds) {
+  for (size_t i = 0; i < ready.plan.steps.size(); ++i) {
+    if (seconds != nullptr) stream_->synchronize();
+    const auto begin = std::chrono::steady_clock::now();
+    visit(
+        ready, i, input, output, [&](const ConvKernel& kernel, const ConvArgs& args) { kernel.launch(args, *stream_); },
+        [&](const OpKernel& kernel, const OpArgs& args) { kernel.launch(args, *stream_); });
+    if (seconds == nullptr) continue;
+    stream_->synchronize();
+    (*seconds)[i] += seconds_since(begin);
+  }
+}
+
+void Engine::run(const void* images, int64_t n, float* output) { run_batches(images, n, output, nullptr); }
+
+std::vector<double> Engine::run_timed(const void* images, int64_t n, float* output) {
+  std::vector<double> seconds(plan().steps.size(), 0);
+  run_batches(images, n, output, &seconds);
+  return seconds;
+}
+
+Tensor Engine::run(const Tensor& input) {
+  const int64_t n = input.shape().empty() ? 1 : input.shape()[0];
+  if (input.shape().size() != input_.size() || input.shape() != with_images(n) || input.type() != options_.plan.input) {
+    throw bad_input("{}: an input of {} {}; {} {} is wanted", graph_.name, name_of(input.type()),
+                    to_text(input.shape()), name_of(options_.plan.input), to_text(with_images(n)));
+  }
+  Tensor output(ElementType::f32, output_shape(n));
+  run(input.raw(), n, output.values<float>().data());
+  return output;
+}
+
+void Engine::run_batches(const void* images, int64_t n, float* output, std::vector<double>* seconds) {
+  check_count(n);
+  const int64_t image_bytes = bytes_of(with_images(n), options_.plan.input) / n;
+  for (int64_t first = 0; first < n; first += batch_) {
+    const int64_t count = std::min(batch_, n - first);
+    Ready& ready = ready_for(count);
+    if (seconds != nullptr && !same_steps(plan(), ready.plan)) {
+      throw unavailable(
+          "{}: batches of {} and of {} images are planned differently and cannot be timed together; "
+          "give a --batch that divides {}",
+          graph_.name, batch_, count, n);
+    }
+    const auto* from = static_cast<const unsigned char*>(images) + first * image_bytes;
+    float* to = output + first / batch_ * element_count(plan().output);
+    if (reads_host_memory(device_)) {
+      launch(ready, from, to, seconds);
+    } else {
+      stream_->upload(input_buffer_.data(), from, static_cast<size_t>(count * image_bytes));
+      launch(ready, input_buffer_.data(), output_buffer_.data(), seconds);
+      stream_->download(to, output_buffer_.data(), static_cast<size_t>(bytes_of(ready.plan.output, ElementType::f32)));
+    }
+  }
+  stream_->synchronize();
+}
+
+}  // namespace convlab

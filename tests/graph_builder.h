@@ -1,0 +1,81 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "convlab/base/rng.h"
+#include "convlab/model/graph.h"
+
+namespace convlab {
+
+/// Builds graphs for tests: values are numbered, constants random.
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(Shape input_shape, uint64_t seed = 1) : rng_(seed) {
+    graph_.name = "test";
+    graph_.input_shape = std::move(input_shape);
+    graph_.input = graph_.output = graph_.add_value("x");
+  }
+
+  ValueId input() const { return graph_.input; }
+
+  ValueId constant(const Shape& shape, float low = -1, float high = 1) {
+    const ValueId value = graph_.add_value("c" + std::to_string(graph_.value_names.size()));
+    Tensor tensor(ElementType::f32, shape);
+    for (float& each : tensor.values<float>()) each = rng_.uniform(low, high);
+    graph_.constants[value] = std::move(tensor);
+    return value;
+  }
+
+  /// A node, whose output is the network's until another is added. Its name is the given one, or "n0", "n1", ...
+  ValueId add(Op op, std::vector<ValueId> inputs, std::string name = "") {
+    if (name.empty()) name = "n" + std::to_string(graph_.nodes.size());
+    const ValueId output = graph_.add_value(name + ".y");
+    graph_.nodes.push_back({std::move(name), std::move(op), std::move(inputs), output});
+    return graph_.output = output;
+  }
+
+  ValueId conv(ValueId x, int64_t k, int64_t c, int64_t side, bool bias = false, std::string name = "") {
+    std::vector<ValueId> inputs{x, constant({k, c, side, side})};
+    if (bias) inputs.push_back(constant({k}));
+    return add(ConvOp{}, std::move(inputs), std::move(name));
+  }
+
+  ValueId batch_norm(ValueId x, int64_t c, std::string name = "") {
+    return add(BatchNormOp{}, {x, constant({c}), constant({c}), constant({c}), constant({c}, 0.5f, 2)},
+               std::move(name));
+  }
+
+  ValueId activation(ValueId x, ActivationKind kind, std::string name = "") {
+    return add(ActivationOp{{kind, 0.1f, 0.8f}}, {x}, std::move(name));
+  }
+
+  ValueId max_pool(ValueId x, int64_t side = 2, std::string name = "") {
+    return add(PoolOp{{.kernel_h = side, .kernel_w = side, .stride_h = side, .stride_w = side}}, {x}, std::move(name));
+  }
+
+  Rng& rng() { return rng_; }
+  Graph& graph() { return graph_; }
+  Graph take() { return std::move(graph_); }
+
+ private:
+  Graph graph_;
+  Rng rng_;
+};
+
+/// Graph is not copied by accident; tests run one several ways.
+inline Graph copy_of(const Graph& graph) {
+  Graph copy;
+  copy.name = graph.name;
+  copy.value_names = graph.value_names;
+  for (const auto& [value, tensor] : graph.constants) copy.constants[value] = tensor.clone();
+  copy.nodes = graph.nodes;
+  copy.input = graph.input;
+  copy.output = graph.output;
+  copy.input_shape = graph.input_shape;
+  copy.metadata = graph.metadata;
+  return copy;
+}
+
+}  // namespace convlab
