@@ -33,7 +33,8 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
 };
 
 INSTANTIATE_TEST_SUITE_P(Cpu, CpuConvolution,
-                         testing::Combine(testing::ValuesIn(simd_targets()), testing::Values("cpu.im2col_gemm")),
+                         testing::Combine(testing::ValuesIn(simd_targets()),
+                                          testing::Values("cpu.im2col_gemm", "cpu.direct")),
                          [](const auto& info) {
                            std::string name = std::get<1>(info.param);
                            std::replace(name.begin(), name.end(), '.', '_');

@@ -98,6 +98,12 @@ void activate(const Activation& activation, float* values, int64_t count) {
   HWY_DYNAMIC_DISPATCH(add_and_activate)(activation, -0.0f, values, values, count);  // x + -0 is x, for -0, too
 }
 
+void add_bias_and_activate(const Epilogue& epilogue, float bias, float* values, int64_t count) {
+  if (!epilogue.bias && epilogue.activation.kind == ActivationKind::none) return;
+  HWY_DYNAMIC_DISPATCH(add_and_activate)
+  (epilogue.activation, epilogue.bias ? bias : -0.0f, values, values, count);
+}
+
 RowRange rows_under(const ConvStep& step, int64_t first, int64_t count) {
   if (!step.epilogue.pool) return {first, count};
   const Pool& pool = *step.epilogue.pool;
@@ -126,8 +132,7 @@ void finish_rows(const ConvStep& step, float* sums, RowRange have, float bias, i
       const float* above = sums + (2 * (first + p) - have.first) * width;
       HWY_DYNAMIC_DISPATCH(max_2x2_row)(above, above + width, out + p * out_width, out_width);
     }
-    HWY_DYNAMIC_DISPATCH(add_and_activate)
-    (epilogue.activation, epilogue.bias ? bias : -0.0f, out, out, count * out_width);
+    add_bias_and_activate(epilogue, bias, out, count * out_width);
     return;
   }
   if (epilogue.bias) {

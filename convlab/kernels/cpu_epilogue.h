@@ -9,6 +9,9 @@ namespace convlab {
 /// Applies the activation to `count` values in place, vectorised: see cpu_math-inl.h for the errors.
 void activate(const Activation& activation, float* values, int64_t count);
 
+/// The end of a fused step whose sums are pooled already: adds the bias if there is one, and applies the activation.
+void add_bias_and_activate(const Epilogue& epilogue, float bias, float* values, int64_t count);
+
 /// Rows of a convolution, before pooling, that a step's output rows depend on.
 struct RowRange {
   int64_t first = 0, count = 0;

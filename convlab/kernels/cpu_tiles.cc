@@ -1,0 +1,160 @@
+#include "convlab/kernels/cpu_tiles.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "convlab/kernels/cpu_simd.h"
+
+#define HWY_TARGET_INCLUDE "convlab/kernels/cpu_tiles.cc"
+#include "hwy/foreach_target.h"  // must come before highway.h
+
+#include "convlab/kernels/cpu_math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+using F = hn::CappedTag<float, 16>;
+
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+constexpr int kRegisters = 32;
+constexpr int kMostMaps = 8, kMostMapsPooled = 6;
+#else
+constexpr int kRegisters = 16;
+constexpr int kMostMaps = 6, kMostMapsPooled = 2;
+#endif
+constexpr int kPoolWindow = 4;
+
+/// Vectors of pixels beside so many maps: accumulators, the vectors themselves and one weight must fit the registers.
+constexpr int vectors_beside(int maps) { return std::min(8, (kRegisters - 1) / (maps + 1)); }
+static_assert((kMostMapsPooled + 1) * kPoolWindow < kRegisters);
+
+/// One register tile: all terms of kMaps maps at kVectors vectors of pixels from `x` on.
+template <int kMaps, int kVectors>
+void plain_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_RESTRICT y, int64_t pitch, bool add) {
+  const F d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<F> sum[kMaps][kVectors], pixels[kVectors];
+  for (int m = 0; m < kMaps; ++m) {
+    for (int v = 0; v < kVectors; ++v) sum[m][v] = hn::Zero(d);
+  }
+  const float* HWY_RESTRICT w = job.w;
+  const uint32_t* HWY_RESTRICT offset = job.offsets;
+  for (const uint32_t* const end = offset + job.terms; offset != end; ++offset, w += kMaps) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) pixels[v] = hn::LoadU(d, x + *offset + v * lanes);
+#pragma GCC unroll 8
+    for (int m = 0; m < kMaps; ++m) {
+      const hn::Vec<F> weight = hn::Set(d, w[m]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sum[m][v] = hn::MulAdd(weight, pixels[v], sum[m][v]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int m = 0; m < kMaps; ++m) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      float* to = y + m * pitch + v * lanes;
+      hn::StoreU(add ? hn::Add(hn::LoadU(d, to), sum[m][v]) : sum[m][v], d, to);
+    }
+  }
+}
+
+/// One register tile: kMaps maps at one vector of pixels, each the largest of four sums.
+template <int kMaps>
+void pooled_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_RESTRICT y, int64_t pitch) {
+  const F d;
+  hn::Vec<F> sum[kMaps][kPoolWindow], pixels[kPoolWindow];
+  for (int m = 0; m < kMaps; ++m) {
+    for (int v = 0; v < kPoolWindow; ++v) sum[m][v] = hn::Zero(d);
+  }
+  const float* HWY_RESTRICT w = job.w;
+  const uint32_t* HWY_RESTRICT offset = job.offsets;
+  for (const uint32_t* const end = offset + job.terms * kPoolWindow; offset != end; offset += kPoolWindow, w += kMaps) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kPoolWindow; ++v) pixels[v] = hn::LoadU(d, x + offset[v]);
+#pragma GCC unroll 8
+    for (int m = 0; m < kMaps; ++m) {
+      const hn::Vec<F> weight = hn::Set(d, w[m]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kPoolWindow; ++v) sum[m][v] = hn::MulAdd(weight, pixels[v], sum[m][v]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int m = 0; m < kMaps; ++m) {
+    hn::StoreU(max_or_nan(max_or_nan(sum[m][0], sum[m][1]), max_or_nan(sum[m][2], sum[m][3])), d, y + m * pitch);
+  }
+}
+
+/// All pixels of a job, in the widest tiles first. Vectors that reach beyond the pixels go by way of a buffer.
+template <int kMaps>
+void plain_tiles(const TileJob& job) {
+  constexpr int kVectors = vectors_beside(kMaps);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(F()));
+  int64_t at = 0;
+  for (; at + kVectors * lanes <= job.pixels; at += kVectors * lanes) {
+    plain_tile<kMaps, kVectors>(job, job.x + at, job.y + at, job.pitch, job.add);
+  }
+  for (; at + lanes <= job.pixels; at += lanes) {
+    plain_tile<kMaps, 1>(job, job.x + at, job.y + at, job.pitch, job.add);
+  }
+  if (at == job.pixels) return;
+  HWY_ALIGN float part[kMaps * 16] = {};
+  plain_tile<kMaps, 1>(job, job.x + at, part, lanes, false);
+  for (int m = 0; m < kMaps; ++m) {
+    float* y = job.y + m * job.pitch + at;
+    for (int64_t i = 0; i < job.pixels - at; ++i) y[i] = job.add ? y[i] + part[m * lanes + i] : part[m * lanes + i];
+  }
+}
+
+template <int kMaps>
+void pooled_tiles(const TileJob& job) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(F()));
+  int64_t at = 0;
+  for (; at + lanes <= job.pixels; at += lanes) pooled_tile<kMaps>(job, job.x + at, job.y + at, job.pitch);
+  if (at == job.pixels) return;
+  HWY_ALIGN float part[kMaps * 16] = {};
+  pooled_tile<kMaps>(job, job.x + at, part, lanes);
+  for (int m = 0; m < kMaps; ++m) std::copy_n(part + m * lanes, job.pixels - at, job.y + m * job.pitch + at);
+}
+
+using Tiles = void (*)(const TileJob&);
+
+/// Entry i is for i + 1 maps.
+template <int... kLess>
+constexpr std::array<Tiles, sizeof...(kLess)> all_plain(std::integer_sequence<int, kLess...>) {
+  return {plain_tiles<kLess + 1>...};
+}
+template <int... kLess>
+constexpr std::array<Tiles, sizeof...(kLess)> all_pooled(std::integer_sequence<int, kLess...>) {
+  return {pooled_tiles<kLess + 1>...};
+}
+constexpr auto kPlain = all_plain(std::make_integer_sequence<int, kMostMaps>());
+constexpr auto kPooled = all_pooled(std::make_integer_sequence<int, kMostMapsPooled>());
+
+void sum_all(const TileJob& job) {
+  const auto maps = static_cast<size_t>(job.maps - 1);
+  (job.pooled ? kPooled[maps] : kPlain[maps])(job);
+}
+
+int maps_of_target(bool pooled) { return pooled ? kMostMapsPooled : kMostMaps; }
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convlab {
+namespace {
+
+HWY_EXPORT(sum_all);
+HWY_EXPORT(maps_of_target);
+
+}  // namespace
+
+int most_maps(bool pooled) { return HWY_DYNAMIC_DISPATCH(maps_of_target)(pooled); }
+
+void sum_tiles(const TileJob& job) { HWY_DYNAMIC_DISPATCH(sum_all)(job); }
+
+}  // namespace convlab
+#endif  // HWY_ONCE
