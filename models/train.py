@@ -237,7 +237,8 @@ def export(model: nn.Sequential, name: str, seed: int) -> onnx.ModelProto:
             counts[kind] += 1
             label = f"{kind}{counts[kind]}"
         if isinstance(layer, nn.Conv2d):
-            at = node("Conv", [at, weight(layer.weight, f"{label}.weight")], label, kernel_shape=list(layer.kernel_size))
+            inputs = [at, weight(layer.weight, f"{label}.weight")]
+            at = node("Conv", inputs, label, kernel_shape=list(layer.kernel_size))
         elif isinstance(layer, nn.Tanh):
             at = node("Tanh", [at], label)
         elif isinstance(layer, nn.MaxPool2d):
@@ -316,6 +317,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--images", type=int, default=60000, help="train on the first N images only")
     parser.add_argument("--validate", action="store_true",
                         help=f"train without the last {HELD_OUT} images, print the accuracy on them, write nothing")
+    parser.add_argument("--table", action="store_true", help="train nothing: measure the models in --out again")
     return parser.parse_args()
 
 
@@ -325,6 +327,9 @@ def main() -> None:
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True  # for training, not for the result
     args.out.mkdir(parents=True, exist_ok=True)
+    if args.table:
+        write_readme(args.out, args.data)
+        return
     for name in NETWORKS if args.model == "all" else [args.model]:
         model = train(name, args, device)
         if args.validate:
