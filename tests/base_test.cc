@@ -31,6 +31,14 @@ TEST(Text, GlobMatches) {
   EXPECT_FALSE(glob_match("cuda", "cuda.basic"));
 }
 
+TEST(Text, PrintableKeepsUtf8AndNothingElse) {
+  EXPECT_EQ(printable("conv1/é€😀"), "conv1/é€😀");
+  EXPECT_EQ(printable("a\nb\x7f\x1b[31m"), "a?b??[31m");
+  EXPECT_EQ(printable("\xff\xc3(\xe2\x82\xed\xa0\x80\xc0\xaf\xf4\x90\x80\x80\xc2\x85"),
+            std::string("?") + "?(" + std::string(13, '?'));
+  EXPECT_EQ(printable(std::string(300, 'x')), std::string(200, 'x') + "...");
+}
+
 TEST(Text, ClosestSuggestsOnlyWhatIsNear) {
   EXPECT_EQ(closest("fa91", {"fa19", "sp18"}), "fa19");
   EXPECT_EQ(closest("resnet", {"fa19", "sp18"}), "");

@@ -42,6 +42,36 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
+std::string printable(std::string_view text) {
+  constexpr size_t kMost = 200;
+  // Bytes of the UTF-8 sequence that begins at i, 0 if none does (RFC 3629, table 3-7 of the Unicode standard).
+  const auto sequence = [&](size_t i) -> size_t {
+    const auto byte = [&](size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
+    const unsigned first = byte(i), second = byte(i + 1);
+    const auto continues = [&](size_t at) { return (byte(at) & 0xc0u) == 0x80u; };
+    if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
+    if (first >= 0xc2 && first <= 0xdf) return continues(i + 1) && (first > 0xc2 || second >= 0xa0) ? 2 : 0;
+    if (first >= 0xe0 && first <= 0xef) {
+      const bool fits = continues(i + 1) && continues(i + 2);
+      const bool overlong = first == 0xe0 && second < 0xa0, surrogate = first == 0xed && second >= 0xa0;
+      return fits && !overlong && !surrogate ? 3 : 0;
+    }
+    if (first >= 0xf0 && first <= 0xf4) {
+      const bool fits = continues(i + 1) && continues(i + 2) && continues(i + 3);
+      return fits && !(first == 0xf0 && second < 0x90) && !(first == 0xf4 && second >= 0x90) ? 4 : 0;
+    }
+    return 0;
+  };
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    if (result.size() >= kMost) return result + "...";
+    const size_t bytes = sequence(i);
+    result += bytes == 0 ? "?" : text.substr(i, bytes);
+    i += bytes == 0 ? 1 : bytes;
+  }
+  return result;
+}
+
 bool glob_match(std::string_view pattern, std::string_view text) {
   // Greedy with one point of return: the last '*' seen. Linear in practice, quadratic at worst, never exponential.
   size_t p = 0, t = 0, star = std::string_view::npos, star_text = 0;

@@ -16,6 +16,10 @@ double parse_double(std::string_view text, std::string_view what, double low, do
 /// "a,b,c" -> {"a", "b", "c"}; the empty text gives no parts, empty parts are kept.
 std::vector<std::string> split(std::string_view text, char separator);
 
+/// A name from a file, safe in a message, a table or JSON: control characters and bytes that are not UTF-8 become '?',
+/// and what is longer than 200 bytes is cut.
+std::string printable(std::string_view text);
+
 /// Shell-like match of the whole text: `*` is any run of characters, `?` any one; all others stand for themselves.
 bool glob_match(std::string_view pattern, std::string_view text);
 

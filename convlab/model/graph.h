@@ -91,8 +91,8 @@ struct Node {
 };
 
 /// A feed-forward network with one input and one output, all values float32. Nodes stand in an order in which they can
-/// run; every node depends on the input (the importers fold what does not) and the output depends on every node.
-/// Identity, Dropout and Constant are gone; Casts are folded into constants, or are RoundOp.
+/// run, and the output depends on each of them. Identity, Dropout and Constant are gone; Casts are folded into
+/// constants, or are RoundOp; rearrangements of constants (Reshape, Transpose, Concat and their like) are done.
 struct Graph {
   std::string name;
   std::vector<std::string> value_names;  ///< by ValueId

@@ -1,138 +1,334 @@
 #include "convlab/model/onnx_import.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <set>
+#include <fmt/ranges.h>
+#include <google/protobuf/io/coded_stream.h>
 
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/model/constant_folding.h"
 #include "convlab/model/onnx_node.h"
+#include "convlab/model/onnx_ops.h"
 #include "convlab/model/onnx_tensor.h"
 #include "onnx/onnx.pb.h"
 
 namespace convlab {
 namespace {
 
-constexpr int64_t kLeastOpset = 7, kMostOpset = 21;
+constexpr int64_t kFirstOpset = 7, kLastOpset = 21;
+
+/// Bytes of constants that nodes may make of other constants, for each byte of the file: enough to cast and rearrange
+/// all weights a few times, and a bound for a small file that would fill the memory.
+constexpr size_t kConstantBytesPerByte = 16, kConstantBytesAlways = 1 << 20;
+
+bool is_onnx_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
+
+onnx::ModelProto parse(std::span<const uint8_t> bytes) {
+  constexpr size_t kMostBytes = INT32_MAX;  // protobuf's own limit
+  if (bytes.size() > kMostBytes)
+    throw bad_input("the file has {} bytes; ONNX files have less than 2 GiB", bytes.size());
+  google::protobuf::io::CodedInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  onnx::ModelProto model;
+  if (!model.ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
+    throw bad_input("not an ONNX model: its {} bytes are cut off or damaged, read up to byte {}", bytes.size(),
+                    stream.CurrentPosition());
+  }
+  if (!model.has_graph()) throw bad_input("not an ONNX model: it holds no graph");
+  return model;
+}
 
 int64_t opset_of(const onnx::ModelProto& model) {
-  for (const onnx::OperatorSetIdProto& set : model.opset_import()) {
-    if (!set.domain().empty() && set.domain() != "ai.onnx") continue;
-    if (set.version() < kLeastOpset || set.version() > kMostOpset) {
-      throw bad_input("opset {} is not supported; {} to {} are", set.version(), kLeastOpset, kMostOpset);
+  for (const onnx::OperatorSetIdProto& entry : model.opset_import()) {
+    if (!is_onnx_domain(entry.domain())) continue;  // nodes of other domains are refused where they stand
+    if (entry.version() < kFirstOpset || entry.version() > kLastOpset) {
+      throw bad_input("its opset is {}; {} to {} are supported", entry.version(), kFirstOpset, kLastOpset);
     }
-    return set.version();
+    return entry.version();
   }
-  throw bad_input("names no opset of ONNX's own operators");
+  throw bad_input("it does not say which opset it uses");
 }
 
-/// Weights with NaN would make every answer NaN, and no error elsewhere.
-void require_numbers(const Tensor& tensor, const std::string& name) {
-  if (tensor.type() != ElementType::f32 && tensor.type() != ElementType::f16 && tensor.type() != ElementType::f64)
-    return;
-  const Tensor floats = converted(tensor, ElementType::f32);
-  const auto values = floats.values<float>();
-  const auto at = std::find_if(values.begin(), values.end(), [](float value) { return std::isnan(value); });
-  if (at != values.end()) throw bad_input("tensor '{}' holds NaN at element {}", name, at - values.begin());
+/// The rank of an operator's output, where it follows from its operands' ranks.
+std::optional<int64_t> output_rank(const Op& op, const std::vector<OnnxValue*>& operands) {
+  if (std::holds_alternative<GemmOp>(op) || std::holds_alternative<FlattenOp>(op)) return 2;
+  if (const auto* reshape = std::get_if<ReshapeOp>(&op)) return std::ssize(reshape->shape);
+  for (const OnnxValue* operand : operands) {
+    if (!operand->rank) return std::nullopt;
+  }
+  const int64_t rank = *operands[0]->rank;
+  if (const auto* squeeze = std::get_if<SqueezeOp>(&op)) {
+    if (squeeze->axes.empty()) return std::nullopt;
+    return rank - std::ssize(squeeze->axes);
+  }
+  if (const auto* unsqueeze = std::get_if<UnsqueezeOp>(&op)) return rank + std::ssize(unsqueeze->axes);
+  if (std::holds_alternative<AddOp>(op) || std::holds_alternative<MulOp>(op)) return std::max(rank, *operands[1]->rank);
+  if (std::holds_alternative<MatMulOp>(op)) {
+    const int64_t other = *operands[1]->rank;
+    return std::max<int64_t>(std::max(rank, other) - (rank == 1 ? 1 : 0) - (other == 1 ? 1 : 0), 0);
+  }
+  return rank;
 }
 
-void read_initializers(const onnx::GraphProto& graph, OnnxState& state) {
-  if (graph.sparse_initializer_size() > 0) throw bad_input("sparse initializers are not supported");
-  for (const onnx::TensorProto& proto : graph.initializer()) {
-    if (proto.name().empty()) throw bad_input("an initializer has no name");
-    if (state.defined(proto.name())) throw bad_input("initializer '{}' is defined twice", proto.name());
-    Tensor tensor = onnx_tensor(proto, proto.name());
-    require_numbers(tensor, proto.name());
-    state.constants[proto.name()] = std::move(tensor);
+class Importer {
+ public:
+  Importer(const onnx::ModelProto& model, size_t file_bytes, std::string_view name)
+      : model_(model), opset_(opset_of(model)) {
+    graph_.name = printable(name);
+    constant_bytes_left_ = file_bytes * kConstantBytesPerByte + kConstantBytesAlways;
   }
-}
 
-void read_input(const onnx::GraphProto& graph, OnnxState& state) {
-  const onnx::ValueInfoProto* input = nullptr;
-  for (const onnx::ValueInfoProto& each : graph.input()) {
-    if (state.constants.contains(each.name())) continue;  // before IR version 4 initializers are listed here, too
-    if (input != nullptr)
-      throw bad_input("has several inputs, '{}' and '{}'; one is supported", input->name(), each.name());
-    input = &each;
+  Graph import() {
+    const onnx::GraphProto& graph = model_.graph();
+    if (graph.sparse_initializer_size() > 0) throw bad_input("sparse initializers are not supported");
+    note_producers();
+    for (const onnx::TensorProto& initializer : graph.initializer()) add_initializer(initializer);
+    for (const onnx::ValueInfoProto& input : graph.input()) add_input(input);
+    if (graph_.input < 0) throw bad_input("it has no input");
+    for (int i = 0; i < graph.node_size(); ++i) add_node(i);
+    set_output();
+    drop_unused_nodes();
+    move_constants();
+    for (const auto& entry : model_.metadata_props())
+      graph_.metadata[printable(entry.key())] = printable(entry.value());
+    return std::move(graph_);
   }
-  if (input == nullptr) throw bad_input("has no input");
-  if (!input->type().has_tensor_type()) throw bad_input("input '{}' is not a tensor", input->name());
-  const auto& type = input->type().tensor_type();
-  const std::set<int> kTypes{onnx::TensorProto::FLOAT, onnx::TensorProto::FLOAT16, onnx::TensorProto::DOUBLE,
-                             onnx::TensorProto::UINT8};
-  if (!kTypes.contains(type.elem_type())) {
-    throw bad_input("input '{}' is of element type {}; floats and uint8 are supported", input->name(),
-                    type.elem_type());
-  }
-  if (!type.has_shape()) throw bad_input("input '{}' has no shape", input->name());
-  for (const auto& size : type.shape().dim()) {
-    state.graph.input_shape.push_back(size.has_dim_value() && size.dim_value() > 0 ? size.dim_value() : -1);
-  }
-  state.graph.input = state.graph.add_value(input->name());
-  state.values[input->name()] = state.graph.input;
-}
 
-void read_nodes(const onnx::GraphProto& graph, OnnxState& state) {
-  for (const onnx::NodeProto& proto : graph.node()) {
+ private:
+  OnnxValue& define(const std::string& name, OnnxValue value) {
+    if (name.empty()) throw bad_input("it has no name");
+    OnnxValue& stored = values_.emplace_back(std::move(value));
+    stored.name = name;
+    if (!by_name_.emplace(name, &stored).second) throw bad_input("the name is defined twice");
+    return stored;
+  }
+
+  /// Which node makes which value, to tell names that come too late from names that nobody makes.
+  void note_producers() {
+    for (int i = 0; i < model_.graph().node_size(); ++i) {
+      for (const std::string& output : model_.graph().node(i).output()) producers_.emplace(output, i);
+    }
+  }
+
+  void add_initializer(const onnx::TensorProto& proto) {
     try {
-      if (!proto.domain().empty() && proto.domain() != "ai.onnx") {
-        throw bad_input("operators of domain '{}' are not supported", proto.domain());
-      }
-      OnnxNode node(proto, state);
-      import_onnx_node(node, proto.op_type());
+      Tensor tensor = read_tensor(proto);
+      define(proto.name(), {.type = tensor.type(), .rank = std::ssize(tensor.shape()), .constant = std::move(tensor)});
     } catch (const Error& error) {
-      const std::string output = proto.output_size() > 0 ? proto.output(0) : "";
-      throw bad_input("node '{}' ({}, opset {}): {}", proto.name().empty() ? output : proto.name(), proto.op_type(),
-                      state.opset, error.what());
+      throw bad_input("initializer '{}': {}", printable(proto.name()), error.what());
     }
   }
-}
 
-/// Drops nodes that the output does not depend on, such as what remains of a training graph.
-void drop_unused_nodes(Graph& graph) {
-  std::set<ValueId> wanted{graph.output};
-  std::vector<Node> kept;
-  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-    if (!wanted.contains(node->output)) continue;
-    wanted.insert(node->inputs.begin(), node->inputs.end());
-    kept.push_back(std::move(*node));
+  void add_input(const onnx::ValueInfoProto& proto) {
+    // Files of the first IR versions list their initializers among the inputs.
+    const auto initializer = by_name_.find(proto.name());
+    if (initializer != by_name_.end() && initializer->second->constant) return;
+    try {
+      const onnx::TypeProto& type = proto.type();
+      if (!type.has_tensor_type()) throw bad_input("it is no tensor");
+      const int32_t element = type.tensor_type().elem_type();
+      if (element != onnx::TensorProto::FLOAT && element != onnx::TensorProto::FLOAT16 &&
+          element != onnx::TensorProto::UINT8) {
+        throw bad_input("its element type is {}; float32, float16 and uint8 are supported", onnx_type_name(element));
+      }
+      if (graph_.input >= 0) {
+        throw bad_input("the model has a second input, after '{}'; models of one input are supported",
+                        graph_.value_names[static_cast<size_t>(graph_.input)]);
+      }
+      if (!type.tensor_type().has_shape()) throw bad_input("it has no shape");
+      for (const auto& dimension : type.tensor_type().shape().dim()) {
+        const bool open = !dimension.has_dim_value() || dimension.dim_value() == -1;
+        if (!open && dimension.dim_value() < 1) throw bad_input("a size is {}", dimension.dim_value());
+        graph_.input_shape.push_back(open ? -1 : dimension.dim_value());
+      }
+      OnnxValue& value = define(proto.name(), {.type = element_type(element), .rank = std::ssize(graph_.input_shape)});
+      graph_.input = value.id = graph_.add_value(printable(proto.name()));
+    } catch (const Error& error) {
+      throw bad_input("input '{}': {}", printable(proto.name()), error.what());
+    }
   }
-  std::reverse(kept.begin(), kept.end());
-  graph.nodes = std::move(kept);
-  if (!wanted.contains(graph.input)) throw bad_input("the output does not depend on the input");
-}
 
-Graph read_model(const onnx::ModelProto& model) {
-  OnnxState state;
-  state.opset = opset_of(model);
-  if (model.functions_size() > 0) throw bad_input("model-local functions are not supported");
-  const onnx::GraphProto& graph = model.graph();
-  read_initializers(graph, state);
-  read_input(graph, state);
-  read_nodes(graph, state);
-  if (graph.output_size() != 1) throw bad_input("has {} outputs; one is supported", graph.output_size());
-  state.graph.output = state.value(graph.output(0).name());
-  drop_unused_nodes(state.graph);
-  state.graph.name = graph.name();
-  for (const onnx::StringStringEntryProto& entry : model.metadata_props()) {
-    state.graph.metadata[entry.key()] = entry.value();
+  /// As in the file; where it has none, the operator and the place in the list of nodes.
+  std::string node_name(int index) const {
+    const onnx::NodeProto& proto = model_.graph().node(index);
+    return printable(proto.name().empty() ? fmt::format("{}_{}", proto.op_type(), index) : proto.name());
   }
-  return std::move(state.graph);
-}
+
+  void add_node(int index) {
+    const onnx::NodeProto& proto = model_.graph().node(index);
+    const std::string type = printable(proto.op_type()), name = node_name(index);
+    try {
+      if (!is_onnx_domain(proto.domain())) {
+        throw bad_input("operators of the domain '{}' are not supported", printable(proto.domain()));
+      }
+      const OnnxReader read = find_onnx_reader(proto.op_type());
+      if (read == nullptr) {
+        throw bad_input("this operator is not supported; supported are {}", fmt::join(onnx_operators(), ", "));
+      }
+      if (proto.output_size() == 0 || proto.output(0).empty()) throw bad_input("it has no output");
+      const OnnxNode node(proto, opset_, inputs_of(proto));
+      OnnxMeaning meaning = read(node);
+      node.check_all_read();
+      check_new(proto.output(0));
+      if (auto* constant = std::get_if<Tensor>(&meaning)) add_constant(proto.output(0), std::move(*constant));
+      if (const auto* passed = std::get_if<OnnxPassed>(&meaning)) pass_on(proto, *passed);
+      if (auto* computed = std::get_if<OnnxComputed>(&meaning)) add_operator(proto, name, *computed);
+      for (int i = 1; i < proto.output_size(); ++i) {
+        if (!proto.output(i).empty()) more_outputs_.emplace(proto.output(i), fmt::format("{} '{}'", type, name));
+      }
+    } catch (const Error& error) {
+      throw bad_input("node '{}' ({}, opset {}): {}", name, type, opset_, error.what());
+    }
+  }
+
+  std::vector<const OnnxValue*> inputs_of(const onnx::NodeProto& proto) const {
+    std::vector<const OnnxValue*> inputs;
+    for (const std::string& name : proto.input()) inputs.push_back(name.empty() ? nullptr : &value(name));
+    return inputs;
+  }
+
+  OnnxValue& value(const std::string& name) const {
+    const auto found = by_name_.find(name);
+    if (found != by_name_.end()) return *found->second;
+    if (const auto more = more_outputs_.find(name); more != more_outputs_.end()) {
+      throw bad_input("it uses '{}', a further output of {}; only first outputs are supported", printable(name),
+                      more->second);
+    }
+    if (const auto later = producers_.find(name); later != producers_.end()) {
+      throw bad_input("it uses '{}', which node '{}' computes later: the nodes are not in order, or form a cycle",
+                      printable(name), node_name(later->second));
+    }
+    throw bad_input("it uses '{}', which nothing defines", printable(name));
+  }
+
+  void add_constant(const std::string& name, Tensor constant) {
+    if (constant.bytes() > constant_bytes_left_) {
+      throw bad_input("the constants that are computed from constants take far more memory than the file");
+    }
+    constant_bytes_left_ -= constant.bytes();
+    define(name, {.type = constant.type(), .rank = std::ssize(constant.shape()), .constant = std::move(constant)});
+  }
+
+  void pass_on(const onnx::NodeProto& proto, const OnnxPassed& passed) {
+    OnnxValue& input = value(proto.input(0));
+    if (passed.type == input.type) {
+      by_name_.emplace(proto.output(0), &input);  // a second name, not a second value
+    } else {
+      define(proto.output(0), {.type = passed.type, .rank = input.rank, .id = input.id});
+    }
+  }
+
+  void add_operator(const onnx::NodeProto& proto, const std::string& name, OnnxComputed& computed) {
+    std::vector<OnnxValue*> operands;
+    std::vector<std::reference_wrapper<const Tensor>> constants;
+    for (size_t i = 0; i < computed.operands; ++i) {
+      operands.push_back(&value(proto.input(static_cast<int>(i))));
+      if (operands[i]->constant) constants.push_back(*operands[i]->constant);
+    }
+    if (constants.size() == operands.size()) {
+      if (std::optional<Tensor> constant = rearranged(computed.op, constants)) {
+        return add_constant(proto.output(0), std::move(*constant));
+      }
+    }
+    check_types(computed.op, operands);
+    Node node{.name = name};
+    for (OnnxValue* operand : operands) node.inputs.push_back(use(*operand));
+    const bool rounds = std::holds_alternative<RoundOp>(computed.op);
+    OnnxValue& output = define(proto.output(0), {.type = rounds ? ElementType::f16 : operands[0]->type,
+                                                 .rank = output_rank(computed.op, operands)});
+    node.op = std::move(computed.op);
+    node.output = output.id = graph_.add_value(printable(output.name));
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  /// The value as an operand: a constant becomes one of the graph's.
+  ValueId use(OnnxValue& value) {
+    if (value.id < 0) value.id = graph_.add_value(printable(value.name));
+    return value.id;
+  }
+
+  void check_new(const std::string& name) const {
+    if (by_name_.contains(name) || more_outputs_.contains(name)) {
+      throw bad_input("its output '{}' is defined already", printable(name));
+    }
+  }
+
+  /// ONNX converts nothing by itself. (Normalization's parameters have types of their own since opset 15.)
+  static void check_types(const Op& op, const std::vector<OnnxValue*>& operands) {
+    for (const OnnxValue* operand : operands) {
+      if (operand->type != ElementType::f32 && operand->type != ElementType::f16) {
+        throw bad_input("its input '{}' is {}; float32 and float16 are supported", printable(operand->name),
+                        name_of(operand->type));
+      }
+      if (operand->type != operands[0]->type && !std::holds_alternative<BatchNormOp>(op)) {
+        throw bad_input("its inputs '{}' and '{}' are {} and {}; they must be of one type",
+                        printable(operands[0]->name), printable(operand->name), name_of(operands[0]->type),
+                        name_of(operand->type));
+      }
+    }
+  }
+
+  void set_output() {
+    const onnx::GraphProto& graph = model_.graph();
+    if (graph.output_size() != 1) {
+      throw bad_input("it has {} outputs; models of one output are supported", graph.output_size());
+    }
+    const std::string& name = graph.output(0).name();
+    try {
+      const OnnxValue& output = value(name);
+      if (output.constant) throw bad_input("it is a constant");
+      if (output.id == graph_.input) throw bad_input("it is the input: the model computes nothing");
+      graph_.output = output.id;
+    } catch (const Error& error) {
+      throw bad_input("output '{}': {}", printable(name), error.what());
+    }
+  }
+
+  void drop_unused_nodes() {
+    std::unordered_set<ValueId> used{graph_.output};
+    std::vector<Node> kept;
+    for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+      if (!used.contains(node->output)) continue;
+      used.insert(node->inputs.begin(), node->inputs.end());
+      kept.push_back(std::move(*node));
+    }
+    std::ranges::reverse(kept);
+    graph_.nodes = std::move(kept);
+    if (!used.contains(graph_.input)) throw bad_input("its output does not depend on its input");
+    used_ = std::move(used);
+  }
+
+  void move_constants() {
+    for (OnnxValue& value : values_) {
+      if (!value.constant || !used_.contains(value.id)) continue;
+      const bool as_it_is = value.constant->type() == ElementType::f32;
+      graph_.constants.emplace(value.id,
+                               as_it_is ? std::move(*value.constant) : converted(*value.constant, ElementType::f32));
+    }
+  }
+
+  const onnx::ModelProto& model_;
+  int64_t opset_;
+  Graph graph_;
+  std::deque<OnnxValue> values_;  // addresses stay
+  std::unordered_map<std::string, OnnxValue*> by_name_;
+  std::unordered_map<std::string, int> producers_;  // node index by output
+  std::unordered_map<std::string, std::string> more_outputs_;
+  std::unordered_set<ValueId> used_;
+  size_t constant_bytes_left_ = 0;
+};
 
 }  // namespace
 
 Graph import_onnx(std::span<const uint8_t> bytes, std::string_view name) {
-  onnx::ModelProto model;
-  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
-      !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    throw bad_input("{}: not an ONNX model, or a damaged one: its {} bytes are no valid protobuf message", name,
-                    bytes.size());
-  }
-  if (!model.has_graph()) throw bad_input("{}: not an ONNX model: it has no graph", name);
   try {
-    return read_model(model);
+    const onnx::ModelProto model = parse(bytes);
+    return Importer(model, bytes.size(), name).import();
   } catch (const Error& error) {
-    throw bad_input("{}: {}", name, error.what());
+    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
   }
 }
 

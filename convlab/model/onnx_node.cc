@@ -1,150 +1,132 @@
 #include "convlab/model/onnx_node.h"
 
+#include <cmath>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
 #include "convlab/model/onnx_tensor.h"
 #include "onnx/onnx.pb.h"
 
 namespace convlab {
 
-ValueId OnnxState::value(const std::string& name) {
-  if (const auto found = values.find(name); found != values.end()) return found->second;
-  const auto constant = constants.find(name);
-  if (constant == constants.end()) {
-    throw bad_input("'{}' is not defined by the model's input, an initializer or an earlier node's first output", name);
+OnnxNode::OnnxNode(const onnx::NodeProto& proto, int64_t opset, std::vector<const OnnxValue*> inputs)
+    : proto_(proto), opset_(opset), inputs_(std::move(inputs)) {
+  while (!inputs_.empty() && inputs_.back() == nullptr) inputs_.pop_back();
+  std::set<std::string_view> names;
+  for (const onnx::AttributeProto& attribute : proto_.attribute()) {
+    if (!names.insert(attribute.name()).second) {
+      throw bad_input("attribute '{}' is given twice", printable(attribute.name()));
+    }
+    if (!attribute.ref_attr_name().empty()) {
+      throw bad_input("attribute '{}' is that of a function, which is not supported", printable(attribute.name()));
+    }
   }
-  const ElementType type = constant->second.type();
-  if (type != ElementType::f32 && type != ElementType::f16 && type != ElementType::f64) {
-    throw bad_input("'{}' is a constant of {}, and is used as data; only floats are", name, name_of(type));
-  }
-  const ValueId value = graph.add_value(name);
-  graph.constants[value] = converted(constant->second, ElementType::f32);
-  return values[name] = value;
 }
 
-OnnxNode::OnnxNode(const onnx::NodeProto& proto, OnnxState& state) : proto_(proto), state_(state) {}
-
-const onnx::AttributeProto* OnnxNode::attribute(const std::string& attribute) {
-  read_.insert(attribute);
-  for (const onnx::AttributeProto& each : proto_.attribute()) {
-    if (each.name() == attribute) return &each;
+const onnx::AttributeProto* OnnxNode::find(std::string_view name) const {
+  read_.emplace(name);
+  for (const onnx::AttributeProto& attribute : proto_.attribute()) {
+    if (attribute.name() == name) return &attribute;
   }
   return nullptr;
 }
 
-namespace {
+const onnx::AttributeProto* OnnxNode::find(std::string_view name, int type, std::string_view type_name) const {
+  const onnx::AttributeProto* attribute = find(name);
+  if (attribute != nullptr && attribute->type() != type) throw bad_input("attribute '{}' is not {}", name, type_name);
+  return attribute;
+}
 
-void require_type(const onnx::AttributeProto& attribute, onnx::AttributeProto::AttributeType type) {
-  if (attribute.type() != type) {
-    throw bad_input("attribute {} is not of type {}", attribute.name(), onnx::AttributeProto::AttributeType_Name(type));
+int64_t OnnxNode::integer(std::string_view name, int64_t otherwise) const {
+  const onnx::AttributeProto* attribute = find(name, onnx::AttributeProto::INT, "an integer");
+  return attribute != nullptr ? attribute->i() : otherwise;
+}
+
+int64_t OnnxNode::integer(std::string_view name) const {
+  if (!has(name)) throw bad_input("attribute '{}' is missing", name);
+  return integer(name, 0);
+}
+
+bool OnnxNode::flag(std::string_view name, bool otherwise) const {
+  const int64_t value = integer(name, otherwise ? 1 : 0);
+  if (value != 0 && value != 1) throw bad_input("attribute '{}' is {}; it must be 0 or 1", name, value);
+  return value == 1;
+}
+
+float OnnxNode::real(std::string_view name, float otherwise) const {
+  const onnx::AttributeProto* attribute = find(name, onnx::AttributeProto::FLOAT, "a float");
+  if (attribute == nullptr) return otherwise;
+  if (std::isnan(attribute->f())) throw bad_input("attribute '{}' is NaN", name);
+  return attribute->f();
+}
+
+std::string OnnxNode::text(std::string_view name, std::string_view otherwise) const {
+  const onnx::AttributeProto* attribute = find(name, onnx::AttributeProto::STRING, "a string");
+  return attribute != nullptr ? printable(attribute->s()) : std::string(otherwise);
+}
+
+std::vector<int64_t> OnnxNode::integers(std::string_view name) const {
+  const onnx::AttributeProto* attribute = find(name, onnx::AttributeProto::INTS, "a list of integers");
+  if (attribute == nullptr) return {};
+  return {attribute->ints().begin(), attribute->ints().end()};
+}
+
+std::vector<float> OnnxNode::reals(std::string_view name) const {
+  const onnx::AttributeProto* attribute = find(name, onnx::AttributeProto::FLOATS, "a list of floats");
+  if (attribute == nullptr) return {};
+  for (float value : attribute->floats()) {
+    if (std::isnan(value)) throw bad_input("attribute '{}' holds NaN", name);
+  }
+  return {attribute->floats().begin(), attribute->floats().end()};
+}
+
+Tensor OnnxNode::tensor(std::string_view name) const {
+  const onnx::AttributeProto* attribute = find(name, onnx::AttributeProto::TENSOR, "a tensor");
+  if (attribute == nullptr) throw bad_input("attribute '{}' is missing", name);
+  return read_tensor(attribute->t());
+}
+
+void OnnxNode::check_all_read() const {
+  for (const onnx::AttributeProto& attribute : proto_.attribute()) {
+    if (!read_.contains(attribute.name())) {
+      throw bad_input("attribute '{}' is unknown or not supported", printable(attribute.name()));
+    }
   }
 }
 
-}  // namespace
-
-int64_t OnnxNode::integer(const std::string& name, int64_t otherwise) {
-  const onnx::AttributeProto* found = attribute(name);
-  if (found == nullptr) return otherwise;
-  require_type(*found, onnx::AttributeProto::INT);
-  return found->i();
-}
-
-float OnnxNode::real(const std::string& name, float otherwise) {
-  const onnx::AttributeProto* found = attribute(name);
-  if (found == nullptr) return otherwise;
-  require_type(*found, onnx::AttributeProto::FLOAT);
-  return found->f();
-}
-
-std::string OnnxNode::text(const std::string& name, const std::string& otherwise) {
-  const onnx::AttributeProto* found = attribute(name);
-  if (found == nullptr) return otherwise;
-  require_type(*found, onnx::AttributeProto::STRING);
-  return found->s();
-}
-
-std::vector<int64_t> OnnxNode::integers(const std::string& name, std::vector<int64_t> otherwise) {
-  const onnx::AttributeProto* found = attribute(name);
-  if (found == nullptr) return otherwise;
-  require_type(*found, onnx::AttributeProto::INTS);
-  return {found->ints().begin(), found->ints().end()};
-}
-
-size_t OnnxNode::input_count() const { return static_cast<size_t>(proto_.input_size()); }
-
-bool OnnxNode::has_input(size_t i) const { return i < input_count() && !input_name(i).empty(); }
-
-const std::string& OnnxNode::input_name(size_t i) const { return proto_.input(static_cast<int>(i)); }
-
-void OnnxNode::require_inputs(size_t least, size_t most) const {
-  if (input_count() < least || input_count() > most) {
-    throw bad_input("has {} inputs; {} to {} are wanted", input_count(), least, most);
-  }
+void OnnxNode::check_inputs(size_t least, size_t most) const {
+  if (inputs_.size() > most) throw bad_input("it has {} inputs; it takes {} at most", inputs_.size(), most);
   for (size_t i = 0; i < least; ++i) {
-    if (input_name(i).empty()) throw bad_input("input {} is missing", i);
+    if (!has_input(i)) throw bad_input("its input {} is missing", i);
   }
 }
 
-std::vector<ValueId> OnnxNode::inputs(size_t first, size_t end) {
-  std::vector<ValueId> values;
-  for (size_t i = first; i < end; ++i) {
-    if (has_input(i)) values.push_back(state_.value(input_name(i)));
+const Tensor& OnnxNode::constant(size_t i, std::string_view what) const {
+  const OnnxValue& value = input(i);
+  if (!value.constant) {
+    throw bad_input("{} ('{}') is computed by the model; it must be a constant", what, printable(value.name));
   }
-  return values;
+  return *value.constant;
 }
 
-const Tensor* OnnxNode::constant(size_t i) const {
-  if (!has_input(i)) return nullptr;
-  const auto found = state_.constants.find(input_name(i));
-  return found == state_.constants.end() ? nullptr : &found->second;
-}
-
-std::vector<int64_t> OnnxNode::constant_integers(size_t i, const char* what) const {
-  const Tensor* tensor = constant(i);
-  if (tensor == nullptr) throw bad_input("{} must be constant, and '{}' is computed", what, input_name(i));
-  if (tensor->type() != ElementType::i64 && tensor->type() != ElementType::i32) {
-    throw bad_input("{} must be integers, and '{}' is {}", what, input_name(i), name_of(tensor->type()));
-  }
-  const Tensor integers = converted(*tensor, ElementType::i64);
-  const auto values = integers.values<int64_t>();
+std::vector<int64_t> OnnxNode::constant_integers(size_t i, std::string_view what) const {
+  if (!has_input(i)) return {};
+  const Tensor& tensor = constant(i, what);
+  if (tensor.type() != ElementType::i64) throw bad_input("{} is {}; it must be int64", what, name_of(tensor.type()));
+  if (tensor.shape().size() > 1)
+    throw bad_input("{} has the shape {}; it must be a list", what, to_text(tensor.shape()));
+  const auto values = tensor.values<int64_t>();
   return {values.begin(), values.end()};
 }
 
-float OnnxNode::constant_real(size_t i, const char* what) const {
-  const Tensor* tensor = constant(i);
-  if (tensor == nullptr) throw bad_input("{} must be constant, and '{}' is computed", what, input_name(i));
-  if (tensor->count() != 1) throw bad_input("{} must be one number, not {}", what, to_text(tensor->shape()));
-  return converted(*tensor, ElementType::f32).values<float>()[0];
-}
-
-const std::string& OnnxNode::output_name() const {
-  static const std::string kNone;
-  const std::string& name = proto_.output_size() > 0 ? proto_.output(0) : kNone;
-  if (name.empty()) throw bad_input("has no output");
-  if (state_.defined(name)) throw bad_input("output '{}' is defined twice", name);
-  return name;
-}
-
-void OnnxNode::define(Op op, std::vector<ValueId> inputs) {
-  const std::string& output = output_name();
-  const ValueId value = state_.graph.add_value(output);
-  state_.values[output] = value;
-  const std::string name = proto_.name().empty() ? output : proto_.name();
-  state_.graph.nodes.push_back({name, std::move(op), std::move(inputs), value});
-}
-
-void OnnxNode::define_constant(Tensor tensor) { state_.constants[output_name()] = std::move(tensor); }
-
-void OnnxNode::define_alias(size_t input) {
-  if (const Tensor* tensor = constant(input)) return define_constant(tensor->clone());
-  const ValueId value = state_.value(input_name(input));
-  state_.values[output_name()] = value;
-}
-
-std::vector<std::string> OnnxNode::unread() const {
-  std::vector<std::string> names;
-  for (const onnx::AttributeProto& each : proto_.attribute()) {
-    if (!read_.contains(each.name())) names.push_back(each.name());
+float OnnxNode::constant_real(size_t i, std::string_view what, float otherwise) const {
+  if (!has_input(i)) return otherwise;
+  const Tensor& tensor = constant(i, what);
+  if (tensor.type() != ElementType::f32 && tensor.type() != ElementType::f16) {
+    throw bad_input("{} is {}; it must be float32 or float16", what, name_of(tensor.type()));
   }
-  return names;
+  if (tensor.count() != 1) throw bad_input("{} has the shape {}; it must be one number", what, to_text(tensor.shape()));
+  return converted(tensor, ElementType::f32).values<float>()[0];
 }
 
 }  // namespace convlab

@@ -1,83 +1,77 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convlab/model/graph.h"
+#include "convlab/tensor/tensor.h"
 
 namespace onnx {
-class NodeProto;
 class AttributeProto;
+class NodeProto;
 }  // namespace onnx
 
 namespace convlab {
 
-/// What has been read of a model so far.
-struct OnnxState {
-  Graph graph;
-  int64_t opset = 0;
-  std::map<std::string, ValueId> values;    ///< by name in the file
-  std::map<std::string, Tensor> constants;  ///< in their own types: weights, shapes, axes, limits
-
-  /// The value of this name; a constant becomes a float32 constant of the graph. Error(bad_input) with the reason
-  /// alone.
-  ValueId value(const std::string& name);
-
-  bool defined(const std::string& name) const { return values.contains(name) || constants.contains(name); }
+/// What the importer knows of a value while it reads a model.
+struct OnnxValue {
+  std::string name;
+  ElementType type = ElementType::f32;
+  std::optional<int64_t> rank;     ///< unknown after a Squeeze that does not say what it squeezes
+  std::optional<Tensor> constant;  ///< of a constant, in its own type
+  ValueId id = -1;                 ///< in the graph; -1 for a constant that none of its nodes has used
 };
 
-/// One node while it is being read: typed access to attributes and inputs. Errors are Error(bad_input) with the reason
-/// alone; the caller puts file, node, operator and opset before it.
+/// One node of an ONNX model: its attributes and inputs, typed and with defaults. Errors give the reason alone.
 class OnnxNode {
  public:
-  OnnxNode(const onnx::NodeProto& proto, OnnxState& state);
+  OnnxNode(const onnx::NodeProto& proto, int64_t opset, std::vector<const OnnxValue*> inputs);
 
-  int64_t opset() const { return state_.opset; }
-  OnnxState& state() { return state_; }
+  int64_t opset() const { return opset_; }
 
-  int64_t integer(const std::string& attribute, int64_t otherwise);
-  float real(const std::string& attribute, float otherwise);
-  std::string text(const std::string& attribute, const std::string& otherwise);
-  std::vector<int64_t> integers(const std::string& attribute, std::vector<int64_t> otherwise);
-  const onnx::AttributeProto* attribute(const std::string& attribute);
+  // Attributes. The default where the node has none of this name; an error where it is of another type.
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  int64_t integer(std::string_view name, int64_t otherwise) const;
+  int64_t integer(std::string_view name) const;  ///< an error where it is missing
+  bool flag(std::string_view name, bool otherwise) const;
+  float real(std::string_view name, float otherwise) const;
+  std::string text(std::string_view name, std::string_view otherwise) const;
+  std::vector<int64_t> integers(std::string_view name) const;  ///< {} where it is missing
+  std::vector<float> reals(std::string_view name) const;
+  Tensor tensor(std::string_view name) const;
+  void ignore(std::string_view name) const { find(name); }
 
-  size_t input_count() const;
-  bool has_input(size_t i) const;
-  const std::string& input_name(size_t i) const;
-  void require_inputs(size_t least, size_t most) const;
+  /// Error unless every attribute has been read or ignored: one that nobody reads would be silently without effect.
+  void check_all_read() const;
 
-  /// Inputs from `first` to before `end` that are there, as values.
-  std::vector<ValueId> inputs(size_t first, size_t end);
+  // Inputs. One that is not there, or has no name, is absent.
 
-  /// Input i if it is a constant, in its own type; otherwise nullptr.
-  const Tensor* constant(size_t i) const;
+  /// Error unless there are `least` to `most` inputs and the first `least` are present.
+  void check_inputs(size_t least, size_t most) const;
+  bool has_input(size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  const OnnxValue& input(size_t i) const { return *inputs_[i]; }
+  size_t input_count() const { return inputs_.size(); }
 
-  /// Input i, which must be a constant of integers.
-  std::vector<int64_t> constant_integers(size_t i, const char* what) const;
+  /// The constant that input i is; an error, with the reason that `what` must be known, where it is computed.
+  const Tensor& constant(size_t i, std::string_view what) const;
 
-  /// Input i, which must be a constant of one float.
-  float constant_real(size_t i, const char* what) const;
+  /// The int64 list that input i is; {} where the input is absent.
+  std::vector<int64_t> constant_integers(size_t i, std::string_view what) const;
 
-  void define(Op op, std::vector<ValueId> inputs);  ///< the first output, computed by a node of the graph
-  void define_constant(Tensor tensor);              ///< the first output is this
-  void define_alias(size_t input);                  ///< the first output is that input
-
-  /// Attributes that nobody has asked for: they would be ignored silently.
-  std::vector<std::string> unread() const;
+  /// The float32 or float16 number that input i is, `otherwise` where it is absent.
+  float constant_real(size_t i, std::string_view what, float otherwise) const;
 
  private:
-  const std::string& output_name() const;
+  const onnx::AttributeProto* find(std::string_view name) const;
+  const onnx::AttributeProto* find(std::string_view name, int type, std::string_view type_name) const;
 
   const onnx::NodeProto& proto_;
-  OnnxState& state_;
-  std::set<std::string> read_;
+  int64_t opset_;
+  std::vector<const OnnxValue*> inputs_;
+  mutable std::set<std::string, std::less<>> read_;
 };
-
-/// Reads one node into the state. Error(bad_input) with the reason alone, also for an operator that is not supported.
-void import_onnx_node(OnnxNode& node, const std::string& op_type);
 
 }  // namespace convlab

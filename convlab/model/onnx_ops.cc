@@ -1,13 +1,15 @@
-// One function an ONNX operator, and the table of their names. Attributes that became inputs in a later opset are read
-// from wherever the model's opset has them.
+// One function an operator: ONNX's attributes and inputs, as each opset from 7 to 21 has them, to the graph's operator.
+// Source: ONNX's Operators.md and Changelog.md.
+#include "convlab/model/onnx_ops.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
-#include "convlab/base/checked.h"
-#include "convlab/model/onnx_node.h"
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
 #include "convlab/model/onnx_tensor.h"
 #include "convlab/model/shapes.h"
 #include "onnx/onnx.pb.h"
@@ -15,369 +17,345 @@
 namespace convlab {
 namespace {
 
-constexpr size_t kAnyNumber = std::numeric_limits<size_t>::max();
+struct Pair {
+  int64_t h, w;
+};
 
-AutoPad auto_pad(OnnxNode& node) {
-  const std::string text = node.text("auto_pad", "NOTSET");
-  if (text == "NOTSET" || text.empty()) return AutoPad::explicit_pads;
-  if (text == "SAME_UPPER") return AutoPad::same_upper;
-  if (text == "SAME_LOWER") return AutoPad::same_lower;
-  if (text == "VALID") return AutoPad::valid;
-  throw bad_input("auto_pad is '{}'", text);
+/// A list of two numbers, height and width.
+Pair read_pair(const OnnxNode& node, std::string_view name, int64_t otherwise) {
+  const std::vector<int64_t> values = node.integers(name);
+  if (values.empty()) return {otherwise, otherwise};
+  if (values.size() != 2) {
+    throw bad_input("attribute '{}' has {} numbers; only two dimensions, height and width, are supported", name,
+                    values.size());
+  }
+  return {values[0], values[1]};
 }
 
-std::vector<int64_t> sizes(OnnxNode& node, const char* attribute, size_t count, int64_t otherwise, int64_t least) {
-  std::vector<int64_t> values = node.integers(attribute, std::vector<int64_t>(count, otherwise));
-  if (values.size() != count) {
-    throw bad_input("{} has {} numbers; {} are wanted, for two dimensions", attribute, values.size(), count);
-  }
-  constexpr int64_t kMost = int64_t{1} << 31;
-  for (int64_t value : values) {
-    if (value < least || value > kMost)
-      throw bad_input("{} holds {}; it must be {} to {}", attribute, value, least, kMost);
-  }
-  return values;
+AutoPad read_auto_pad(const OnnxNode& node) {
+  const std::string mode = node.text("auto_pad", "NOTSET");
+  if (mode == "NOTSET") return AutoPad::explicit_pads;
+  if (mode == "SAME_UPPER") return AutoPad::same_upper;
+  if (mode == "SAME_LOWER") return AutoPad::same_lower;
+  if (mode == "VALID") return AutoPad::valid;
+  throw bad_input("auto_pad is '{}'; it must be NOTSET, SAME_UPPER, SAME_LOWER or VALID", mode);
 }
 
-/// Strides, dilations and pads, which ConvOp and Pool call alike.
+/// kernel, strides, dilations, pads and auto_pad, which convolution and pooling have in common.
 template <class Window>
-void read_window(OnnxNode& node, Window& window) {
-  const std::vector<int64_t> strides = sizes(node, "strides", 2, 1, 1), dilations = sizes(node, "dilations", 2, 1, 1);
-  const std::vector<int64_t> pads = sizes(node, "pads", 4, 0, 0);
-  window.stride_h = strides[0], window.stride_w = strides[1];
-  window.dilation_h = dilations[0], window.dilation_w = dilations[1];
+void read_window(const OnnxNode& node, Window& window, AutoPad& auto_pad) {
+  const Pair stride = read_pair(node, "strides", 1);
+  window.stride_h = stride.h, window.stride_w = stride.w;
+  std::vector<int64_t> pads = node.integers("pads");
+  if (pads.empty()) pads = {0, 0, 0, 0};
+  if (pads.size() != 4) {
+    throw bad_input("attribute 'pads' has {} numbers; only two dimensions (top, left, bottom, right) are supported",
+                    pads.size());
+  }
   window.pad_top = pads[0], window.pad_left = pads[1], window.pad_bottom = pads[2], window.pad_right = pads[3];
+  auto_pad = read_auto_pad(node);
 }
 
-void conv(OnnxNode& node) {
-  node.require_inputs(2, 3);
+template <class Window>
+void read_dilations(const OnnxNode& node, Window& window) {
+  const Pair dilation = read_pair(node, "dilations", 1);
+  window.dilation_h = dilation.h, window.dilation_w = dilation.w;
+}
+
+OnnxMeaning read_conv(const OnnxNode& node) {
+  node.check_inputs(2, 3);
   ConvOp op;
-  read_window(node, op);
+  read_window(node, op, op.auto_pad);
+  read_dilations(node, op);
   op.groups = node.integer("group", 1);
-  op.auto_pad = auto_pad(node);
-  const std::vector<int64_t> kernel = node.integers("kernel_shape", {});
-  if (const Tensor* filters = node.constant(1)) {
-    const Shape& shape = filters->shape();
-    if (shape.size() != 4) throw bad_input("filters have shape {}; only 2-D convolution is supported", to_text(shape));
-    if (!kernel.empty() && kernel != std::vector<int64_t>(shape.begin() + 2, shape.end())) {
-      throw bad_input("kernel_shape [{}] is not that of the filters, {}", fmt::join(kernel, ", "), to_text(shape));
-    }
-  } else {
-    throw bad_input("filters '{}' are computed; they must be constant", node.input_name(1));
+  const Shape& w = node.constant(1, "its filter").shape();
+  if (node.has_input(2)) node.constant(2, "its bias");
+  const std::vector<int64_t> kernel = node.integers("kernel_shape");
+  if (w.size() != 4) {
+    throw bad_input("its filter '{}' has the shape {}; only two-dimensional convolution (K x C x R x S) is supported",
+                    printable(node.input(1).name), to_text(w));
   }
-  if (node.has_input(2) && node.constant(2) == nullptr) throw bad_input("the bias is computed; it must be constant");
-  node.define(op, node.inputs(0, 3));
-}
-
-void pool(OnnxNode& node, PoolKind kind) {
-  node.require_inputs(1, 1);
-  PoolOp op;
-  op.pool.kind = kind;
-  const std::vector<int64_t> kernel = sizes(node, "kernel_shape", 2, 0, 1);
-  op.pool.kernel_h = kernel[0], op.pool.kernel_w = kernel[1];
-  read_window(node, op.pool);
-  op.auto_pad = auto_pad(node);
-  op.pool.ceil_mode = node.integer("ceil_mode", 0) != 0;
-  if (kind == PoolKind::average) op.pool.count_include_pad = node.integer("count_include_pad", 0) != 0;
-  if (kind == PoolKind::max && node.integer("storage_order", 0) != 0) {
-    throw bad_input("storage_order other than 0 is not supported");
+  if (!kernel.empty() && kernel != std::vector<int64_t>{w[2], w[3]}) {
+    throw bad_input("attribute 'kernel_shape' ({}) is not that of its filter '{}' ({})", fmt::join(kernel, "x"),
+                    printable(node.input(1).name), to_text(w));
   }
-  const Pool& window = op.pool;
-  // A window that lies in the padding alone has no maximum and no average.
-  if (window.pad_top >= (window.kernel_h - 1) * window.dilation_h + 1 ||
-      window.pad_bottom >= (window.kernel_h - 1) * window.dilation_h + 1 ||
-      window.pad_left >= (window.kernel_w - 1) * window.dilation_w + 1 ||
-      window.pad_right >= (window.kernel_w - 1) * window.dilation_w + 1) {
-    throw bad_input("pads are as large as the window");
-  }
-  node.define(op, node.inputs(0, 1));
+  return OnnxComputed{op, node.input_count()};
 }
 
-void max_pool(OnnxNode& node) { pool(node, PoolKind::max); }
-void average_pool(OnnxNode& node) { pool(node, PoolKind::average); }
-
-void global_average_pool(OnnxNode& node) {
-  node.require_inputs(1, 1);
-  node.define(GlobalAveragePoolOp{}, node.inputs(0, 1));
+OnnxMeaning read_pool(const OnnxNode& node, PoolKind kind) {
+  node.check_inputs(1, 1);
+  PoolOp op{.pool = {.kind = kind}};
+  if (node.integers("kernel_shape").empty()) throw bad_input("attribute 'kernel_shape' is missing");
+  const Pair kernel = read_pair(node, "kernel_shape", 1);
+  op.pool.kernel_h = kernel.h, op.pool.kernel_w = kernel.w;
+  read_window(node, op.pool, op.auto_pad);
+  if (node.opset() >= 10) op.pool.ceil_mode = node.flag("ceil_mode", false);
+  if (node.opset() >= (kind == PoolKind::max ? 10 : 19)) read_dilations(node, op.pool);
+  if (kind == PoolKind::average) op.pool.count_include_pad = node.flag("count_include_pad", false);
+  // The order of the indices that MaxPool can give besides; those are refused where something uses them.
+  if (kind == PoolKind::max && node.opset() >= 8) node.flag("storage_order", false);
+  return OnnxComputed{op};
 }
 
-void activation(OnnxNode& node, Activation activation) { node.define(ActivationOp{activation}, node.inputs(0, 1)); }
+OnnxMeaning read_max_pool(const OnnxNode& node) { return read_pool(node, PoolKind::max); }
+OnnxMeaning read_average_pool(const OnnxNode& node) { return read_pool(node, PoolKind::average); }
 
-void relu(OnnxNode& node) {
-  node.require_inputs(1, 1);
-  activation(node, {ActivationKind::relu});
-}
-void sigmoid(OnnxNode& node) {
-  node.require_inputs(1, 1);
-  activation(node, {ActivationKind::sigmoid});
-}
-void tanh(OnnxNode& node) {
-  node.require_inputs(1, 1);
-  activation(node, {ActivationKind::tanh});
-}
-void leaky_relu(OnnxNode& node) {
-  node.require_inputs(1, 1);
-  activation(node, {ActivationKind::leaky_relu, node.real("alpha", 0.01f)});
+OnnxMeaning read_global_average_pool(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxComputed{GlobalAveragePoolOp{}};
 }
 
-void clip(OnnxNode& node) {
-  float low = std::numeric_limits<float>::lowest(), high = std::numeric_limits<float>::max();
+template <ActivationKind kind>
+OnnxMeaning read_plain_activation(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxComputed{ActivationOp{{.kind = kind}}};
+}
+
+OnnxMeaning read_leaky_relu(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxComputed{ActivationOp{{.kind = ActivationKind::leaky_relu, .alpha = node.real("alpha", 0.01f)}}};
+}
+
+OnnxMeaning read_clip(const OnnxNode& node) {
+  Activation clip{.kind = ActivationKind::clip,
+                  .alpha = std::numeric_limits<float>::lowest(),
+                  .beta = std::numeric_limits<float>::max()};
   if (node.opset() < 11) {
-    node.require_inputs(1, 1);
-    low = node.real("min", low);
-    high = node.real("max", high);
+    node.check_inputs(1, 1);
+    clip.alpha = node.real("min", clip.alpha);
+    clip.beta = node.real("max", clip.beta);
   } else {
-    node.require_inputs(1, 3);
-    if (node.has_input(1)) low = node.constant_real(1, "min");
-    if (node.has_input(2)) high = node.constant_real(2, "max");
+    node.check_inputs(1, 3);
+    clip.alpha = node.constant_real(1, "its minimum", clip.alpha);
+    clip.beta = node.constant_real(2, "its maximum", clip.beta);
   }
-  activation(node, {ActivationKind::clip, low, high});
+  return OnnxComputed{ActivationOp{clip}};
 }
 
-void batch_normalization(OnnxNode& node) {
-  node.require_inputs(5, 5);
-  if (node.integer("training_mode", 0) != 0) throw bad_input("training_mode is not supported: this is inference");
-  if (node.integer("spatial", 1) != 1) throw bad_input("spatial other than 1 is not supported");
-  node.real("momentum", 0.9f);  // for training
-  for (size_t i = 1; i < 5; ++i) {
-    if (node.constant(i) == nullptr) throw bad_input("'{}' is computed; it must be constant", node.input_name(i));
-  }
-  node.define(BatchNormOp{node.real("epsilon", 1e-5f)}, node.inputs(0, 5));
+OnnxMeaning read_batch_normalization(const OnnxNode& node) {
+  node.check_inputs(5, 5);
+  if (node.opset() < 9 && !node.flag("spatial", true)) throw bad_input("spatial = 0 is not supported");
+  if (node.opset() >= 14 && node.flag("training_mode", false)) throw bad_input("training mode is not supported");
+  node.ignore("momentum");  // of training
+  for (size_t i = 1; i < 5; ++i) node.constant(i, "its parameter");
+  return OnnxComputed{BatchNormOp{.epsilon = node.real("epsilon", 1e-5f)}, 5};
 }
 
-void gemm(OnnxNode& node) {
-  node.require_inputs(2, 3);
-  const GemmOp op{.alpha = node.real("alpha", 1),
-                  .beta = node.real("beta", 1),
-                  .transpose_a = node.integer("transA", 0) != 0,
-                  .transpose_b = node.integer("transB", 0) != 0};
-  node.define(op, node.inputs(0, 3));
+OnnxMeaning read_gemm(const OnnxNode& node) {
+  node.check_inputs(node.opset() < 11 ? 3 : 2, 3);
+  return OnnxComputed{GemmOp{.alpha = node.real("alpha", 1),
+                             .beta = node.real("beta", 1),
+                             .transpose_a = node.flag("transA", false),
+                             .transpose_b = node.flag("transB", false)},
+                      node.input_count()};
 }
 
 template <class BinaryOp>
-void binary(OnnxNode& node) {
-  node.require_inputs(2, 2);
-  node.define(BinaryOp{}, node.inputs(0, 2));
+OnnxMeaning read_binary(const OnnxNode& node) {
+  node.check_inputs(2, 2);
+  return OnnxComputed{BinaryOp{}, 2};
 }
 
-void concat(OnnxNode& node) {
-  node.require_inputs(1, kAnyNumber);
-  if (node.attribute("axis") == nullptr) throw bad_input("has no axis");
-  const int64_t axis = node.integer("axis", 0);
-  // Shapes are put together from integers; weights are left to the planner.
-  std::vector<int64_t> joined;
-  bool integers = axis == 0 || axis == -1;
-  for (size_t i = 0; integers && i < node.input_count(); ++i) {
-    const Tensor* tensor = node.constant(i);
-    integers = tensor != nullptr && tensor->type() == ElementType::i64 && tensor->shape().size() == 1;
-    if (integers) joined.insert(joined.end(), tensor->values<int64_t>().begin(), tensor->values<int64_t>().end());
+OnnxMeaning read_concat(const OnnxNode& node) {
+  node.check_inputs(std::max<size_t>(node.input_count(), 1), SIZE_MAX);
+  return OnnxComputed{ConcatOp{.axis = node.integer("axis")}, node.input_count()};
+}
+
+OnnxMeaning read_flatten(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxComputed{FlattenOp{.axis = node.integer("axis", 1)}};
+}
+
+OnnxMeaning read_reshape(const OnnxNode& node) {
+  node.check_inputs(2, 2);
+  ReshapeOp op{.shape = node.constant_integers(1, "its shape")};
+  const bool allow_zero = node.opset() >= 14 && node.flag("allowzero", false);
+  if (allow_zero && std::ranges::find(op.shape, 0) != op.shape.end()) {
+    throw bad_input("its shape {} (allowzero = 1) is that of a tensor without elements", fmt::join(op.shape, "x"));
   }
-  if (integers) {
-    const auto count = static_cast<int64_t>(joined.size());
-    return node.define_constant(Tensor::of<int64_t>({count}, joined));
+  return OnnxComputed{op};
+}
+
+/// Squeeze's and Unsqueeze's axes: an attribute before opset 13, an input since.
+std::vector<int64_t> read_axes(const OnnxNode& node) {
+  node.check_inputs(1, node.opset() < 13 ? 1 : 2);
+  return node.opset() < 13 ? node.integers("axes") : node.constant_integers(1, "the list of axes");
+}
+
+OnnxMeaning read_squeeze(const OnnxNode& node) { return OnnxComputed{SqueezeOp{.axes = read_axes(node)}}; }
+
+OnnxMeaning read_unsqueeze(const OnnxNode& node) {
+  UnsqueezeOp op{.axes = read_axes(node)};
+  if (node.opset() < 13 ? !node.has("axes") : !node.has_input(1)) throw bad_input("the list of axes is missing");
+  return OnnxComputed{op};
+}
+
+OnnxMeaning read_transpose(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxComputed{TransposeOp{.permutation = node.integers("perm")}};
+}
+
+OnnxMeaning read_softmax(const OnnxNode& node, bool log) {
+  node.check_inputs(1, 1);
+  SoftmaxOp op{.axis = node.integer("axis", node.opset() < 13 ? 1 : -1), .log = log, .flattened = node.opset() < 13};
+  // Over the last dimension alone, both meanings are one.
+  if (op.flattened && (op.axis == -1 || (node.input(0).rank && op.axis == *node.input(0).rank - 1))) {
+    op.flattened = false;
   }
-  node.define(ConcatOp{axis}, node.inputs(0, node.input_count()));
+  return OnnxComputed{op};
 }
 
-void flatten(OnnxNode& node) {
-  node.require_inputs(1, 1);
-  node.define(FlattenOp{node.integer("axis", 1)}, node.inputs(0, 1));
+OnnxMeaning read_plain_softmax(const OnnxNode& node) { return read_softmax(node, false); }
+OnnxMeaning read_log_softmax(const OnnxNode& node) { return read_softmax(node, true); }
+
+OnnxMeaning read_identity(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxPassed{node.input(0).type};
 }
 
-void reshape(OnnxNode& node) {
-  node.require_inputs(2, 2);
-  const ReshapeOp op{.shape = node.constant_integers(1, "the new shape")};
-  if (node.integer("allowzero", 0) != 0 && std::find(op.shape.begin(), op.shape.end(), 0) != op.shape.end()) {
-    throw bad_input("makes an empty tensor, which is not supported");
-  }
-  node.define(op, node.inputs(0, 1));
-}
-
-/// Axes of Squeeze and Unsqueeze: an attribute, from opset 13 on an input.
-std::vector<int64_t> axes(OnnxNode& node) {
-  if (node.opset() < 13) {
-    node.require_inputs(1, 1);
-    return node.integers("axes", {});
-  }
-  node.require_inputs(1, 2);
-  return node.has_input(1) ? node.constant_integers(1, "axes") : std::vector<int64_t>{};
-}
-
-/// A constant of integers under another shape: such is how models compute the shapes of Reshape.
-bool reshape_integers(OnnxNode& node, const std::vector<int64_t>& removed, const std::vector<int64_t>& inserted) {
-  const Tensor* tensor = node.constant(0);
-  if (tensor == nullptr || tensor->type() != ElementType::i64) return false;
-  Shape shape = tensor->shape();
-  if (shape.size() > 1 || removed.size() + inserted.size() > 1) return false;
-  if (!inserted.empty() && shape.empty()) shape = {1};
-  if (inserted.empty() && shape == Shape{1}) shape = {};
-  node.define_constant(tensor->clone().reshaped(shape));
-  return true;
-}
-
-void squeeze(OnnxNode& node) {
-  const std::vector<int64_t> removed = axes(node);
-  if (!reshape_integers(node, removed, {})) node.define(SqueezeOp{removed}, node.inputs(0, 1));
-}
-
-void unsqueeze(OnnxNode& node) {
-  const std::vector<int64_t> inserted = axes(node);
-  if (inserted.empty()) throw bad_input("has no axes");
-  if (!reshape_integers(node, {}, inserted)) node.define(UnsqueezeOp{inserted}, node.inputs(0, 1));
-}
-
-void transpose(OnnxNode& node) {
-  node.require_inputs(1, 1);
-  node.define(TransposeOp{node.integers("perm", {})}, node.inputs(0, 1));
-}
-
-void softmax(OnnxNode& node, bool log) {
-  node.require_inputs(1, 1);
-  const bool flattened = node.opset() < 13;
-  node.define(SoftmaxOp{node.integer("axis", flattened ? 1 : -1), log, flattened}, node.inputs(0, 1));
-}
-
-void softmax(OnnxNode& node) { softmax(node, false); }
-void log_softmax(OnnxNode& node) { softmax(node, true); }
-
-void dropout(OnnxNode& node) {
-  node.require_inputs(1, 3);
-  node.real("ratio", 0);
-  node.integer("seed", 0);
-  if (node.has_input(2)) {
-    const Tensor* training = node.constant(2);
-    if (training == nullptr || converted(*training, ElementType::f32).values<float>()[0] != 0) {
-      throw bad_input("training_mode must be a constant false: this is inference");
+OnnxMeaning read_dropout(const OnnxNode& node) {
+  if (node.opset() < 12) {
+    node.check_inputs(1, 1);
+    node.ignore("ratio");
+  } else {
+    node.check_inputs(1, 3);
+    node.ignore("seed");
+    if (node.has_input(2)) {
+      const Tensor& training = node.constant(2, "training_mode");
+      if (training.type() != ElementType::u8 || training.count() != 1) throw bad_input("training_mode is not one bool");
+      if (training.values<uint8_t>()[0] != 0) throw bad_input("training mode is not supported");
     }
   }
-  node.define_alias(0);
+  return OnnxPassed{node.input(0).type};
 }
 
-void identity(OnnxNode& node) {
-  node.require_inputs(1, 1);
-  node.define_alias(0);
+OnnxMeaning read_constant(const OnnxNode& node) {
+  node.check_inputs(0, 0);
+  if (node.has("value")) return node.tensor("value");
+  if (node.has("value_float")) {
+    const float value = node.real("value_float", 0);
+    return Tensor::of<float>({}, {{value}});
+  }
+  if (node.has("value_floats")) {
+    const std::vector<float> values = node.reals("value_floats");
+    return Tensor::of<float>({std::ssize(values)}, values);
+  }
+  if (node.has("value_int")) {
+    const int64_t value = node.integer("value_int");
+    return Tensor::of<int64_t>({}, {{value}});
+  }
+  if (node.has("value_ints")) {
+    const std::vector<int64_t> values = node.integers("value_ints");
+    return Tensor::of<int64_t>({std::ssize(values)}, values);
+  }
+  throw bad_input("it has none of value, value_float, value_floats, value_int and value_ints, which are supported");
 }
 
-void constant(OnnxNode& node) {
-  node.require_inputs(0, 0);
-  if (const auto* found = node.attribute("value")) return node.define_constant(onnx_tensor(found->t(), "value"));
-  if (const auto* found = node.attribute("value_float")) {
-    const float value = found->f();
-    return node.define_constant(Tensor::of<float>({}, std::span(&value, 1)));
+OnnxMeaning read_cast(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  const int64_t number = node.integer("to");
+  if (node.opset() >= 19) node.ignore("saturate");  // of types that are refused here
+  if (number < 0 || number > INT32_MAX) throw bad_input("its type is number {}, which is none", number);
+  if (number == onnx::TensorProto::BOOL) throw bad_input("a Cast to bool is not supported");
+  const OnnxValue& x = node.input(0);
+  if (x.constant) return converted(*x.constant, element_type(static_cast<int32_t>(number)));
+  if (number == onnx::TensorProto::FLOAT) return OnnxPassed{ElementType::f32};
+  if (number == onnx::TensorProto::FLOAT16) {
+    if (x.type == ElementType::f32) return OnnxComputed{RoundOp{}};
+    return OnnxPassed{ElementType::f16};  // float16 already, or pixels, which float16 holds exactly
   }
-  if (const auto* found = node.attribute("value_int")) {
-    const int64_t value = found->i();
-    return node.define_constant(Tensor::of<int64_t>({}, std::span(&value, 1)));
-  }
-  if (const auto* found = node.attribute("value_floats")) {
-    const std::vector<float> values(found->floats().begin(), found->floats().end());
-    return node.define_constant(Tensor::of<float>({found->floats_size()}, values));
-  }
-  if (const auto* found = node.attribute("value_ints")) {
-    const std::vector<int64_t> values(found->ints().begin(), found->ints().end());
-    return node.define_constant(Tensor::of<int64_t>({found->ints_size()}, values));
-  }
-  throw bad_input("has no value of numbers");
+  throw bad_input("a Cast of computed values to {} is not supported; to float32 and float16 is",
+                  onnx_type_name(static_cast<int32_t>(number)));
 }
 
-void cast(OnnxNode& node) {
-  node.require_inputs(1, 1);
-  node.integer("saturate", 1);  // of 8-bit floats
-  const int64_t to = node.integer("to", 0);
-  const Tensor* tensor = node.constant(0);
-  ElementType type;
-  switch (to) {
-    case onnx::TensorProto::FLOAT:
-      type = ElementType::f32;
-      break;
-    case onnx::TensorProto::FLOAT16:
-      type = ElementType::f16;
-      break;
-    case onnx::TensorProto::DOUBLE:
-      type = ElementType::f64;
-      break;
-    case onnx::TensorProto::INT64:
-      type = ElementType::i64;
-      break;
-    case onnx::TensorProto::INT32:
-      type = ElementType::i32;
-      break;
-    default:
-      throw bad_input("casts to type {}; float32, float16 and float64 are supported, and integers for constants", to);
-  }
-  if (tensor != nullptr) return node.define_constant(converted(*tensor, type));
-  if (type == ElementType::f16) return node.define(RoundOp{}, node.inputs(0, 1));
-  if (type == ElementType::f32 || type == ElementType::f64) return node.define_alias(0);
-  throw bad_input("casts computed values to integers, which is not supported");
-}
-
-void pad(OnnxNode& node) {
-  PadOp op;
+PadMode read_pad_mode(const OnnxNode& node) {
   const std::string mode = node.text("mode", "constant");
-  if (mode == "reflect") {
-    op.mode = PadMode::reflect;
-  } else if (mode == "edge") {
-    op.mode = PadMode::edge;
-  } else if (mode != "constant") {
-    throw bad_input("mode '{}' is not supported", mode);
-  }
+  if (mode == "constant") return PadMode::constant;
+  if (mode == "reflect") return PadMode::reflect;
+  if (mode == "edge") return PadMode::edge;
+  throw bad_input("mode '{}' is not supported; constant, reflect and edge are", mode);
+}
+
+OnnxMeaning read_pad(const OnnxNode& node) {
+  PadOp op{.mode = read_pad_mode(node)};
   if (node.opset() < 11) {
-    node.require_inputs(1, 1);
-    op.pads = node.integers("pads", {});
+    node.check_inputs(1, 1);
+    if (!node.has("pads")) throw bad_input("attribute 'pads' is missing");
+    op.pads = node.integers("pads");
     op.value = node.real("value", 0);
-  } else {
-    node.require_inputs(2, 4);
-    op.pads = node.constant_integers(1, "pads");
-    if (node.has_input(2)) op.value = node.constant_real(2, "the value");
-    if (node.has_input(3)) throw bad_input("the input 'axes' is not supported; give pads for all axes");
+    return OnnxComputed{op};
   }
-  node.define(std::move(op), node.inputs(0, 1));
+  node.check_inputs(2, node.opset() < 18 ? 3 : 4);
+  op.pads = node.constant_integers(1, "the list of pads");
+  op.value = node.constant_real(2, "the value to pad with", 0);
+  if (!node.has_input(3)) return OnnxComputed{op};
+
+  // Pads of some axes only: those of the others are 0.
+  std::vector<int64_t> axes = node.constant_integers(3, "the list of axes");
+  if (!node.input(0).rank) {
+    throw bad_input("how many dimensions its input has is not known here, so its axes mean nothing");
+  }
+  const int64_t rank = *node.input(0).rank;
+  if (op.pads.size() != 2 * axes.size()) throw bad_input("{} pads are given for {} axes", op.pads.size(), axes.size());
+  std::vector<int64_t> pads(static_cast<size_t>(2 * rank));
+  std::vector<bool> given(static_cast<size_t>(rank));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const size_t axis = static_cast<size_t>(normalized_axis(axes[i], rank));
+    if (given[axis]) throw bad_input("axis {} is given twice", axes[i]);
+    given[axis] = true;
+    pads[axis] = op.pads[i];
+    pads[static_cast<size_t>(rank) + axis] = op.pads[axes.size() + i];
+  }
+  op.pads = std::move(pads);
+  return OnnxComputed{op};
 }
 
-using Importer = void (*)(OnnxNode&);
+struct Entry {
+  std::string_view name;
+  OnnxReader read;
+};
 
-const std::map<std::string, Importer>& importers() {
-  static const std::map<std::string, Importer> all = {
-      {"Add", binary<AddOp>},
-      {"AveragePool", average_pool},
-      {"BatchNormalization", batch_normalization},
-      {"Cast", cast},
-      {"Clip", clip},
-      {"Concat", concat},
-      {"Constant", constant},
-      {"Conv", conv},
-      {"Dropout", dropout},
-      {"Flatten", flatten},
-      {"Gemm", gemm},
-      {"GlobalAveragePool", global_average_pool},
-      {"Identity", identity},
-      {"LeakyRelu", leaky_relu},
-      {"LogSoftmax", log_softmax},
-      {"MatMul", binary<MatMulOp>},
-      {"MaxPool", max_pool},
-      {"Mul", binary<MulOp>},
-      {"Pad", pad},
-      {"Relu", relu},
-      {"Reshape", reshape},
-      {"Sigmoid", sigmoid},
-      {"Softmax", softmax},
-      {"Squeeze", squeeze},
-      {"Tanh", tanh},
-      {"Transpose", transpose},
-      {"Unsqueeze", unsqueeze},
-  };
-  return all;
-}
+constexpr Entry kReaders[] = {
+    {"Add", read_binary<AddOp>},
+    {"AveragePool", read_average_pool},
+    {"BatchNormalization", read_batch_normalization},
+    {"Cast", read_cast},
+    {"Clip", read_clip},
+    {"Concat", read_concat},
+    {"Constant", read_constant},
+    {"Conv", read_conv},
+    {"Dropout", read_dropout},
+    {"Flatten", read_flatten},
+    {"Gemm", read_gemm},
+    {"GlobalAveragePool", read_global_average_pool},
+    {"Identity", read_identity},
+    {"LeakyRelu", read_leaky_relu},
+    {"LogSoftmax", read_log_softmax},
+    {"MatMul", read_binary<MatMulOp>},
+    {"MaxPool", read_max_pool},
+    {"Mul", read_binary<MulOp>},
+    {"Pad", read_pad},
+    {"Relu", read_plain_activation<ActivationKind::relu>},
+    {"Reshape", read_reshape},
+    {"Sigmoid", read_plain_activation<ActivationKind::sigmoid>},
+    {"Softmax", read_plain_softmax},
+    {"Squeeze", read_squeeze},
+    {"Tanh", read_plain_activation<ActivationKind::tanh>},
+    {"Transpose", read_transpose},
+    {"Unsqueeze", read_unsqueeze},
+};
 
 }  // namespace
 
-void import_onnx_node(OnnxNode& node, const std::string& op_type) {
-  const auto found = importers().find(op_type);
-  if (found == importers().end()) throw bad_input("the operator is not supported");
-  found->second(node);
-  if (const std::vector<std::string> unread = node.unread(); !unread.empty()) {
-    throw bad_input("attribute {} is not supported", unread.front());
-  }
+OnnxReader find_onnx_reader(std::string_view op_type) {
+  const auto* entry = std::ranges::find(kReaders, op_type, &Entry::name);
+  return entry == std::end(kReaders) ? nullptr : entry->read;
+}
+
+std::vector<std::string_view> onnx_operators() {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : kReaders) names.push_back(entry.name);
+  return names;
 }
 
 }  // namespace convlab

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <string_view>
+#include <cstdint>
+#include <string>
 
 #include "convlab/tensor/tensor.h"
 
@@ -10,8 +11,15 @@ class TensorProto;
 
 namespace convlab {
 
-/// The tensor in its own element type, from raw_data or the typed fields; bool becomes uint8. Error(bad_input) naming
-/// `name` where type, dimensions and data disagree, data is in another file, or the type is not one of Tensor's.
-Tensor onnx_tensor(const onnx::TensorProto& proto, std::string_view name);
+/// A tensor of an ONNX file, raw or typed, as float32, float16, float64, int64, int32, uint8 or int8 (bool: uint8).
+/// Error(bad_input) with the reason alone: a type that is none of these, data in another file, a shape that does not
+/// fit the data (checked before anything is allocated), a NaN.
+Tensor read_tensor(const onnx::TensorProto& proto);
+
+/// The element type of ONNX's number of a type. Error(bad_input) that says which are supported.
+ElementType element_type(int32_t onnx_type);
+
+/// "float32" for 1, "bfloat16" for 16, ...
+std::string onnx_type_name(int32_t onnx_type);
 
 }  // namespace convlab

@@ -213,8 +213,7 @@ Shape shape_of(const TransposeOp& op, std::span<const Shape> inputs) {
 }
 
 Shape shape_of(const SoftmaxOp& op, std::span<const Shape> inputs) {
-  // Flattened at the end, a row has one element; only opset 13 rules that out by its other meaning.
-  if (!op.flattened || op.axis != std::ssize(inputs[0])) normalized_axis(op.axis, std::ssize(inputs[0]));
+  normalized_axis(op.axis, std::ssize(inputs[0]));
   return inputs[0];
 }
 

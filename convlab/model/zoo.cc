@@ -26,7 +26,9 @@ std::vector<std::string> shipped_names() {
 
 Graph load_onnx(const std::filesystem::path& path) {
   constexpr int64_t kMostBytes = int64_t{1} << 31;  // of a protobuf message
-  return import_onnx(read_file(path, kMostBytes), path.string());
+  Graph graph = import_onnx(read_file(path, kMostBytes), path.string());
+  graph.name = printable(path.stem().string());
+  return graph;
 }
 
 /// PREFIX-NNNN.params and PREFIX-symbol.json.

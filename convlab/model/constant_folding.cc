@@ -1,0 +1,77 @@
+#include "convlab/model/constant_folding.h"
+
+#include <cstring>
+
+#include "convlab/base/error.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+using Inputs = std::vector<std::reference_wrapper<const Tensor>>;
+
+Tensor transposed(const Tensor& x, const std::vector<int64_t>& permutation, const Shape& shape) {
+  const size_t rank = shape.size(), size = size_of(x.type());
+  // Steps through x, in elements, along each axis of the result.
+  std::vector<int64_t> x_stride(rank, 1), stride(rank);
+  for (size_t i = rank; i-- > 1;) x_stride[i - 1] = x_stride[i] * x.shape()[i];
+  for (size_t i = 0; i < rank; ++i) {
+    stride[i] = x_stride[permutation.empty() ? rank - 1 - i : static_cast<size_t>(permutation[i])];
+  }
+  Tensor y(x.type(), shape);
+  const char* from = static_cast<const char*>(x.raw());
+  char* to = static_cast<char*>(y.raw());
+  std::vector<int64_t> index(rank);
+  int64_t offset = 0;
+  for (int64_t i = 0; i < y.count(); ++i, to += size) {
+    std::memcpy(to, from + static_cast<size_t>(offset) * size, size);
+    for (size_t axis = rank; axis-- > 0;) {
+      offset += stride[axis];
+      if (++index[axis] < shape[axis]) break;
+      offset -= stride[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+  return y;
+}
+
+Tensor concatenated(const Inputs& inputs, int64_t axis, const Shape& shape) {
+  const int64_t rank = std::ssize(shape);
+  const int64_t at = normalized_axis(axis, rank);
+  const int64_t blocks = element_count({shape.begin(), shape.begin() + at});
+  Tensor y(inputs[0].get().type(), shape);
+  char* to = static_cast<char*>(y.raw());
+  for (int64_t block = 0; block < blocks; ++block) {
+    for (const Tensor& x : inputs) {
+      const size_t bytes = x.bytes() / static_cast<size_t>(blocks);
+      std::memcpy(to, static_cast<const char*>(x.raw()) + static_cast<size_t>(block) * bytes, bytes);
+      to += bytes;
+    }
+  }
+  return y;
+}
+
+}  // namespace
+
+std::optional<Tensor> rearranged(const Op& op, const Inputs& inputs) {
+  const bool same_order = std::holds_alternative<ReshapeOp>(op) || std::holds_alternative<FlattenOp>(op) ||
+                          std::holds_alternative<SqueezeOp>(op) || std::holds_alternative<UnsqueezeOp>(op);
+  const auto* transpose = std::get_if<TransposeOp>(&op);
+  const auto* concat = std::get_if<ConcatOp>(&op);
+  if (!same_order && transpose == nullptr && concat == nullptr) return std::nullopt;
+
+  std::vector<Shape> shapes;
+  for (const Tensor& input : inputs) {
+    if (input.type() != inputs[0].get().type()) {
+      throw bad_input("its inputs are {} and {}; they must be of one type", name_of(inputs[0].get().type()),
+                      name_of(input.type()));
+    }
+    shapes.push_back(input.shape());
+  }
+  const Shape shape = output_shape(op, shapes);
+  if (transpose != nullptr) return transposed(inputs[0], transpose->permutation, shape);
+  if (concat != nullptr) return concatenated(inputs, concat->axis, shape);
+  return inputs[0].get().clone().reshaped(shape);
+}
+
+}  // namespace convlab

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "convlab/model/graph.h"
+#include "convlab/model/onnx_node.h"
+
+namespace convlab {
+
+/// An operator of the graph, and how many of the node's inputs are its operands: the first ones. The others were
+/// constants that are now part of the operator.
+struct OnnxComputed {
+  Op op;
+  size_t operands = 1;
+};
+
+/// The node only hands on its first input, as this type.
+struct OnnxPassed {
+  ElementType type;
+};
+
+/// What a node means: an operator of the graph, a constant, or its own first input.
+using OnnxMeaning = std::variant<OnnxComputed, Tensor, OnnxPassed>;
+
+/// Reads one kind of node. Error(bad_input) with the reason alone.
+using OnnxReader = OnnxMeaning (*)(const OnnxNode&);
+
+/// The reader of an operator of ONNX's own domain, or nullptr.
+OnnxReader find_onnx_reader(std::string_view op_type);
+
+/// All names that find_onnx_reader() knows, sorted.
+std::vector<std::string_view> onnx_operators();
+
+}  // namespace convlab
