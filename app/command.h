@@ -20,7 +20,17 @@ struct Command {
 };
 
 // One file a command; the table in main.cc lists them.
+Action declare_convert(CLI::App& options);
+Action declare_infer(CLI::App& options);
 Action declare_list(CLI::App& options);
+Action declare_run(CLI::App& options);
 Action declare_verify(CLI::App& options);
+// The course's scripts, all in course.cc.
+Action declare_m11(CLI::App& options);
+Action declare_m12(CLI::App& options);
+Action declare_m21(CLI::App& options);
+Action declare_m31(CLI::App& options);
+Action declare_m41(CLI::App& options);
+Action declare_final(CLI::App& options);
 
 }  // namespace convlab::app

@@ -4,6 +4,7 @@
 #include "app/options.h"
 #include "convlab/device/device.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/model/zoo.h"
 
 namespace convlab::app {
 namespace {
@@ -19,6 +20,14 @@ void list_kernels(Output& output, Json& json) {
                                {"rung", info.rung},
                                {"math", name_of(info.math)},
                                {"idea", info.idea}});
+  }
+}
+
+void list_models(Output& output, Json& json) {
+  output.print("Models\n");
+  for (const ShippedModel& model : shipped_models()) {
+    output.print("  {:<24} {:<8} accuracy {:<6}  {}\n", model.name, to_text(model.input), model.accuracy, model.layers);
+    json["models"].push_back({{"name", model.name}, {"input", to_text(model.input)}, {"accuracy", model.accuracy}});
   }
 }
 
@@ -38,6 +47,7 @@ Action declare_list(CLI::App& options) {
   return [what](Output& output) {
     Json json = Json::object();
     if (*what == "all" || *what == "kernels") list_kernels(output, json);
+    if (*what == "all" || *what == "models") list_models(output, json);
     if (*what == "all" || *what == "devices") list_devices(output, json);
     output.json(json);
   };

@@ -15,6 +15,7 @@
 
 #include "app/command.h"
 #include "app/options.h"
+#include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 
@@ -23,8 +24,19 @@ namespace {
 
 constexpr std::array kCommands{
     Command{"list", "Show every kernel, shipped model and device", "convlab list kernels", declare_list},
+    Command{"run", "Classify Fashion-MNIST: the main job", "convlab run fa19 -n 1000", declare_run},
+    Command{"m1.1", "The course's script: the library's convolution on the CPU", "convlab m1.1 1000", declare_m11},
+    Command{"m1.2", "The course's script: the library's convolution on the GPU", "convlab m1.2 1000", declare_m12},
+    Command{"m2.1", "The course's script: an own convolution on the CPU", "convlab m2.1 1000", declare_m21},
+    Command{"m3.1", "The course's script: an own convolution on the GPU", "convlab m3.1 1000", declare_m31},
+    Command{"m4.1", "The course's script: an own convolution on the GPU, optimized", "convlab m4.1 1000", declare_m41},
+    Command{"final", "The course's script: the best own convolution on the GPU", "convlab final 1000", declare_final},
+    Command{"infer", "Run a model on any input", "convlab infer model.onnx --input x.npy --output y.npy",
+            declare_infer},
     Command{"verify", "Check kernels against the definition, element by element",
             "convlab verify --kernel 'cpu.*' --problem n2_c12h33w33_k24r5s5", declare_verify},
+    Command{"convert", "Write an MXNet checkpoint as ONNX", "convlab convert ece408-0001.params -o ece408.onnx",
+            declare_convert},
 };
 
 /// A closed standard stream would hand its number to the first file that is opened, and messages would end up in it.
@@ -111,6 +123,7 @@ int complain(const char* message, int status) {
 int main(int argc, char** argv) {
   using convlab::app::complain;
   constexpr int kBadInput = static_cast<int>(convlab::ErrorKind::bad_input);
+  convlab::app::start_usage_clock();
   convlab::app::open_standard_streams();
   try {
     convlab::app::run(argc, argv);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -17,6 +16,8 @@ constexpr int64_t kMostThreads = 1024;
 /// "-n,--images" -> "--images".
 std::string long_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
 
+}  // namespace
+
 CLI::Option* add_parsed(CLI::App& options, const std::string& names, const std::string& type, const std::string& help,
                         std::function<void(const std::string& text, const std::string& name)> parse) {
   const std::string name = long_name(names);
@@ -25,8 +26,6 @@ CLI::Option* add_parsed(CLI::App& options, const std::string& names, const std::
           names, [name, parse = std::move(parse)](const std::string& text) { parse(text, name); }, help)
       ->type_name(type);
 }
-
-}  // namespace
 
 CLI::Option* add_int(CLI::App& options, const std::string& names, int64_t& value, int64_t low, int64_t high,
                      const std::string& help) {
@@ -59,6 +58,14 @@ CLI::Option* add_text(CLI::App& options, const std::string& names, std::string& 
     if (text.empty()) throw bad_input("{}: the value is empty", name);
     value = text;
   });
+}
+
+PlanMode parse_plan(const std::string& text, const std::string& name) {
+  for (PlanMode mode : {PlanMode::layers, PlanMode::fused}) {
+    if (text == name_of(mode)) return mode;
+  }
+  if (text == "folded") throw unavailable("{} folded: no plan folds linear operators yet; use fused", name);
+  throw bad_input("{}: '{}' is none of layers, fused, folded", name, text);
 }
 
 void add_device(CLI::App& options, ComputeOptions& compute) {

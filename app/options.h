@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "convlab/device/device.h"
 #include "convlab/kernels/kernel.h"
+#include "convlab/plan/plan.h"
 
 namespace convlab::app {
 
@@ -22,6 +24,10 @@ CLI::Option* add_choice(CLI::App& options, const std::string& names, std::string
 CLI::Option* add_text(CLI::App& options, const std::string& names, std::string& value, const std::string& type,
                       const std::string& help);
 
+/// `parse` takes the value and the option's name, for its message.
+CLI::Option* add_parsed(CLI::App& options, const std::string& names, const std::string& type, const std::string& help,
+                        std::function<void(const std::string& text, const std::string& name)> parse);
+
 /// Where and how convolutions are computed: the options that several commands share.
 struct ComputeOptions {
   std::string device = "auto";
@@ -31,6 +37,9 @@ struct ComputeOptions {
 
   DeviceOptions device_options() const { return {.threads = static_cast<int>(threads)}; }
 };
+
+/// "layers" or "fused"; `name` is the option's.
+PlanMode parse_plan(const std::string& text, const std::string& name);
 
 void add_device(CLI::App& options, ComputeOptions& compute);
 void add_threads(CLI::App& options, ComputeOptions& compute);

@@ -5,34 +5,29 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 
 namespace convlab::app {
-namespace {
-
-/// A run may take minutes: an unwritable file is reported before it, not after.
-void require_writable(const std::filesystem::path& path) {
+void require_writable(const std::string& option, const std::filesystem::path& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw bad_input("--json {}: is a folder, not a file", path.string());
+  if (std::filesystem::is_directory(path, error))
+    throw bad_input("{} {}: is a folder, not a file", option, path.string());
   const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
   if (!std::filesystem::is_directory(parent, error)) {
-    throw bad_input("--json {}: cannot write: there is no folder {}", path.string(), parent.string());
+    throw bad_input("{} {}: cannot write: there is no folder {}", option, path.string(), parent.string());
   }
   // Replacing a file needs its folder; writing to a device needs the device.
   const std::filesystem::path& written = std::filesystem::is_regular_file(path, error) ? parent : path;
   const std::filesystem::path& checked = std::filesystem::exists(written, error) ? written : parent;
   if (::access(checked.c_str(), W_OK) != 0) {
-    throw bad_input("--json {}: cannot write: {}", path.string(), std::strerror(errno));
+    throw bad_input("{} {}: cannot write: {}", option, path.string(), std::strerror(errno));
   }
 }
 
-}  // namespace
-
 Output::Output(std::string json_path) : json_path_(std::move(json_path)) {
-  if (wants_json() && json_path_ != "-") require_writable(json_path_);
+  if (wants_json() && json_path_ != "-") require_writable("--json", json_path_);
 }
 
 void Output::write(std::string_view text) {

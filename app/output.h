@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -35,6 +36,10 @@ class Output {
 
   std::string json_path_;
 };
+
+/// Error(bad_input) that names the option where the file could not be written: a run may take minutes, and it is said
+/// before, not after.
+void require_writable(const std::string& option, const std::filesystem::path& path);
 
 /// A line on standard error: "convlab: note: ...".
 template <class... Args>

@@ -1,0 +1,180 @@
+#include "app/classify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "app/output.h"
+#include "app/progress.h"
+#include "convlab/base/error.h"
+#include "convlab/dataset/resize.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/model/zoo.h"
+#include "convlab/plan/labels.h"
+
+namespace convlab::app {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// The side of the images that the model takes; `wanted` is --size, 0 where it was not given.
+int64_t image_side(const Graph& graph, int64_t wanted) {
+  const Shape& shape = graph.input_shape;
+  const auto takes = [&] {
+    std::vector<std::string> sizes;
+    for (int64_t size : shape) sizes.push_back(size < 0 ? "?" : std::to_string(size));
+    return fmt::format("{}", fmt::join(sizes, "x"));
+  };
+  if (shape.size() != 4 || (shape[1] != 1 && shape[1] != -1) || shape[2] != shape[3]) {
+    throw bad_input(
+        "{}: takes an input of {}, not grey square images as those of Fashion-MNIST (Nx1xSxS); "
+        "'convlab infer' runs it on any input",
+        graph.name, takes());
+  }
+  constexpr int64_t kOriginalSide = 28;
+  const int64_t side = shape[2];
+  if (side < 0) return wanted > 0 ? wanted : kOriginalSide;
+  if (wanted > 0 && wanted != side) {
+    throw bad_input("--size {}: {} takes images of {}x{}; leave --size out", wanted, graph.name, side, side);
+  }
+  return side;
+}
+
+/// The plan's step over all images: the plan is that of one batch of `batch`.
+LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) {
+  const double batches = static_cast<double>(images) / static_cast<double>(batch);
+  LayerResult layer{.name = step.name,
+                    .op = step.op_name(),
+                    .kernel = std::string(step.kernel_name()),
+                    .math = std::string(name_of(Math::fp32)),
+                    .flops = step.flops() * batches};
+  if (const ConvStep* conv = step.conv_step()) {
+    ConvProblem problem = conv->problem;
+    problem.n = images;
+    layer.problem = to_text(problem);
+    layer.math = std::string(name_of(step.conv->info.math));
+    layer.bytes = static_cast<double>(problem.input_count()) * static_cast<double>(size_of(conv->input)) +
+                  4.0 * static_cast<double>(problem.filter_count()) +
+                  4.0 * static_cast<double>(element_count(conv->output_shape())) * batches;
+  } else if (const OpStep* op = step.op_step()) {
+    double bytes = 4.0 * static_cast<double>(element_count(op->output)) * batches;
+    for (size_t i = 0; i < op->inputs.size(); ++i) {
+      const bool constant = i < op->constant.size() && op->constant[i];
+      const auto size = static_cast<double>(i == 0 ? size_of(op->input) : sizeof(float));
+      bytes += static_cast<double>(element_count(op->inputs[i])) * size * (constant ? 1.0 : batches);
+    }
+    layer.bytes = bytes;
+  }
+  return layer;
+}
+
+}  // namespace
+
+Classifier load_classifier(const ClassifyOptions& options) {
+  const Clock::time_point begin = Clock::now();
+  Classifier loaded;
+  loaded.device = open_device(options.compute.device, options.compute.device_options());
+  Graph graph = load_model(options.model);
+  const int64_t side = image_side(graph, options.side);
+  loaded.course_model = course_model_name(graph);
+
+  Dataset data = load_fashion_mnist(options.split, options.data, options.images);
+  const int64_t count = data.images.shape()[0];
+  if (options.images != ClassifyOptions().images && options.images > count) {
+    note("--images {}: there are {}; all of them are taken", options.images, count);
+  }
+  loaded.labels = std::move(data.labels);
+  const std::unique_ptr<Stream> stream = loaded.device->make_stream();
+  if (stream->threads() != nullptr) {
+    loaded.images = resized(data.images, side, *stream->threads());
+  } else {
+    ThreadPool threads(static_cast<int>(options.compute.threads));
+    loaded.images = resized(data.images, side, threads);
+  }
+
+  const EngineOptions engine{.plan = {.mode = options.plan,
+                                      .math = options.compute.math,
+                                      .kernel = options.compute.kernel == "auto" ? "" : options.compute.kernel,
+                                      .input = ElementType::u8},
+                             .batch = options.batch};
+  const std::string name = graph.name;
+  loaded.engine = std::make_unique<Engine>(std::move(graph), loaded.images.shape(), *loaded.device, engine);
+  constexpr auto kClasses = static_cast<int64_t>(kFashionMnistClasses.size());
+  const Shape scores = loaded.engine->output_shape(count);
+  if (scores.empty() || scores[0] != count || element_count(scores) != count * kClasses) {
+    throw bad_input("{}: gives {} for {} images, not a score for each of {} classes", name, to_text(scores), count,
+                    kClasses);
+  }
+  loaded.load_seconds = seconds_since(begin);
+  return loaded;
+}
+
+Classification classify(Classifier& classifier, int64_t repeat) {
+  Engine& engine = *classifier.engine;
+  const int64_t count = classifier.count();
+  const int64_t classes = engine.output_count(count) / count;
+  const int64_t image_bytes = classifier.images.count() / count;
+  const auto* images = classifier.images.values<uint8_t>().data();
+  std::vector<float> scores(static_cast<size_t>(count * classes));
+  const size_t steps = engine.plan().steps.size();
+
+  // With somebody watching, a host's work is handed over batch by batch, which is what the engine does, too.
+  const bool on_host = classifier.device->caps().kind != DeviceKind::cuda;
+  const int64_t piece = on_host && Progress::visible() ? std::min(engine.batch(), count) : count;
+  Progress progress("classifying", count * repeat);
+
+  // Memory is taken and code loaded once, outside of the timing. One batch does that; a GPU needs all of them to reach
+  // its clock rate, and is fast.
+  engine.run(images, on_host ? std::min(engine.batch(), count) : count, scores.data());
+
+  std::vector<double> network_seconds;
+  std::vector<std::vector<double>> step_seconds(steps);
+  std::vector<int> labels;
+  for (int64_t pass = 0; pass < repeat; ++pass) {
+    std::vector<double> sums(steps, 0.0);
+    const auto run = [&](bool timed) {
+      for (int64_t begin = 0; begin < count; begin += piece) {
+        const int64_t n = std::min(piece, count - begin);
+        const uint8_t* from = images + begin * image_bytes;
+        float* to = scores.data() + begin * classes;
+        if (timed) {
+          const std::vector<double> seconds = engine.run_timed(from, n, to);
+          for (size_t i = 0; i < steps; ++i) sums[i] += seconds[i];
+        } else {
+          engine.run(from, n, to);
+        }
+        if (timed) progress.advance(n);
+      }
+    };
+    // Waiting for a GPU after each step costs time that the whole network must not be charged with; on a host nothing
+    // is waited for, and one pass gives both.
+    if (!on_host) run(true);
+    const Clock::time_point begin = Clock::now();
+    run(on_host);
+    labels = labels_of(scores, classes);
+    network_seconds.push_back(seconds_since(begin));
+    for (size_t i = 0; i < steps; ++i) step_seconds[i].push_back(sums[i]);
+  }
+
+  Classification result{.network_seconds = median(network_seconds)};
+  int64_t right = 0;
+  for (size_t i = 0; i < labels.size(); ++i) right += labels[i] == classifier.labels[i];
+  result.accuracy = static_cast<double>(right) / static_cast<double>(count);
+  for (size_t i = 0; i < steps; ++i) {
+    LayerResult layer = describe_layer(engine.plan().steps[i], engine.batch(), count);
+    layer.seconds = median(step_seconds[i]);
+    result.layers.push_back(std::move(layer));
+  }
+  return result;
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,122 @@
+// convlab m1.1, m1.2, m2.1, m3.1, m4.1, final: the scripts of the course, with their arguments and their lines.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <string>
+
+#include "app/classify.h"
+#include "app/command.h"
+#include "app/course_lines.h"
+#include "app/options.h"
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr int64_t kCourseImages = 10000;
+
+/// One of the course's scripts: whose convolution runs where.
+struct Script {
+  std::string_view name, device, kernel;
+  bool library = false;            ///< the library's convolution, and its output line
+  bool model_in_fa17 = false;      ///< fa17's takes MODEL IMAGES
+  bool announced_in_fa17 = false;  ///< fa17's begins with "New Inference"
+};
+
+constexpr Script kM11{.name = "m1.1", .device = "cpu", .kernel = "onednn", .library = true, .announced_in_fa17 = true};
+constexpr Script kM12{.name = "m1.2", .device = "cuda", .kernel = "cudnn", .library = true, .announced_in_fa17 = true};
+constexpr Script kM21{
+    .name = "m2.1", .device = "cpu", .kernel = "cpu.direct", .model_in_fa17 = true, .announced_in_fa17 = true};
+constexpr Script kM31{.name = "m3.1", .device = "cuda", .kernel = "auto", .model_in_fa17 = true};
+constexpr Script kM41{.name = "m4.1", .device = "cuda", .kernel = "auto"};
+constexpr Script kFinal{.name = "final", .device = "cuda", .kernel = "auto", .model_in_fa17 = true};
+
+struct CourseOptions {
+  std::string semester = "fa19";
+  std::vector<std::string> arguments;
+  ClassifyOptions classify;
+};
+
+/// The shipped model that a script of a semester loads; `course_model`: fa17's MODEL.
+std::string model_of(const Script& script, const std::string& semester, const std::string& course_model) {
+  if (semester == "fa17") return course_model == "ece408-low" ? "fa17-low" : "fa17-high";
+  if (semester == "sp19" && script.library) return "sp19-library";
+  return semester;
+}
+
+void read_arguments(const Script& script, CourseOptions& options) {
+  std::vector<std::string> arguments = options.arguments;
+  std::string course_model = "ece408-high";
+  const bool takes_model = options.semester == "fa17" && script.model_in_fa17;
+  // A number alone is IMAGES, whatever the semester.
+  if (takes_model && !arguments.empty() && !std::isdigit(static_cast<unsigned char>(arguments[0][0]))) {
+    course_model = arguments[0];
+    if (course_model != "ece408-high" && course_model != "ece408-low") {
+      throw bad_input("MODEL: '{}' is none of ece408-high, ece408-low", course_model);
+    }
+    arguments.erase(arguments.begin());
+  }
+  if (arguments.size() > 1) {
+    throw bad_input("{} {}: too many arguments; {} takes {}IMAGES", script.name, fmt::join(options.arguments, " "),
+                    script.name, takes_model ? "MODEL " : "");
+  }
+  options.classify.images = kCourseImages;
+  if (!arguments.empty()) {
+    // As the scripts did: any number is taken, and then put into the range that there is.
+    options.classify.images = std::clamp<int64_t>(parse_int(arguments[0], "IMAGES", 0, INT64_MAX), 1, kCourseImages);
+  }
+  options.classify.model = model_of(script, options.semester, course_model);
+}
+
+void run_script(const Script& script, CourseOptions& options, Output& output) {
+  read_arguments(script, options);
+  options.classify.plan = PlanMode::layers;
+  options.classify.compute.device = script.device;
+  options.classify.compute.kernel = script.kernel;
+  Classifier classifier = load_classifier(options.classify);
+  const bool announced_first = options.semester == "fa17" && script.announced_in_fa17;
+  if (announced_first) output.print("{}", kNewInference);
+  output.print("{}{}", kLoadingData, kLoadingModel);
+  if (!announced_first && !script.library) output.print("{}", kNewInference);
+  const Classification result = classify(classifier, 1);
+  if (script.library) {
+    print_eval_metric(output, result);
+  } else {
+    print_op_times(output, result);
+    print_correctness(output, result, classifier.course_model);
+  }
+  output.json(to_json(options.classify, classifier, result));
+}
+
+template <const Script& script>
+Action declare_script(CLI::App& parser) {
+  auto options = std::make_shared<CourseOptions>();
+  parser
+      .add_option("ARGS", options->arguments,
+                  script.model_in_fa17 ? "IMAGES, 1 to 10000 (default); in fa17 MODEL IMAGES, MODEL being ece408-high "
+                                         "(default) or ece408-low"
+                                       : "IMAGES, 1 to 10000 (default)")
+      ->type_name("")
+      ->expected(0, 2);
+  add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19"},
+             "whose network and lines (default fa19)");
+  add_text(parser, "--data", options->classify.data, "DIR", "folder of the idx files, as for 'convlab run'");
+  add_threads(parser, options->classify.compute);
+  return [options](Output& output) { run_script(script, *options, output); };
+}
+
+}  // namespace
+
+Action declare_m11(CLI::App& parser) { return declare_script<kM11>(parser); }
+Action declare_m12(CLI::App& parser) { return declare_script<kM12>(parser); }
+Action declare_m21(CLI::App& parser) { return declare_script<kM21>(parser); }
+Action declare_m31(CLI::App& parser) { return declare_script<kM31>(parser); }
+Action declare_m41(CLI::App& parser) { return declare_script<kM41>(parser); }
+Action declare_final(CLI::App& parser) { return declare_script<kFinal>(parser); }
+
+}  // namespace convlab::app

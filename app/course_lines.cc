@@ -1,0 +1,55 @@
+#include "app/course_lines.h"
+
+#include <fmt/format.h>
+
+#include "app/usage.h"
+
+namespace convlab::app {
+
+std::string python_repr(double value) {
+  std::string text = fmt::format("{}", value);  // the shortest that reads back as the same number, as in Python
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+void print_op_times(Output& output, const Classification& result) {
+  for (const LayerResult& layer : result.layers) {
+    if (!layer.problem.empty()) output.print("Op Time: {:.6f}\n", layer.seconds);
+  }
+}
+
+void print_correctness(Output& output, const Classification& result, const std::string& course_model) {
+  output.print("Correctness: {} Model: {}\n", python_repr(result.accuracy), course_model);
+}
+
+void print_eval_metric(Output& output, const Classification& result) {
+  output.print("EvalMetric: {{'accuracy': {}}}\n", python_repr(result.accuracy));
+}
+
+Json to_json(const ClassifyOptions& options, const Classifier& classifier, const Classification& result) {
+  const DeviceCaps& caps = classifier.device->caps();
+  Json layers = Json::array();
+  for (const LayerResult& layer : result.layers) {
+    layers.push_back({{"name", layer.name},
+                      {"op", layer.op},
+                      {"problem", layer.problem},
+                      {"kernel", layer.kernel},
+                      {"op_time_s", layer.seconds},
+                      {"gflops", layer.seconds > 0 ? layer.flops / layer.seconds * 1e-9 : 0.0}});
+  }
+  const Usage usage = usage_so_far();
+  return {{"model", options.model},
+          {"images", classifier.count()},
+          {"accuracy", result.accuracy},
+          {"device", name_of(caps.kind)},
+          {"math", name_of(options.compute.math)},
+          {"plan", name_of(options.plan)},
+          {"threads", caps.threads},
+          {"layers", std::move(layers)},
+          {"network_s", result.network_seconds},
+          {"load_s", classifier.load_seconds},
+          {"total_s", usage.elapsed_s},
+          {"max_rss_kb", usage.max_rss_kb}};
+}
+
+}  // namespace convlab::app

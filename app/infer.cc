@@ -1,0 +1,60 @@
+// convlab infer: any supported model on any input, from .npy to .npy.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "app/command.h"
+#include "app/options.h"
+#include "convlab/base/file.h"
+#include "convlab/device/device.h"
+#include "convlab/model/zoo.h"
+#include "convlab/plan/engine.h"
+#include "convlab/tensor/npy.h"
+
+namespace convlab::app {
+namespace {
+
+struct InferOptions {
+  std::string model, input, output;
+  ComputeOptions compute;
+};
+
+void infer(const InferOptions& options, Output& output) {
+  require_writable("--output", options.output);
+  const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
+  Graph graph = load_model(options.model);
+  const Tensor input = parse_npy(read_file(options.input), options.input);
+  const EngineOptions engine_options{
+      .plan = {.math = options.compute.math,
+               .kernel = options.compute.kernel == "auto" ? "" : options.compute.kernel,
+               .input = input.type() == ElementType::u8 ? ElementType::u8 : ElementType::f32}};
+  const std::string name = graph.name;
+  Engine engine(std::move(graph), input.shape(), *device, engine_options);
+  const Tensor result = engine.run(input);
+  write_file(options.output, to_npy(result));
+  output.print("{}: {} -> {}: {}\n", options.input, to_text(input.shape()), options.output, to_text(result.shape()));
+  output.json({{"model", options.model},
+               {"input", options.input},
+               {"input_shape", input.shape()},
+               {"output", options.output},
+               {"output_shape", result.shape()},
+               {"device", name_of(device->caps().kind)},
+               {"math", name_of(options.compute.math)}});
+}
+
+}  // namespace
+
+Action declare_infer(CLI::App& parser) {
+  auto options = std::make_shared<InferOptions>();
+  add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file")
+      ->required();
+  add_text(parser, "--input", options->input, "X.npy", "what the model computes on: float32, or uint8 pixels")
+      ->required();
+  add_text(parser, "--output", options->output, "Y.npy", "where its float32 output goes")->required();
+  add_compute(parser, options->compute);
+  return [options](Output& output) { infer(*options, output); };
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace convlab::app {
+
+/// What this process has used since it began.
+struct Usage {
+  double user_s = 0, system_s = 0, elapsed_s = 0;
+  int64_t max_rss_kb = 0;  ///< the most memory that was resident at once, in KiB
+};
+
+/// Call it once at the start of main: elapsed time counts from there.
+void start_usage_clock();
+
+Usage usage_so_far();
+
+/// As /usr/bin/time writes it:
+/// "4.76user 3.76system 0:05.09elapsed 167%CPU (0avgtext+0avgdata 2790040maxresident)k".
+std::string to_text(const Usage& usage);
+
+}  // namespace convlab::app
