@@ -121,7 +121,7 @@ Classifier load_classifier(const ClassifyOptions& options) {
 Classification classify(Classifier& classifier, int64_t repeat) {
   Engine& engine = *classifier.engine;
   const int64_t count = classifier.count();
-  const int64_t classes = engine.output_count(count) / count;
+  const int64_t classes = element_count(engine.output_shape(count)) / count;
   const int64_t image_bytes = classifier.images.count() / count;
   const auto* images = classifier.images.values<uint8_t>().data();
   std::vector<float> scores(static_cast<size_t>(count * classes));

@@ -10,6 +10,7 @@
 #include "app/options.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
+#include "convlab/dataset/resize.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/measure/ceilings.h"
 
