@@ -95,6 +95,11 @@ function(convlab_test name)
   target_link_libraries(${name} PRIVATE convlab_options convlab_all GTest::gmock GTest::gtest_main ${ARG_DEPENDS})
   target_compile_definitions(${name} PRIVATE CONVLAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     CONVLAB_BINARY="${CMAKE_BINARY_DIR}/bin/convlab")
+  # Sanitizers end a program that asks for too much memory, unless told to answer as malloc does.
+  set(environment ASAN_OPTIONS=allocator_may_return_null=1)
+  if(CONVLAB_SANITIZE STREQUAL thread)
+    set(environment TSAN_OPTIONS=allocator_may_return_null=1)
+  endif()
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT ${environment})
 endfunction()
