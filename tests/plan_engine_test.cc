@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <sys/resource.h>
 
 #include <cmath>
 #include <cstring>
@@ -454,6 +455,33 @@ TEST(Engine, GivesKernelsOfAnotherDeviceItsOwnMemory) {
     expect_close(engine.run(x), run(builder.graph(), x, {.plan = {.kernel = "cpu.reference"}}), 1e-6);
     expect_close(engine.run(x), engine.run(x), 0);
   }
+}
+
+TEST(Engine, ComputedWeightsAreEvaluatedBeforeAnythingElse) {
+  GraphBuilder builder({-1, 1, 6, 6});
+  const ValueId weights = builder.add(MulOp{}, {builder.constant({2, 1, 3, 3}), builder.constant({2, 1, 1, 1})});
+  builder.add(ConvOp{}, {builder.input(), weights}, "conv");
+  const Tensor x = images({9, 1, 6, 6});
+  EXPECT_TRUE(same_bits(run(builder.graph(), x, {.batch = 2}), run(builder.graph(), x, {.batch = 9})));
+}
+
+TEST(Engine, ManyImagesTakeBoundedMemory) {
+  const std::unique_ptr<Device> device = open_cpu({});
+  GraphBuilder builder({-1, 1, 72, 72});
+  ValueId x = builder.conv(builder.input(), 12, 1, 1);
+  x = builder.activation(x, ActivationKind::relu);
+  builder.add(GlobalAveragePoolOp{}, {x});
+  const Tensor pixels = images({4000, 1, 72, 72}, ElementType::u8);
+  const auto peak_bytes = [] {
+    struct rusage usage {};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss * 1024;
+  };
+  const int64_t before = peak_bytes();
+  Engine engine(builder.take(), pixels.shape(), *device,
+                {.plan = {.mode = PlanMode::layers, .input = ElementType::u8}});
+  engine.run(pixels);
+  EXPECT_LE(peak_bytes() - before, int64_t{160} << 20) << "all at once are 2 GB";
 }
 
 TEST(Engine, NanGoesThrough) {

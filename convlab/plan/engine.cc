@@ -59,6 +59,7 @@ struct Engine::Ready {
 Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options)
     : device_(device), options_(options), input_(input), stream_(device.make_stream()) {
   if (options.batch < 0) throw bad_input("a batch of {} images; it must be 1 or more, or 0 to choose", options.batch);
+  fold_constants(graph);
   const Shape modelled = graph.input_shape;
   const bool ranks_agree = !input.empty() && modelled.size() == input.size();
   if (ranks_agree) {
@@ -113,12 +114,15 @@ int64_t Engine::choose_batch(int64_t most) const {
     const Plan plan = make_plan(graph_, with_images(n), caps, options_.plan);
     return (host ? plan.arena_bytes : run_bytes(plan)) <= limit;
   };
+  constexpr int64_t kRound = 16;  // images that fill vector registers, if lanes are images
   int64_t batch = host ? std::min(most, kMostHostImages) : most;
-  while (batch > 1 && !fits(batch)) batch = (batch + 1) / 2;
-  // Batches of the same size, so that the last one is not a small rest; a multiple of what fills vector registers.
-  constexpr int64_t kRound = 16;
+  while (batch > 1 && !fits(batch)) {
+    batch = ceil_div(batch, 2);
+    if (batch > kRound) batch = round_up(batch, kRound);
+  }
+  // As many batches, but of one size, so that the last one is not a small rest.
   const int64_t even = ceil_div(most, ceil_div(most, batch));
-  return batch < kRound ? batch : std::min(batch, round_up(even, kRound));
+  return std::min(batch, round_up(even, kRound));
 }
 
 Shape Engine::output_shape(int64_t n) const {

@@ -57,7 +57,7 @@ Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, int64_t 
                     bytes);
   }
   Tensor output(ElementType::f32, shape);
-  const std::unique_ptr<Device> device = open_cpu({});
+  const std::unique_ptr<Device> device = open_cpu({.threads = 1});
   const std::unique_ptr<Stream> stream = device->make_stream();
   if (const auto* conv = std::get_if<ConvOp>(&op)) {
     convolve(*conv, inputs, output, *stream);

@@ -12,31 +12,6 @@
 namespace convlab {
 namespace {
 
-void fold_constants(Graph& graph) {
-  int64_t bytes_left = usable_memory_bytes() / 4;  // for all results together: a small file may ask for very large ones
-  std::vector<Node> kept;
-  for (Node& node : graph.nodes) {
-    std::vector<const Tensor*> inputs;
-    for (ValueId input : node.inputs) {
-      const auto found = graph.constants.find(input);
-      if (found != graph.constants.end()) inputs.push_back(&found->second);
-    }
-    if (inputs.size() != node.inputs.size()) {
-      kept.push_back(std::move(node));
-      continue;
-    }
-    try {
-      Tensor result = evaluate(node.op, inputs, bytes_left);
-      bytes_left -= static_cast<int64_t>(result.bytes());
-      graph.constants[node.output] = std::move(result);
-    } catch (const Error& error) {
-      throw Error(error.kind(),
-                  fmt::format("{}: node '{}' ({}): {}", graph.name, node.name, name_of(node.op), error.what()));
-    }
-  }
-  graph.nodes = std::move(kept);
-}
-
 /// y = scale * x + shift, by map of a convolution or column of a dense layer.
 struct Affine {
   std::vector<double> scale, shift;
@@ -235,6 +210,31 @@ void drop_unread_constants(Graph& graph) {
 }
 
 }  // namespace
+
+void fold_constants(Graph& graph) {
+  int64_t bytes_left = usable_memory_bytes() / 4;  // for all results together: a small file may ask for very large ones
+  std::vector<Node> kept;
+  for (Node& node : graph.nodes) {
+    std::vector<const Tensor*> inputs;
+    for (ValueId input : node.inputs) {
+      const auto found = graph.constants.find(input);
+      if (found != graph.constants.end()) inputs.push_back(&found->second);
+    }
+    if (inputs.size() != node.inputs.size()) {
+      kept.push_back(std::move(node));
+      continue;
+    }
+    try {
+      Tensor result = evaluate(node.op, inputs, bytes_left);
+      bytes_left -= static_cast<int64_t>(result.bytes());
+      graph.constants[node.output] = std::move(result);
+    } catch (const Error& error) {
+      throw Error(error.kind(),
+                  fmt::format("{}: node '{}' ({}): {}", graph.name, node.name, name_of(node.op), error.what()));
+    }
+  }
+  graph.nodes = std::move(kept);
+}
 
 Graph simplified(Graph graph, const Shape& input_shape, PlanMode mode) {
   fold_constants(graph);

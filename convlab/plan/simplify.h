@@ -5,6 +5,10 @@
 
 namespace convlab {
 
+/// Evaluates operators of constants alone, by the CPU's kernels. Error(bad_input) that names the node where shapes do
+/// not fit, or where the results would not leave the process enough memory.
+void fold_constants(Graph& graph);
+
 /// The graph as a plan of this mode reads it. Operators of constants alone are evaluated. If `mode` is fused, what is
 /// linear goes into the weights before it, computed in double: batch normalization, additions and multiplications of a
 /// constant a map; padding by zeros becomes the convolution's; and MatMul of a matrix by a constant becomes Gemm. Only
