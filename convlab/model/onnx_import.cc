@@ -280,7 +280,6 @@ class Importer {
     try {
       const OnnxValue& output = value(name);
       if (output.constant) throw bad_input("it is a constant");
-      if (output.id == graph_.input) throw bad_input("it is the input: the model computes nothing");
       graph_.output = output.id;
     } catch (const Error& error) {
       throw bad_input("output '{}': {}", printable(name), error.what());

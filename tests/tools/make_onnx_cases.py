@@ -775,7 +775,7 @@ def save(case: Case, folder: Path, name: str) -> int:
     paths = [folder / f"{name}.onnx", folder / f"{name}.input.npy", folder / f"{name}.expected.npy"]
     paths[0].write_bytes(case.model.SerializeToString())
     np.save(paths[1], case.input)
-    np.save(paths[2], case.expected)
+    np.save(paths[2], np.ascontiguousarray(case.expected))
     return sum(path.stat().st_size for path in paths)
 
 
