@@ -17,20 +17,40 @@ namespace convlab::HWY_NAMESPACE {
 
 using F = hn::CappedTag<float, 16>;
 
-/// to[i] = activation(from[i] + bias); `to` may be `from`.
-void add_and_activate(const Activation& activation, float bias, const float* from, float* to, int64_t count) {
+/// add_and_activate() for a kind known at compile time, so that it is not asked for in the loop.
+template <ActivationKind kKind>
+void add_and_apply(const Activation& activation, float bias, const float* from, float* to, int64_t count) {
   const F d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto offset = hn::Set(d, bias);
+  const Activation known{kKind, activation.alpha, activation.beta};
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    hn::StoreU(activated(d, activation, hn::Add(hn::LoadU(d, from + i), offset)), d, to + i);
+    hn::StoreU(activated(d, known, hn::Add(hn::LoadU(d, from + i), offset)), d, to + i);
   }
   if (i == count) return;
   HWY_ALIGN float rest[16] = {};
   std::copy(from + i, from + count, rest);
-  hn::Store(activated(d, activation, hn::Add(hn::Load(d, rest), offset)), d, rest);
+  hn::Store(activated(d, known, hn::Add(hn::Load(d, rest), offset)), d, rest);
   std::copy(rest, rest + (count - i), to + i);
+}
+
+/// to[i] = activation(from[i] + bias); `to` may be `from`.
+void add_and_activate(const Activation& activation, float bias, const float* from, float* to, int64_t count) {
+  switch (activation.kind) {
+    case ActivationKind::none:
+      return add_and_apply<ActivationKind::none>(activation, bias, from, to, count);
+    case ActivationKind::relu:
+      return add_and_apply<ActivationKind::relu>(activation, bias, from, to, count);
+    case ActivationKind::leaky_relu:
+      return add_and_apply<ActivationKind::leaky_relu>(activation, bias, from, to, count);
+    case ActivationKind::clip:
+      return add_and_apply<ActivationKind::clip>(activation, bias, from, to, count);
+    case ActivationKind::sigmoid:
+      return add_and_apply<ActivationKind::sigmoid>(activation, bias, from, to, count);
+    case ActivationKind::tanh:
+      return add_and_apply<ActivationKind::tanh>(activation, bias, from, to, count);
+  }
 }
 
 /// out[j] = the largest of above[2j], above[2j + 1], below[2j], below[2j + 1]; NaN wins.

@@ -69,10 +69,14 @@ HWY_INLINE V activated(D d, const Activation& activation, V x) {
   return x;
 }
 
-/// The larger of each pair of lanes, NaN where either is: hn::Max leaves open which operand it gives then.
+/// The larger of each pair of lanes, NaN where either is.
 template <class V>
 HWY_INLINE V max_or_nan(V a, V b) {
-  const V larger = hn::IfThenElse(hn::Ge(a, b), a, b);  // b where b is NaN
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_NEON
+  const V larger = hn::Max(a, b);  // here b where either is NaN, or NaN
+#else
+  const V larger = hn::IfThenElse(hn::Ge(a, b), a, b);  // b where either is NaN
+#endif
   return hn::IfThenElse(hn::IsNaN(a), a, larger);
 }
 

@@ -2,12 +2,25 @@
 
 #include <algorithm>
 
+#include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_simd.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_planes.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
 #include "hwy/highway.h"
+
+#ifndef CONVLAB_KERNELS_CPU_PLANES_ONCE
+#define CONVLAB_KERNELS_CPU_PLANES_ONCE
+namespace convlab {
+
+/// Floats of `rows` rows of `width`, read as rows of `grid_w`: see close_gaps().
+inline int64_t phase_count(int64_t width, int64_t grid_w, int64_t rows) {
+  return checked_add(checked_mul(rows, width), width - grid_w + 32);
+}
+
+}  // namespace convlab
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
@@ -16,78 +29,123 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using F = hn::CappedTag<float, 16>;
 
-// What extract() may read beyond a row's last pixel: two vectors.
-constexpr int64_t kOverrun = 32;
-
-void to_floats(const uint8_t* from, int64_t count, float* to) {
+/// to[i] = from[i]; reads nothing beyond from[readable - 1], writes up to a vector beyond count.
+void to_floats(const uint8_t* from, int64_t readable, int64_t count, float* to) {
   const F d;
   const hn::Rebind<uint8_t, F> bytes;
   const hn::Rebind<int32_t, F> integers;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) {
+  for (; i < count && i + lanes <= readable; i += lanes) {
     hn::StoreU(hn::ConvertTo(d, hn::PromoteTo(integers, hn::LoadU(bytes, from + i))), d, to + i);
   }
   for (; i < count; ++i) to[i] = from[i];
 }
 
-/// to[j] = from[j * step]. Reads and writes up to a vector more.
-void extract(const float* HWY_RESTRICT from, int64_t step, int64_t count, float* HWY_RESTRICT to) {
+/// to[j] = from[j * step]; reads nothing beyond from[readable - 1], writes up to a vector beyond count.
+void take(const float* HWY_RESTRICT from, int64_t readable, int64_t step, int64_t count, float* HWY_RESTRICT to) {
   const F d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t j = 0;
   if (step == 1) {
-    for (int64_t j = 0; j < count; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
+    for (; j < count && j + lanes <= readable; j += lanes) hn::StoreU(hn::LoadU(d, from + j), d, to + j);
   } else if (step == 2) {
-    for (int64_t j = 0; j < count; j += lanes) {
+    for (; j < count && 2 * (j + lanes) <= readable; j += lanes) {
       hn::Vec<F> even, odd;
       hn::LoadInterleaved2(d, from + 2 * j, even, odd);
       hn::StoreU(even, d, to + j);
     }
-  } else {
-    for (int64_t j = 0; j < count; ++j) to[j] = from[j * step];
+  }
+  for (; j < count; ++j) to[j] = from[j * step];
+}
+
+/// to[i * width + j] = from[i * pitch + j]: rows without gaps. Writes whole lines, in order, because that is what the
+/// second cache takes fastest. Reads and writes up to a vector beyond the last row.
+void close_gaps(const float* HWY_RESTRICT from, int64_t pitch, int64_t rows, int64_t width, float* HWY_RESTRICT to) {
+  const F d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (width < lanes) {
+    for (int64_t i = 0; i < rows; ++i) hn::StoreU(hn::LoadU(d, from + i * pitch), d, to + i * width);
+    return;
+  }
+  const int64_t gap = pitch - width;
+  int64_t left = width;  // in the row that the next vector begins in
+  for (int64_t at = 0; at < rows * width; at += lanes) {
+    const auto row = hn::LoadU(d, from + at), next_row = hn::LoadU(d, from + at + gap);
+    hn::Store(hn::IfThenElse(hn::FirstN(d, static_cast<size_t>(left)), row, next_row), d, to + at);
+    left -= lanes;
+    if (left <= 0) {
+      left += width;
+      from += gap;
+    }
   }
 }
 
-/// The padded pixel row `h` from its first pixel on: in x itself if it may be read there, or else in the buffer.
-const float* padded_row(const PlanesJob& job, int64_t channel, int64_t h, int64_t reach) {
+/// Rows of pixels from which planes are taken by shifting alone: row i, column j of a phase at
+/// data + phase_offset * phase + i * pitch + j.
+struct Rows {
+  const float* data;
+  int64_t phase_offset, pitch;
+};
+
+/// One channel's padded pixel rows of one row phase, each split by column modulo step_w.
+Rows split_rows(const PlanesJob& job, int64_t channel, int64_t phase, int64_t width) {
   const ConvProblem& problem = job.problem;
-  const int64_t at = ((job.image * problem.c + channel) * problem.h + h) * problem.w;
-  if (job.input == ElementType::f32 && problem.pad_left == 0 && reach < problem.w &&
-      at + reach + 1 + kOverrun <= problem.input_count()) {
-    return static_cast<const float*>(job.x) + at;
+  const int64_t plane = (job.image * problem.c + channel) * problem.h * problem.w;
+  const int64_t first_h = job.first_row * job.step_h + phase - problem.pad_top;
+  const int64_t last_h = first_h + (job.rows - 1) * job.step_h;
+  const int64_t at = plane + first_h * problem.w, pitch = job.step_h * problem.w;
+  if (job.input == ElementType::f32 && job.step_w == 1 && problem.pad_left == 0 && width <= problem.w && first_h >= 0 &&
+      last_h < problem.h && at + job.rows * pitch + width + 16 <= problem.input_count()) {
+    return {static_cast<const float*>(job.x) + at, 0, pitch};  // as they are
   }
-  // Padding does not change from row to row, but the buffer is small and in the first cache.
-  const int64_t inside = std::clamp<int64_t>(reach + 1 - problem.pad_left, 0, problem.w);
-  const int64_t before = std::min(problem.pad_left, reach + 1);
-  std::fill_n(job.row_buffer, before, 0.0f);
-  if (job.input == ElementType::u8) {
-    to_floats(static_cast<const uint8_t*>(job.x) + at, inside, job.row_buffer + before);
-  } else {
-    std::copy_n(static_cast<const float*>(job.x) + at, inside, job.row_buffer + before);
+  float* const converted = job.scratch;  // one row of floats
+  float* const split = converted + round_up(problem.w, 16) + 32;
+  // Behind each phase there is room for what close_gaps() reads beyond the last row.
+  const Rows rows{split, phase_count(width, job.grid_w, job.rows), width};
+  for (int64_t column_phase = 0; column_phase < job.step_w; ++column_phase) {
+    const auto same_phase = [&](int64_t column) { return column % job.step_w == column_phase; };
+    if (std::none_of(job.columns.begin(), job.columns.end(), same_phase)) continue;
+    // Pixel column j * step_w + column_phase - pad_left is inside the image for j in [begin, end).
+    const int64_t begin = std::clamp<int64_t>(ceil_div(problem.pad_left - column_phase, job.step_w), 0, width);
+    const int64_t end =
+        std::clamp<int64_t>(ceil_div(problem.pad_left + problem.w - column_phase, job.step_w), begin, width);
+    const int64_t first_w = begin * job.step_w + column_phase - problem.pad_left;
+    float* to = split + column_phase * rows.phase_offset;
+    for (int64_t i = 0; i < job.rows; ++i, to += width) {
+      const int64_t h = first_h + i * job.step_h, row = plane + h * problem.w;
+      if (h < 0 || h >= problem.h) {
+        std::fill_n(to, width, 0.0f);
+        continue;
+      }
+      const float* from = converted + first_w;
+      int64_t readable = problem.w + 32 - first_w;
+      if (job.input == ElementType::u8) {
+        // Once for each column phase: these are few, and a row is in the first cache.
+        to_floats(static_cast<const uint8_t*>(job.x) + row, problem.input_count() - row, problem.w, converted);
+      } else {
+        from = static_cast<const float*>(job.x) + row + first_w;
+        readable = problem.input_count() - row - first_w;
+      }
+      // A vector that runs over a row's end spoils what is written after it: padding, then the next row.
+      std::fill_n(to, begin, 0.0f);
+      take(from, readable, job.step_w, end - begin, to + begin);
+      std::fill(to + end, to + width, 0.0f);
+    }
   }
-  std::fill(job.row_buffer + before + inside, job.row_buffer + reach + 1, 0.0f);
-  return job.row_buffer;
+  return rows;
 }
 
 void fill(const PlanesJob& job) {
-  const int64_t columns = static_cast<int64_t>(job.columns.size()), phases = static_cast<int64_t>(job.phases.size());
-  const int64_t reach = (job.grid_w - 1) * job.step_w + job.columns.back();
+  const int64_t width = job.grid_w + job.columns.back() / job.step_w;
+  float* plane = job.planes;
   for (int64_t c = 0; c < job.channels; ++c) {
-    for (int64_t phase = 0; phase < phases; ++phase) {
-      float* const planes = job.planes + (c * phases + phase) * columns * job.pitch;
-      // A vector that runs over a row's end spoils the next row's begin, which is written after it.
-      for (int64_t i = 0; i < job.rows; ++i) {
-        const int64_t h = (job.first_row + i) * job.step_h + job.phases[phase] - job.problem.pad_top;
-        if (h < 0 || h >= job.problem.h) {
-          for (int64_t column = 0; column < columns; ++column) {
-            std::fill_n(planes + column * job.pitch + i * job.grid_w, job.grid_w, 0.0f);
-          }
-          continue;
-        }
-        const float* row = padded_row(job, job.channel + c, h, reach);
-        for (int64_t column = 0; column < columns; ++column) {
-          extract(row + job.columns[column], job.step_w, job.grid_w, planes + column * job.pitch + i * job.grid_w);
-        }
+    for (const int64_t phase : job.phases) {
+      const Rows rows = split_rows(job, job.channel + c, phase, width);
+      for (const int64_t column : job.columns) {
+        const float* from = rows.data + column % job.step_w * rows.phase_offset + column / job.step_w;
+        close_gaps(from, rows.pitch, job.rows, job.grid_w, plane);
+        plane += job.pitch;
       }
     }
   }
@@ -104,9 +162,13 @@ HWY_EXPORT(fill);
 
 }  // namespace
 
-int64_t plane_pitch(int64_t rows, int64_t grid_w) { return rows * grid_w + 16; }
+int64_t plane_pitch(int64_t rows, int64_t grid_w) { return checked_add(round_up(checked_mul(rows, grid_w), 16), 16); }
 
-int64_t row_buffer_count(int64_t reach) { return reach + 1 + 32; }
+int64_t planes_scratch_count(const ConvProblem& problem, int64_t step_w, int64_t last_column, int64_t rows,
+                             int64_t grid_w) {
+  const int64_t width = grid_w + last_column / step_w;
+  return checked_add(checked_mul(step_w, phase_count(width, grid_w, rows)), round_up(problem.w, 16) + 32 + 16);
+}
 
 void fill_planes(const PlanesJob& job) { HWY_DYNAMIC_DISPATCH(fill)(job); }
 

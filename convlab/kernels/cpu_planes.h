@@ -16,29 +16,30 @@ namespace convlab {
 // Outputs lie on a grid: output (i, j) reads pixel rows i * step_h + o - pad_top for some row offsets o. Row offsets
 // that differ by a multiple of step_h meet the same pixel rows, so rows are kept by o modulo step_h, their phase:
 //
-//   planes[channel][phase][column][i * grid_w + j] = x[channel][i * step_h + phases[phase] - pad_top]
+//   planes[channel][phase][column][i * grid_w + j] = x[channel][(first_row + i) * step_h + phases[phase] - pad_top]
 //                                                     [j * step_w + columns[column] - pad_left]
 //
-// and 0 outside the image. Planes are plane_pitch(...) floats apart.
+// and 0 outside the image. Planes are plane_pitch(rows, grid_w) floats apart.
 struct PlanesJob {
   const ConvProblem& problem;
   ElementType input = ElementType::f32;
   const void* x = nullptr;  ///< the whole batch
   int64_t image = 0, channel = 0, channels = 0;
   int64_t step_h = 1, step_w = 1;
-  std::span<const int64_t> phases, columns;
-  int64_t first_row = 0, rows = 0;  ///< values of i
+  std::span<const int64_t> phases, columns;  ///< both ascending
+  int64_t first_row = 0, rows = 0;           ///< values of i
   int64_t grid_w = 0;
-  int64_t pitch = 0;            ///< floats from plane to plane: plane_pitch(most rows, grid_w)
-  float* planes = nullptr;      ///< channels * phases * columns * pitch floats
-  float* row_buffer = nullptr;  ///< row_buffer_count() floats
+  int64_t pitch = 0;         ///< floats from plane to plane: plane_pitch() of the most rows
+  float* planes = nullptr;   ///< channels * phases * columns * pitch floats, aligned to 64 bytes
+  float* scratch = nullptr;  ///< planes_scratch_count() floats for the most rows
 };
 
-/// Floats of a plane: its rows and room for a vector that runs over.
+/// Floats of a plane: its rows, and room for a vector that runs over.
 int64_t plane_pitch(int64_t rows, int64_t grid_w);
 
-/// Floats of PlanesJob::row_buffer for rows whose last pixel is `reach` from the padded row's begin.
-int64_t row_buffer_count(int64_t reach);
+/// Floats of PlanesJob::scratch.
+int64_t planes_scratch_count(const ConvProblem& problem, int64_t step_w, int64_t last_column, int64_t rows,
+                             int64_t grid_w);
 
 void fill_planes(const PlanesJob& job);
 

@@ -76,9 +76,9 @@ struct Bands {
   int64_t bands = 0;      ///< of an image
   int64_t grid_rows = 0;  ///< the most rows of the grid under a band: as many as output rows, or what pooling needs
   int64_t pitch = 0;      ///< see PlanesJob
-  int64_t planes_count = 0, row_count = 0, sums_count = 0;  ///< floats of scratch
+  int64_t planes_count = 0, rows_count = 0, sums_count = 0;  ///< floats of scratch
 
-  int64_t scratch_count() const { return round_up(planes_count + row_count + sums_count, 16); }
+  int64_t scratch_count() const { return round_up(planes_count + rows_count + sums_count, 16); }
 };
 
 /// Rows of the grid under some output rows.
@@ -104,7 +104,8 @@ Bands bands_of(const ConvStep& step, const Form& form, int threads) {
   }
   bands.pitch = plane_pitch(bands.grid_rows + form.rows_beyond, form.grid_w);
   bands.planes_count = checked_add(checked_mul(planes, bands.pitch), kTileOverrun);
-  bands.row_count = row_buffer_count((form.grid_w - 1) * form.step_w + form.columns.back());
+  bands.rows_count =
+      planes_scratch_count(problem, form.step_w, form.columns.back(), bands.grid_rows + form.rows_beyond, form.grid_w);
   const bool sums = step.epilogue.pool && !form.pooled;
   bands.sums_count = sums ? checked_product({problem.maps_per_group(), bands.grid_rows, form.grid_w}) : 0;
   return bands;
@@ -166,12 +167,12 @@ void convolve(const Piece& piece) {
   const int64_t maps = problem.maps_per_group(), first_map = piece.group * maps, plane = output[2] * output[3];
   const int64_t channels = problem.channels_per_group(), taps = problem.r * problem.s;
   float* const planes = piece.scratch;
-  float* const row_buffer = planes + bands.planes_count;
+  float* const planes_scratch = planes + bands.planes_count;
   float* const y = args.y + (piece.image * problem.k + first_map) * plane;
 
   // Sums go where the output stands, unless they are yet to be pooled.
   const bool in_place = bands.sums_count == 0;
-  float* const sums = in_place ? y + first * output[3] : row_buffer + bands.row_count;
+  float* const sums = in_place ? y + first * output[3] : planes_scratch + bands.rows_count;
   const int64_t pitch = in_place ? plane : rows.count * form.grid_w;
   for (int64_t channel = 0; channel < channels; channel += form.channels) {
     const int64_t filled = std::min(form.channels, channels - channel), terms = filled * taps;
@@ -190,7 +191,7 @@ void convolve(const Piece& piece) {
                  .grid_w = form.grid_w,
                  .pitch = bands.pitch,
                  .planes = planes,
-                 .row_buffer = row_buffer});
+                 .scratch = planes_scratch});
     for_each_tile(problem, form.pooled, [&](int64_t map, int64_t tile_maps) {
       const float* w =
           static_cast<const float*>(args.prepared) + (first_map + map) * problem.terms() + channel * taps * tile_maps;
