@@ -82,7 +82,7 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) 
 Classifier load_classifier(const ClassifyOptions& options) {
   const Clock::time_point begin = Clock::now();
   Classifier loaded;
-  loaded.device = open_device(options.compute.device, options.compute.device_options());
+  loaded.device = options.compute.open();
   Graph graph = load_model(options.model);
   const int64_t side = image_side(graph, options.side);
   loaded.course_model = course_model_name(graph);
@@ -101,10 +101,7 @@ Classifier load_classifier(const ClassifyOptions& options) {
     loaded.images = resized(data.images, side, threads);
   }
 
-  const EngineOptions engine{.plan = {.mode = options.plan,
-                                      .math = options.compute.math,
-                                      .kernel = options.compute.kernel == "auto" ? "" : options.compute.kernel,
-                                      .input = ElementType::u8},
+  const EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
                              .batch = options.batch};
   const std::string name = graph.name;
   loaded.engine = std::make_unique<Engine>(std::move(graph), loaded.images.shape(), *loaded.device, engine);

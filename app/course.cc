@@ -78,7 +78,7 @@ void run_script(const Script& script, CourseOptions& options, Output& output) {
   options.classify.plan = PlanMode::layers;
   options.classify.compute.device = script.device;
   options.classify.compute.kernel = script.kernel;
-  const std::unique_ptr<Device> device = open_device(script.device, options.classify.compute.device_options());
+  const std::unique_ptr<Device> device = options.classify.compute.open();
   if (script.library && find_conv_kernel(script.kernel, device->caps().kind) == nullptr) {
     throw unavailable("{}: this build has no {}, the library whose convolution it runs; see 'convlab list kernels'",
                       script.name, script.kernel);

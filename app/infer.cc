@@ -23,14 +23,11 @@ struct InferOptions {
 
 void infer(const InferOptions& options, Output& output) {
   require_writable("--output", options.output);
-  const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
+  const std::unique_ptr<Device> device = options.compute.open();
   Graph graph = load_model(options.model);
   const Tensor input = parse_npy(read_file(options.input), options.input);
-  const EngineOptions engine_options{
-      .plan = {.math = options.compute.math,
-               .kernel = options.compute.kernel == "auto" ? "" : options.compute.kernel,
-               .input = input.type() == ElementType::u8 ? ElementType::u8 : ElementType::f32}};
-  const std::string name = graph.name;
+  const ElementType type = input.type() == ElementType::u8 ? ElementType::u8 : ElementType::f32;
+  const EngineOptions engine_options{.plan = options.compute.plan_options(PlanMode::fused, type)};
   Engine engine(std::move(graph), input.shape(), *device, engine_options);
   const Tensor result = engine.run(input);
   write_file(options.output, to_npy(result));

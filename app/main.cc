@@ -56,17 +56,16 @@ void open_standard_streams() {
 
 /// CLI11 tells what it did not expect; this adds the option that was probably meant.
 [[noreturn]] void reject_arguments(const CLI::App& command, const CLI::ParseError& error) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
   std::string hint;
   for (const std::string& extra : command.remaining()) {
-    std::vector<std::string> names;
-    for (const CLI::Option* option : command.get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    }
     const std::string nearest = extra.starts_with("--") ? closest(extra.substr(0, extra.find('=')), names) : "";
     if (!nearest.empty()) hint = fmt::format(" (did you mean {}?)", nearest);
   }
-  const std::string name = command.get_parent() == nullptr ? "convlab" : "convlab " + command.get_name();
-  throw bad_input("{}: {}{}; see '{} --help'", name, error.what(), hint, name);
+  throw bad_input("{}: {}{}; see 'convlab {} --help'", command.get_name(), error.what(), hint, command.get_name());
 }
 
 void run(int argc, char** argv) {
@@ -102,6 +101,7 @@ void run(int argc, char** argv) {
     Output("").print("{}", text);
     return;
   } catch (const CLI::ParseError& error) {
+    if (parser == &app) throw bad_input("'{}' is no command; 'convlab --help' lists all", first);
     reject_arguments(*parser, error);
   }
   for (size_t i = 0; i < parsers.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab::app {
 namespace {
@@ -58,6 +59,22 @@ CLI::Option* add_text(CLI::App& options, const std::string& names, std::string& 
     if (text.empty()) throw bad_input("{}: the value is empty", name);
     value = text;
   });
+}
+
+std::unique_ptr<Device> ComputeOptions::open() const {
+  std::unique_ptr<Device> opened = open_device(device, device_options());
+  const DeviceKind kind = opened->caps().kind;
+  const std::vector<ConvKernel>& all = conv_kernels();
+  if (std::none_of(all.begin(), all.end(),
+                   [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == math; })) {
+    throw unavailable("--math {}: no kernel on {} computes convolutions in {}; 'convlab list kernels' shows all",
+                      name_of(math), name_of(kind), name_of(math));
+  }
+  return opened;
+}
+
+PlanOptions ComputeOptions::plan_options(PlanMode mode, ElementType input) const {
+  return {.mode = mode, .math = math, .kernel = kernel == "auto" ? "" : kernel, .input = input};
 }
 
 PlanMode parse_plan(const std::string& text, const std::string& name) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,13 @@ struct ComputeOptions {
   int64_t threads = 0;  ///< 0: as many as this process may use
 
   DeviceOptions device_options() const { return {.threads = static_cast<int>(threads)}; }
+
+  /// Opens the device. Error(unavailable) also where it has no kernel that computes in `math`: what is faster because
+  /// less precise is asked for by who wants to see it, and more precise arithmetic in its place would mislead.
+  std::unique_ptr<Device> open() const;
+
+  /// The plan that these ask for, of inputs of this type.
+  PlanOptions plan_options(PlanMode mode, ElementType input) const;
 };
 
 /// "layers" or "fused"; `name` is the option's.

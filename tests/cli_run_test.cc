@@ -1,0 +1,203 @@
+// `convlab run` and the course's commands on the real data: lines, figures and exit statuses.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "tests/program.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+void expect_match(const std::string& text, const std::string& pattern) {
+  EXPECT_TRUE(std::regex_match(text, std::regex(pattern))) << text;
+}
+
+const std::string kLoading = "Loading fashion-mnist data\\.\\.\\. done\nLoading model\\.\\.\\. done\n";
+const std::string kOpTime = "Op Time: [0-9]+\\.[0-9]{6}\n";
+
+TEST(CliRun, PrintsTheCoursesLinesThenTheLayersThenWhatItUsed) {
+  const ProgramRun run = run_program({"run", "-n", "100"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.complaint, IsEmpty());  // a pipe gets no progress
+  expect_match(run.output, kLoading + "New Inference\n" + kOpTime + kOpTime +
+                               "Correctness: 0\\.[0-9]+ Model: ece408\n"
+                               "\nlayer +op +kernel +math +time \\(ms\\) +GFLOP/s +of bound\n([^\n]+ %\n)+"
+                               "\n100 images to labels in [0-9.]+ ms on cpu [^\n]+\nbound: [^\n]+\n"
+                               "[0-9.]+user [0-9.]+system [0-9]+:[0-9.]+elapsed [0-9]+%CPU \\(0avgtext\\+0avgdata "
+                               "[0-9]+maxresident\\)k\n");
+}
+
+nlohmann::json json_of(const std::vector<std::string>& arguments) {
+  const ProgramRun run = run_program(arguments);
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  return nlohmann::json::parse(run.output);
+}
+
+TEST(CliRun, JsonHoldsEveryFigure) {
+  const auto json = json_of({"run", "sp19", "-n", "50", "--repeat", "3", "--threads", "1", "--json", "-"});
+  EXPECT_EQ(json["model"], "sp19");
+  EXPECT_EQ(json["images"], 50);
+  EXPECT_GT(json["accuracy"], 0.7);
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_EQ(json["math"], "fp32");
+  EXPECT_EQ(json["plan"], "fused");
+  EXPECT_EQ(json["threads"], 1);
+  EXPECT_GT(json["network_s"], 0);
+  EXPECT_GT(json["load_s"], 0);
+  EXPECT_GT(json["total_s"].get<double>(), json["load_s"].get<double>() + json["network_s"].get<double>());
+  EXPECT_GT(json["max_rss_kb"], 1000);
+  double sum = 0;
+  std::vector<std::string> problems;
+  for (const auto& layer : json["layers"]) {
+    EXPECT_FALSE(layer["name"].get<std::string>().empty());
+    EXPECT_FALSE(layer["op"].get<std::string>().empty());
+    EXPECT_THAT(layer["kernel"].get<std::string>(), StartsWith("cpu."));
+    sum += layer["op_time_s"].get<double>();
+    if (layer["problem"] != "") {
+      problems.push_back(layer["problem"]);
+      EXPECT_GT(layer["gflops"], 0);
+    }
+  }
+  EXPECT_THAT(problems, testing::ElementsAre("n50_c1h48w48_k6r5s5", "n50_c6h22w22_k16r5s5"));
+  EXPECT_GT(sum, 0);
+}
+
+TEST(CliRun, TheWayOfComputingDoesNotChangeTheAnswer) {
+  const double expected = json_of({"run", "sp18", "-n", "40", "--json", "-"})["accuracy"];
+  const std::vector<std::vector<std::string>> ways{{"--plan", "layers"},
+                                                   {"--kernel", "cpu.reference"},
+                                                   {"--kernel", "cpu.im2col_gemm", "--plan", "layers"},
+                                                   {"--batch", "7"},
+                                                   {"--threads", "3", "--batch", "1"}};
+  for (std::vector<std::string> way : ways) {
+    way.insert(way.begin(), {"run", "sp18", "-n", "40", "--json", "-"});
+    const auto json = json_of(way);
+    EXPECT_EQ(json["accuracy"], expected) << testing::PrintToString(way);
+    if (way[6] == "--kernel") {
+      for (const auto& layer : json["layers"]) {
+        if (layer["problem"] != "") {
+          EXPECT_EQ(layer["kernel"], way[7]);
+        }
+      }
+    }
+  }
+}
+
+TEST(CliRun, ExpectedAccuracyDecidesTheExitStatus) {
+  EXPECT_EQ(run_program({"run", "sp19", "-n", "100", "--expect", "0.7"}).status, 0);
+  const TemporaryFolder folder;
+  const std::string json = (folder.path() / "run.json").string();
+  const ProgramRun wrong = run_program({"run", "fa17-low", "-n", "100", "--expect", "0.95", "--json", json});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.output, HasSubstr("Model: ece408-low\n"));
+  EXPECT_THAT(wrong.complaint, HasSubstr("below --expect 0.95"));
+  EXPECT_TRUE(std::filesystem::exists(json));
+}
+
+TEST(CliRun, MoreImagesThanThereAreAreAllWithANote) {
+  const ProgramRun run = run_program({"run", "fa17-low", "-n", "10001"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.complaint, HasSubstr("10000"));
+  EXPECT_THAT(run.output, HasSubstr("\n10000 images to labels"));
+}
+
+TEST(CliRun, AnotherSizeThanTheModelsIsAnError) {
+  const ProgramRun run = run_program({"run", "fa19", "--size", "48"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.output, IsEmpty());
+  EXPECT_THAT(run.complaint, HasSubstr("70x70"));
+}
+
+TEST(CliCourse, OwnOperatorPrintsExactlyTheseLines) {
+  for (const std::string semester : {"sp18", "fa18", "sp19", "fa19"}) {
+    const ProgramRun run = run_program({"m2.1", "10", "--semester", semester});
+    EXPECT_EQ(run.status, 0) << run.complaint;
+    EXPECT_THAT(run.complaint, IsEmpty());
+    expect_match(run.output,
+                 kLoading + "New Inference\n" + kOpTime + kOpTime + "Correctness: [01]\\.[0-9]+ Model: ece408\n");
+  }
+}
+
+TEST(CliCourse, Fa17AnnouncesFirstAndTakesAModel) {
+  for (const std::string model : {"ece408-high", "ece408-low"}) {
+    const ProgramRun run = run_program({"m2.1", model, "10", "--semester", "fa17"});
+    EXPECT_EQ(run.status, 0) << run.complaint;
+    expect_match(run.output,
+                 "New Inference\n" + kLoading + kOpTime + "Correctness: [01]\\.[0-9]+ Model: " + model + "\n");
+  }
+  EXPECT_THAT(run_program({"m2.1", "10", "--semester", "fa17"}).output, EndsWith("Model: ece408-high\n"));
+}
+
+TEST(CliCourse, ImagesAreClamped) {
+  const ProgramRun none = run_program({"m2.1", "0", "--semester", "fa17"});
+  EXPECT_EQ(none.status, 0) << none.complaint;
+  EXPECT_THAT(none.output, HasSubstr("\nCorrectness: 1.0 "));  // one image, and it is an ankle boot
+  const auto json = json_of({"m2.1", "ece408-low", "20000", "--semester", "fa17", "--json", "-"});
+  EXPECT_EQ(json["images"], 10000);
+  EXPECT_EQ(json["plan"], "layers");
+}
+
+bool has_kernel(const std::string& name) {
+  const auto list = json_of({"list", "kernels", "--json", "-"});
+  for (const auto& kernel : list["kernels"]) {
+    if (kernel["name"] == name) return true;
+  }
+  return false;
+}
+
+TEST(CliCourse, LibraryOperatorPrintsTheMetric) {
+  const ProgramRun run = run_program({"m1.1", "20", "--semester", "sp19"});
+  if (!has_kernel("onednn")) {
+    EXPECT_EQ(run.status, 3);
+    EXPECT_THAT(run.complaint, HasSubstr("onednn"));
+    GTEST_SKIP() << "this build has no oneDNN";
+  }
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  expect_match(run.output, kLoading + "EvalMetric: \\{'accuracy': [01]\\.[0-9]+\\}\n");
+  expect_match(run_program({"m1.1", "20", "--semester", "fa17"}).output,
+               "New Inference\n" + kLoading + "EvalMetric: \\{'accuracy': [01]\\.[0-9]+\\}\n");
+}
+
+TEST(CliCourse, WithoutAGpuItsScriptsExitWithThree) {
+  const auto list = json_of({"list", "devices", "--json", "-"});
+  for (const auto& device : list["devices"]) {
+    if (device["name"] == "cuda:0") GTEST_SKIP() << "there is a GPU";
+  }
+  for (const std::string script : {"m1.2", "m3.1", "m4.1", "final"}) {
+    const ProgramRun run = run_program({script, "10"});
+    EXPECT_EQ(run.status, 3) << script;
+    EXPECT_THAT(run.output, IsEmpty());
+    EXPECT_THAT(run.complaint, HasSubstr("CUDA"));
+  }
+  EXPECT_EQ(run_program({"run", "-n", "1", "--device", "cuda"}).status, 3);
+  EXPECT_EQ(run_program({"run", "-n", "1", "--device", "cuda:1"}).status, 3);
+}
+
+TEST(CliRun, ArithmeticThatNoKernelOffersIsNotReplaced) {
+  std::set<std::string> offered;
+  const auto list = json_of({"list", "kernels", "--json", "-"});
+  for (const auto& kernel : list["kernels"]) {
+    if (kernel["device"] == "cpu") offered.insert(kernel["math"]);
+  }
+  EXPECT_TRUE(offered.contains("fp32"));
+  for (const std::string math : {"fp32", "bf16", "fp16", "tf32", "bf16x2"}) {
+    const ProgramRun run = run_program({"run", "fa17-low", "-n", "1", "--device", "cpu", "--math", math});
+    EXPECT_EQ(run.status, offered.contains(math) ? 0 : 3) << run.complaint;
+    if (!offered.contains(math)) {
+      EXPECT_THAT(run.complaint, HasSubstr("in " + math));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convlab

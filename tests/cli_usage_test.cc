@@ -1,0 +1,134 @@
+// The binary's manners: help, unknown commands and options, values out of range, where output goes, exit statuses.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/program.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr const char* kCommands[] = {"list", "run",   "m1.1",  "m1.2",   "m2.1",   "m3.1",
+                                     "m4.1", "final", "infer", "verify", "convert"};
+
+void expect_usage_error(const std::vector<std::string>& arguments, const std::vector<std::string>& places) {
+  const ProgramRun run = run_program(arguments);
+  EXPECT_EQ(run.status, 2) << testing::PrintToString(arguments) << run.complaint;
+  EXPECT_THAT(run.output, IsEmpty());
+  EXPECT_THAT(run.complaint, StartsWith("convlab: "));
+  for (const std::string& place : places) EXPECT_THAT(run.complaint, HasSubstr(place));
+}
+
+TEST(CliUsage, HelpListsEveryCommandAndEachHasAnExample) {
+  const ProgramRun help = run_program({"--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.complaint, IsEmpty());
+  for (const std::string command : kCommands) {
+    EXPECT_THAT(help.output, HasSubstr("\n  " + command + " "));
+    const ProgramRun of_command = run_program({command, "--help"});
+    EXPECT_EQ(of_command.status, 0);
+    EXPECT_THAT(of_command.output, HasSubstr("Usage: convlab " + command));
+    EXPECT_THAT(of_command.output, HasSubstr("Example: convlab " + command));
+    EXPECT_THAT(of_command.output, HasSubstr("--json"));
+  }
+}
+
+TEST(CliUsage, Version) {
+  const ProgramRun run = run_program({"--version"});
+  EXPECT_EQ(run.status, 0);
+  EXPECT_THAT(run.output, testing::MatchesRegex("convlab [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(CliUsage, WhatIsUnknownIsNamedWithTheNearest) {
+  expect_usage_error({}, {"no command", "--help"});
+  expect_usage_error({"rnu"}, {"'rnu'", "'run'"});
+  expect_usage_error({"--foo"}, {"--foo"});
+  expect_usage_error({"run", "--imags", "5"}, {"--imags", "--images"});
+  expect_usage_error({"run", "fa19", "sp18"}, {"sp18"});
+  expect_usage_error({"run", "fa91"}, {"'fa91'", "fa19"});
+  expect_usage_error({"run", "--kernel", "cpu.refrence", "-n", "1"}, {"cpu.refrence", "cpu.reference"});
+  expect_usage_error({"run", "--device", "toaster"}, {"toaster"});
+  expect_usage_error({"list", "kernals"}, {"kernals", "kernels"});
+  expect_usage_error({"infer", "fa19"}, {"--input"});
+  expect_usage_error({"convert"}, {"MODEL"});
+}
+
+TEST(CliUsage, ValuesAreWholeAndInRange) {
+  for (const std::string value : {"-5", "0", "ten", "5x", "", "1.5", "99999999999999999999"}) {
+    expect_usage_error({"run", "-n", value}, {"--images"});
+    expect_usage_error({"run", "--threads", value}, {"--threads"});
+    expect_usage_error({"run", "--batch", value}, {"--batch"});
+    expect_usage_error({"run", "--repeat", value}, {"--repeat"});
+    expect_usage_error({"run", "--size", value}, {"--size"});
+  }
+  expect_usage_error({"run", "--threads=0"}, {"--threads", "1 to 1024"});
+  for (const std::string value : {"-0.1", "1.1", "nan", "inf", "x"}) {
+    expect_usage_error({"run", "--expect", value}, {"--expect"});
+  }
+  expect_usage_error({"run", "--math", "fp31"}, {"--math", "fp32"});
+  expect_usage_error({"run", "--plan", "wide"}, {"--plan", "fused"});
+  expect_usage_error({"run", "--split", "both"}, {"--split"});
+  expect_usage_error({"run", "-n"}, {"--images"});
+  expect_usage_error({"run", "-n", "1", "-n", "2"}, {"--images"});
+  expect_usage_error({"m2.1", "-5"}, {"-5"});
+  expect_usage_error({"m2.1", "ten"}, {"IMAGES", "ten"});
+  expect_usage_error({"m2.1", "10", "20"}, {"too many"});
+  expect_usage_error({"m2.1", "--semester", "fa16"}, {"--semester", "fa17"});
+  expect_usage_error({"m2.1", "--semester", "fa17", "ece408-mid", "10"}, {"ece408-mid", "ece408-low"});
+}
+
+TEST(CliUsage, WhatIsNotThereIsExitStatusThree) {
+  const ProgramRun run = run_program({"run", "-n", "1", "--math", "fp32", "--plan", "folded"});
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.output, IsEmpty());
+  EXPECT_THAT(run.complaint, HasSubstr("folded"));
+}
+
+TEST(CliUsage, AnUnwritableFileIsFoundBeforeTheWork) {
+  const TemporaryFolder folder;
+  for (const std::string& path : {std::string("/no/such/folder/out.json"), folder.path().string()}) {
+    expect_usage_error({"list", "--json", path}, {"--json", path});
+    expect_usage_error({"run", "-n", "1", "--json", path}, {"--json", path});
+    expect_usage_error({"convert", "fa19", "-o", path}, {"-o", path});
+    expect_usage_error({"infer", "fa19", "--input", "x.npy", "--output", path}, {"--output", path});
+  }
+  const ProgramRun full = run_program({"list", "kernels", "--json", "/dev/full"});
+  EXPECT_EQ(full.status, 2);
+  EXPECT_THAT(full.complaint, HasSubstr("/dev/full: cannot write: No space left"));
+}
+
+TEST(CliUsage, JsonOnStandardOutputIsAlone) {
+  const ProgramRun run = run_program({"list", "--json", "-"});
+  EXPECT_EQ(run.status, 0);
+  const auto json = nlohmann::json::parse(run.output);
+  EXPECT_EQ(json["kernels"][0]["name"], "cpu.reference");
+  EXPECT_EQ(json["kernels"][0]["device"], "cpu");
+  EXPECT_EQ(json["kernels"][0]["rung"], 0);
+  EXPECT_EQ(json["kernels"][0]["math"], "fp32");
+  EXPECT_FALSE(json["kernels"][0]["idea"].get<std::string>().empty());
+  EXPECT_EQ(json["models"].size(), 7u);
+  EXPECT_EQ(json["devices"][0]["name"], "cpu");
+  EXPECT_FALSE(json["devices"][0]["description"].get<std::string>().empty());
+  const auto models = nlohmann::json::parse(run_program({"list", "models", "--json", "-"}).output);
+  EXPECT_FALSE(models.contains("kernels"));
+  for (const auto& model : models["models"]) {
+    EXPECT_GT(model["accuracy"], 0.5) << model;
+    EXPECT_THAT(model["input"].get<std::string>(), StartsWith("1x"));
+  }
+}
+
+TEST(CliUsage, OutputThatIsLostIsAnError) {
+  const ProgramRun run = run_program({"list", "kernels"}, "/dev/full");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.complaint, HasSubstr("standard output: cannot write"));
+}
+
+}  // namespace
+}  // namespace convlab
