@@ -20,12 +20,6 @@ Shape shape_of(const onnx::TensorProto& proto) {
   return {proto.dims().begin(), proto.dims().end()};
 }
 
-void check_count(int64_t have, const Shape& shape, std::string_view unit) {
-  if (have != element_count(shape)) {
-    throw bad_input("its shape {} does not fit its data of {} {}", to_text(shape), have, unit);
-  }
-}
-
 /// int32_data holds every integer up to 32 bits, and float16 as its bits.
 template <class T>
 void copy_narrowed(const onnx::TensorProto& proto, Tensor& tensor) {
@@ -41,7 +35,9 @@ void copy_narrowed(const onnx::TensorProto& proto, Tensor& tensor) {
 
 Tensor read_typed(const onnx::TensorProto& proto, ElementType type, Shape shape) {
   const auto allocate = [&](int count) {
-    check_count(count, shape, "elements");
+    if (count != element_count(shape)) {
+      throw bad_input("its shape {} does not fit its data of {} elements", to_text(shape), count);
+    }
     return Tensor(type, std::move(shape));
   };
   switch (type) {
@@ -74,7 +70,9 @@ Tensor read_typed(const onnx::TensorProto& proto, ElementType type, Shape shape)
 Tensor read_raw(const onnx::TensorProto& proto, ElementType type, Shape shape) {
   const std::string& raw = proto.raw_data();
   const int64_t size = static_cast<int64_t>(size_of(type)), bytes = static_cast<int64_t>(raw.size());
-  if (checked_mul(element_count(shape), size) != bytes) check_count(bytes, shape, fmt::format("bytes, {} each", size));
+  if (checked_mul(element_count(shape), size) != bytes) {
+    throw bad_input("its shape {} of {} does not fit its data of {} bytes", to_text(shape), name_of(type), bytes);
+  }
   Tensor tensor(type, std::move(shape));
   if (bytes > 0) std::memcpy(tensor.raw(), raw.data(), raw.size());
   return tensor;
