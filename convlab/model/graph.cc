@@ -1,5 +1,8 @@
 #include "convlab/model/graph.h"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "convlab/base/error.h"
 #include "convlab/model/shapes.h"
 
@@ -61,8 +64,23 @@ std::string name_of(const Op& op) {
                     op);
 }
 
+void drop_unused(Graph& graph) {
+  std::unordered_set<ValueId> used{graph.output};
+  std::vector<Node> kept;
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    if (!used.contains(node->output)) continue;
+    used.insert(node->inputs.begin(), node->inputs.end());
+    kept.push_back(std::move(*node));
+  }
+  std::ranges::reverse(kept);
+  graph.nodes = std::move(kept);
+  std::erase_if(graph.constants, [&](const auto& constant) { return !used.contains(constant.first); });
+  if (!used.contains(graph.input)) throw bad_input("its output does not depend on its input");
+}
+
 std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape) {
   const size_t values = graph.value_names.size();
+  const std::string place = graph.name.empty() ? "" : graph.name + ": ";
   const auto fits = [&] {
     if (input_shape.size() != graph.input_shape.size()) return false;
     for (size_t i = 0; i < input_shape.size(); ++i) {
@@ -71,9 +89,9 @@ std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape) {
     return true;
   };
   const auto known = [&](ValueId value) { return value >= 0 && static_cast<size_t>(value) < values; };
-  if (!known(graph.input) || !known(graph.output)) throw bad_input("{}: no input or no output", graph.name);
+  if (!known(graph.input) || !known(graph.output)) throw bad_input("{}no input or no output", place);
   if (!fits()) {
-    throw bad_input("{}: an input of shape {} does not fit '{}', which takes {} (-1: any size)", graph.name,
+    throw bad_input("{}an input of shape {} does not fit '{}', which takes {} (-1: any size)", place,
                     to_text(input_shape), graph.value_names[static_cast<size_t>(graph.input)],
                     to_text(graph.input_shape));
   }
@@ -102,10 +120,10 @@ std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape) {
       }
       set(node.output, output_shape(node.op, inputs));
     } catch (const Error& error) {
-      throw bad_input("{}: node '{}' ({}): {}", graph.name, node.name, name_of(node.op), error.what());
+      throw bad_input("{}node '{}' ({}): {}", place, node.name, name_of(node.op), error.what());
     }
   }
-  if (!computed[static_cast<size_t>(graph.output)]) throw bad_input("{}: no node computes the output", graph.name);
+  if (!computed[static_cast<size_t>(graph.output)]) throw bad_input("{}no node computes the output", place);
   return shapes;
 }
 

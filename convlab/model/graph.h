@@ -108,6 +108,10 @@ struct Graph {
   }
 };
 
+/// Drops the nodes that the output does not depend on, such as what remains of a training graph, and constants that no
+/// node uses. Error(bad_input) where the output does not depend on the input.
+void drop_unused(Graph& graph);
+
 /// The shape of each value for this input shape, by ValueId; {} for values that nothing uses. All sizes are at least 1.
 /// Error(bad_input) that names node, operator and reason where shapes do not fit each other, where the input's shape is
 /// not the graph's, or where the graph breaks a promise made above (an input that is not computed yet, a convolution's

@@ -2,293 +2,355 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
+#include <tuple>
 
+#include "convlab/base/checked.h"
 #include "convlab/base/text.h"
 #include "convlab/model/mxnet_params.h"
+#include "convlab/model/mxnet_symbol.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {
 namespace {
 
-using nlohmann::json;
-
-/// A node's attributes: texts such as "(5, 5)" and "True".
-class Attributes {
- public:
-  explicit Attributes(const json& node) {
-    for (const char* key : {"attrs", "attr", "param"}) {  // newer files first
-      if (!node.contains(key)) continue;
-      for (const auto& [name, value] : node[key].items()) {
-        if (!value.is_string()) throw bad_input("attribute {} is not a text", name);
-        texts_[name] = value.get<std::string>();
-      }
-    }
-  }
-
-  std::string text(const std::string& name, const std::string& otherwise) const {
-    const auto found = texts_.find(name);
-    return found == texts_.end() ? otherwise : found->second;
-  }
-
-  bool flag(const std::string& name, bool otherwise) const {
-    const std::string value = text(name, otherwise ? "True" : "False");
-    if (value == "True" || value == "1" || value == "true") return true;
-    if (value == "False" || value == "0" || value == "false") return false;
-    throw bad_input("attribute {} is '{}', not True or False", name, value);
-  }
-
-  int64_t integer(const std::string& name) const {
-    return parse_int(text(name, ""), "attribute " + name, 1, int64_t{1} << 31);
-  }
-
-  double real(const std::string& name, double otherwise) const {
-    const auto found = texts_.find(name);
-    return found == texts_.end() ? otherwise : parse_double(found->second, "attribute " + name, 0, 1e9);
-  }
-
-  /// "(5, 5)" or "5": height and width.
-  std::pair<int64_t, int64_t> pair(const std::string& name, int64_t otherwise, int64_t least) const {
-    std::string value = text(name, "");
-    std::erase_if(value, [](char c) { return c == '(' || c == ')' || c == '[' || c == ']' || c == ' '; });
-    if (value.ends_with(',')) value.pop_back();
-    if (value.empty()) return {otherwise, otherwise};
-    const std::vector<std::string> parts = split(value, ',');
-    if (parts.size() > 2) throw bad_input("attribute {} has {} sizes; 2-D is supported", name, parts.size());
-    const std::string what = "attribute " + name;
-    constexpr int64_t kMost = int64_t{1} << 31;
-    return {parse_int(parts.front(), what, least, kMost), parse_int(parts.back(), what, least, kMost)};
-  }
-
- private:
-  std::map<std::string, std::string> texts_;
-};
-
+/// Goes through a symbol's nodes in their order. Errors give node and reason, without the file.
 class Importer {
  public:
-  Importer(const json& symbol, std::map<std::string, Tensor> params) : symbol_(symbol), params_(std::move(params)) {}
+  Importer(const MxnetSymbol& symbol, const std::map<std::string, Tensor>& params)
+      : symbol_(symbol), params_(params), values_(symbol.nodes.size(), kUnknown) {}
 
   Graph import();
 
  private:
-  void import_node(const json& node, const std::string& op, const std::string& name);
-  void convolution(const Attributes& attributes, const std::string& name, const std::vector<ValueId>& inputs);
-  void pooling(const Attributes& attributes, const std::string& name, const std::vector<ValueId>& inputs);
-  void fully_connected(const Attributes& attributes, const std::string& name, const std::vector<ValueId>& inputs);
-  void batch_norm(const Attributes& attributes, const std::string& name, std::vector<ValueId> inputs);
+  /// A variable that has no array in the params file. What reads it decides whether it is the image, a label or
+  /// missing weights.
+  static constexpr ValueId kUnknown = -1;
 
-  std::vector<ValueId> inputs_of(const json& node);
+  ValueId import_node(const MxnetNode& node);
+  ValueId convolution(const MxnetNode& node);
+  ValueId pooling(const MxnetNode& node);
+  ValueId fully_connected(const MxnetNode& node);
+  ValueId batch_norm(const MxnetNode& node);
+  ValueId activation(const MxnetNode& node);
+  ValueId softmax(const MxnetNode& node);
+
   ValueId variable(const std::string& name);
-  ValueId add(const std::string& name, Op op, std::vector<ValueId> inputs);
-  const Tensor& weights(ValueId value, const char* what) const;
-  void infer_input_shape();
+  ValueId add(const MxnetNode& node, Op op, std::vector<ValueId> inputs);
+  ValueId data(const MxnetNode& node);
+  ValueId weights(const MxnetNode& node, size_t input);
+  const Shape& shape_of(ValueId constant) const { return graph_.constants.at(constant).shape(); }
 
-  const json& symbol_;
-  std::map<std::string, Tensor> params_;
+  int64_t channels() const;
+  std::optional<size_t> first_dense_layer() const;
+  std::optional<int64_t> columns_at(int64_t side, size_t dense) const;
+  void infer_input_shape();
+  void finish_with_shapes();
+
+  const MxnetSymbol& symbol_;
+  const std::map<std::string, Tensor>& params_;
+  std::vector<ValueId> values_;  // by node
+  std::set<std::string> variables_;
+  std::map<ValueId, ValueId> fixed_gammas_;  // ones in place of a gamma
   Graph graph_;
-  std::vector<ValueId> values_;  // by node; -1 where a node has none (labels)
 };
 
-/// A variable's value: weights are in the params file; labels are not, and nobody asks for them; the rest is the input.
 ValueId Importer::variable(const std::string& name) {
   for (const char* kind : {"arg:", "aux:"}) {
     const auto found = params_.find(kind + name);
     if (found == params_.end()) continue;
     Tensor tensor = converted(found->second, ElementType::f32);
-    const auto numbers = tensor.values<float>();
-    if (std::any_of(numbers.begin(), numbers.end(), [](float value) { return std::isnan(value); })) {
-      throw bad_input("weights '{}' hold NaN", name);
+    if (std::ranges::any_of(tensor.values<float>(), [](float value) { return std::isnan(value); })) {
+      throw bad_input("weights hold NaN");
     }
-    const ValueId value = graph_.add_value(name);
-    graph_.constants[value] = std::move(tensor);
+    const ValueId value = graph_.add_value(printable(name));
+    graph_.constants.emplace(value, std::move(tensor));
     return value;
   }
-  if (name.ends_with("label")) return -1;
-  if (graph_.input >= 0) {
-    throw bad_input("variable '{}' is not in the params file, and the input is already '{}'", name,
-                    graph_.value_names[graph_.input]);
-  }
-  return graph_.input = graph_.add_value(name);
+  return kUnknown;
 }
 
-ValueId Importer::add(const std::string& name, Op op, std::vector<ValueId> inputs) {
-  const ValueId output = graph_.add_value(name);
-  graph_.nodes.push_back({name, std::move(op), std::move(inputs), output});
+ValueId Importer::add(const MxnetNode& node, Op op, std::vector<ValueId> inputs) {
+  const ValueId output = graph_.add_value(printable(node.name));
+  graph_.nodes.push_back({printable(node.name), std::move(op), std::move(inputs), output});
   return output;
 }
 
-const Tensor& Importer::weights(ValueId value, const char* what) const {
-  const auto found = graph_.constants.find(value);
-  if (found == graph_.constants.end()) throw bad_input("{} are not in the params file", what);
-  return found->second;
-}
-
-std::vector<ValueId> Importer::inputs_of(const json& node) {
-  std::vector<ValueId> inputs;
-  for (const json& input : node.at("inputs")) {
-    const auto source = input.at(0).get<int64_t>(), output = input.size() > 1 ? input.at(1).get<int64_t>() : 0;
-    if (source < 0 || source >= static_cast<int64_t>(values_.size())) {
-      throw bad_input("takes node {} as input, which does not come before it", source);
-    }
-    if (output != 0) throw bad_input("takes output {} of node {}; first outputs are supported", output, source);
-    inputs.push_back(values_[source]);
+/// What a node computes on: its first input. A variable without an array is the network's input.
+ValueId Importer::data(const MxnetNode& node) {
+  if (node.inputs.empty()) throw bad_input("it has no input");
+  ValueId& value = values_[node.inputs[0]];
+  if (value != kUnknown) return value;
+  const std::string name = printable(symbol_.nodes[node.inputs[0]].name);
+  if (graph_.input >= 0) {
+    throw bad_input("it takes '{}', which is not in the params file, and the network's input is '{}' already", name,
+                    graph_.value_names[static_cast<size_t>(graph_.input)]);
   }
-  return inputs;
+  return graph_.input = value = graph_.add_value(name);
 }
 
-void require_inputs(const std::vector<ValueId>& inputs, size_t count) {
-  if (inputs.size() < count) throw bad_input("has {} inputs; {} are wanted", inputs.size(), count);
-  for (size_t i = 0; i < count; ++i) {
-    if (inputs[i] < 0) throw bad_input("takes a label as input {}", i);
+ValueId Importer::weights(const MxnetNode& node, size_t input) {
+  if (input >= node.inputs.size()) throw bad_input("it has {} inputs; {} are wanted", node.inputs.size(), input + 1);
+  const ValueId value = values_[node.inputs[input]];
+  if (!graph_.constants.contains(value)) {
+    throw bad_input("its weights '{}' are not in the params file", printable(symbol_.nodes[node.inputs[input]].name));
   }
+  return value;
 }
 
-void Importer::convolution(const Attributes& attributes, const std::string& name, const std::vector<ValueId>& inputs) {
-  const bool bias = inputs.size() > 2 && !attributes.flag("no_bias", false);
-  require_inputs(inputs, bias ? 3 : 2);
-  const Shape& filters = weights(inputs[1], "the filters").shape();
-  const auto [kernel_h, kernel_w] = attributes.pair("kernel", 0, 1);
-  if (filters.size() != 4 || filters[0] != attributes.integer("num_filter") || filters[2] != kernel_h ||
-      filters[3] != kernel_w) {
-    throw bad_input("filters have shape {}, the symbol wants {} of {}x{}", to_text(filters),
-                    attributes.text("num_filter", "?"), kernel_h, kernel_w);
+ValueId Importer::convolution(const MxnetNode& node) {
+  // The course's own operator never has a bias, and does not say so.
+  const bool bias = node.op == "New" ? node.inputs.size() > 2 : !node.flag("no_bias", false);
+  std::vector<ValueId> inputs{data(node), weights(node, 1)};
+  if (bias) inputs.push_back(weights(node, 2));
+  if (const std::string layout = node.text("layout", "NCHW"); layout != "NCHW" && layout != "None") {
+    throw bad_input("layout {} is not supported; NCHW is", layout);
+  }
+  const Shape& filters = shape_of(inputs[1]);
+  const auto [kernel_h, kernel_w] = node.pair("kernel", 0, 1);
+  const int64_t maps = node.integer("num_filter");
+  if (filters.size() != 4 || filters[0] != maps || filters[2] != kernel_h || filters[3] != kernel_w) {
+    throw bad_input("the symbol wants {} filters of {}x{}, the params file has {}", maps, kernel_h, kernel_w,
+                    to_text(filters));
   }
   ConvOp op;
-  std::tie(op.stride_h, op.stride_w) = attributes.pair("stride", 1, 1);
-  std::tie(op.dilation_h, op.dilation_w) = attributes.pair("dilate", 1, 1);
-  std::tie(op.pad_top, op.pad_left) = attributes.pair("pad", 0, 0);
+  std::tie(op.stride_h, op.stride_w) = node.pair("stride", 1, 1);
+  std::tie(op.dilation_h, op.dilation_w) = node.pair("dilate", 1, 1);
+  std::tie(op.pad_top, op.pad_left) = node.pair("pad", 0, 0);
   op.pad_bottom = op.pad_top, op.pad_right = op.pad_left;
-  op.groups = attributes.text("num_group", "1") == "1" ? 1 : attributes.integer("num_group");
-  values_.push_back(add(name, op, {inputs.begin(), inputs.begin() + (bias ? 3 : 2)}));
+  op.groups = node.integer("num_group", 1);
+  return add(node, op, std::move(inputs));
 }
 
-void Importer::pooling(const Attributes& attributes, const std::string& name, const std::vector<ValueId>& inputs) {
-  require_inputs(inputs, 1);
-  const std::string kind = attributes.text("pool_type", "max");
-  if (kind != "max" && kind != "avg") throw bad_input("pool_type '{}' is not supported", kind);
-  if (attributes.flag("global_pool", false)) {
-    if (kind != "avg") throw bad_input("global max-pooling is not supported");
-    values_.push_back(add(name, GlobalAveragePoolOp{}, {inputs[0]}));
-    return;
+ValueId Importer::pooling(const MxnetNode& node) {
+  const std::string kind = node.text("pool_type", "max");
+  if (kind != "max" && kind != "avg") throw bad_input("pool_type '{}' is not supported; max and avg are", kind);
+  const ValueId input = data(node);
+  if (node.flag("global_pool", false)) {
+    if (kind != "avg") throw bad_input("max-pooling of the whole image (global_pool) is not supported");
+    return add(node, GlobalAveragePoolOp{}, {input});
   }
-  PoolOp op;
-  op.pool.kind = kind == "max" ? PoolKind::max : PoolKind::average;
-  std::tie(op.pool.kernel_h, op.pool.kernel_w) = attributes.pair("kernel", 0, 1);
-  if (op.pool.kernel_h == 0) throw bad_input("has no kernel");
-  std::tie(op.pool.stride_h, op.pool.stride_w) = attributes.pair("stride", 1, 1);
-  std::tie(op.pool.pad_top, op.pool.pad_left) = attributes.pair("pad", 0, 0);
+  const std::string convention = node.text("pooling_convention", "valid");
+  if (convention != "valid" && convention != "full") {
+    throw bad_input("pooling_convention '{}' is not supported; valid and full are", convention);
+  }
+  PoolOp op{.pool = {.kind = kind == "max" ? PoolKind::max : PoolKind::average}};
+  std::tie(op.pool.kernel_h, op.pool.kernel_w) = node.pair("kernel", 0, 1);
+  if (op.pool.kernel_h == 0) throw bad_input("attribute kernel is missing");
+  std::tie(op.pool.stride_h, op.pool.stride_w) = node.pair("stride", 1, 1);
+  std::tie(op.pool.pad_top, op.pool.pad_left) = node.pair("pad", 0, 0);
   op.pool.pad_bottom = op.pool.pad_top, op.pool.pad_right = op.pool.pad_left;
-  const std::string convention = attributes.text("pooling_convention", "valid");
-  if (convention != "valid" && convention != "full")
-    throw bad_input("pooling_convention '{}' is not supported", convention);
   op.pool.ceil_mode = convention == "full";
-  op.pool.count_include_pad = attributes.flag("count_include_pad", true);
-  values_.push_back(add(name, op, {inputs[0]}));
+  op.pool.count_include_pad = kind == "avg" && node.flag("count_include_pad", true);
+  return add(node, op, {input});
 }
 
-void Importer::fully_connected(const Attributes& attributes, const std::string& name,
-                               const std::vector<ValueId>& inputs) {
-  const bool bias = !attributes.flag("no_bias", false);
-  require_inputs(inputs, bias ? 3 : 2);
-  const Shape& shape = weights(inputs[1], "the weights").shape();
-  if (shape.size() != 2 || shape[0] != attributes.integer("num_hidden")) {
-    throw bad_input("weights have shape {}, the symbol wants {} rows", to_text(shape),
-                    attributes.text("num_hidden", "?"));
+ValueId Importer::fully_connected(const MxnetNode& node) {
+  const ValueId input = data(node);
+  std::vector<ValueId> operands{input, weights(node, 1)};
+  if (!node.flag("no_bias", false)) operands.push_back(weights(node, 2));
+  if (!node.flag("flatten", true)) throw bad_input("flatten = False is not supported");
+  const int64_t rows = node.integer("num_hidden");
+  const Shape& shape = shape_of(operands[1]);
+  if (shape.size() != 2 || shape[0] != rows) {
+    throw bad_input("the symbol wants {} rows of weights, the params file has {}", rows, to_text(shape));
   }
-  if (!attributes.flag("flatten", true)) throw bad_input("flatten=False is not supported");
-  const ValueId flat = add(name + "_flatten", FlattenOp{1}, {inputs[0]});
-  std::vector<ValueId> operands{flat, inputs[1]};
-  if (bias) operands.push_back(inputs[2]);
-  values_.push_back(add(name, GemmOp{.transpose_b = true}, std::move(operands)));
+  // MXNet flattens what is not flat; where a Flatten stands before, this is one more of what costs nothing.
+  const ValueId flat = graph_.add_value(printable(node.name + "_flatten"));
+  graph_.nodes.push_back({printable(node.name + "_flatten"), FlattenOp{}, {input}, flat});
+  operands[0] = flat;
+  return add(node, GemmOp{.transpose_b = true}, std::move(operands));
 }
 
-void Importer::batch_norm(const Attributes& attributes, const std::string& name, std::vector<ValueId> inputs) {
-  require_inputs(inputs, 5);
-  if (attributes.text("axis", "1") != "1") throw bad_input("axis other than 1 is not supported");
-  weights(inputs[1], "gamma");
-  if (attributes.flag("fix_gamma", true)) {  // gamma counts as 1, whatever the file says
-    auto gamma = graph_.constants[inputs[1]].values<float>();
-    std::fill(gamma.begin(), gamma.end(), 1.0f);
+ValueId Importer::batch_norm(const MxnetNode& node) {
+  if (node.text("axis", "1") != "1") throw bad_input("axis {} is not supported; 1 is", node.text("axis", "1"));
+  std::vector<ValueId> inputs{data(node), weights(node, 1), weights(node, 2)};
+  if (node.inputs.size() == 3) {  // before version 0.9 a symbol did not list what training only updates
+    for (const char* statistic : {"_moving_mean", "_moving_var"}) {
+      inputs.push_back(variable(node.name + statistic));
+      if (inputs.back() == kUnknown) {
+        throw bad_input("its weights '{}{}' are not in the params file", printable(node.name), statistic);
+      }
+    }
+  } else {
+    inputs.push_back(weights(node, 3));
+    inputs.push_back(weights(node, 4));
   }
-  inputs.resize(5);
-  const auto epsilon = static_cast<float>(attributes.real("eps", 1e-3));
-  values_.push_back(add(name, BatchNormOp{epsilon}, std::move(inputs)));
+  if (node.flag("fix_gamma", true)) {  // gamma counts as 1, whatever the file says
+    const auto [fixed, is_new] = fixed_gammas_.try_emplace(inputs[1], kUnknown);
+    if (is_new) {
+      Tensor ones(ElementType::f32, shape_of(inputs[1]));
+      std::ranges::fill(ones.values<float>(), 1.0f);
+      fixed->second = graph_.add_value(printable(node.name + "_fixed_gamma"));
+      graph_.constants.emplace(fixed->second, std::move(ones));
+    }
+    inputs[1] = fixed->second;
+  }
+  return add(node, BatchNormOp{static_cast<float>(node.real("eps", 1e-3))}, std::move(inputs));
 }
 
-void Importer::import_node(const json& node, const std::string& op, const std::string& name) {
-  if (op == "null") return values_.push_back(variable(name));
-  const Attributes attributes(node);
-  std::vector<ValueId> inputs = inputs_of(node);
-  if (op == "New" || op == "Convolution") return convolution(attributes, name, inputs);
-  if (op == "Pooling") return pooling(attributes, name, inputs);
-  if (op == "FullyConnected") return fully_connected(attributes, name, inputs);
-  if (op == "BatchNorm") return batch_norm(attributes, name, std::move(inputs));
-  require_inputs(inputs, 1);
-  if (op == "Activation") {
-    const std::string kind = attributes.text("act_type", "");
-    if (kind != "tanh" && kind != "relu" && kind != "sigmoid") throw bad_input("act_type '{}' is not supported", kind);
-    const ActivationKind activation = kind == "tanh"   ? ActivationKind::tanh
-                                      : kind == "relu" ? ActivationKind::relu
-                                                       : ActivationKind::sigmoid;
-    return values_.push_back(add(name, ActivationOp{{activation}}, {inputs[0]}));
-  }
-  if (op == "Flatten") return values_.push_back(add(name, FlattenOp{1}, {inputs[0]}));
-  if (op == "Dropout") return values_.push_back(inputs[0]);
-  if (op == "SoftmaxOutput" || op == "SoftmaxActivation" || op == "softmax") {
-    return values_.push_back(add(name, SoftmaxOp{.axis = 1}, {inputs[0]}));
-  }
-  throw bad_input("the operator is not supported");
+ValueId Importer::activation(const MxnetNode& node) {
+  const std::string kind = node.text("act_type", "");
+  const ValueId input = data(node);
+  if (kind == "tanh") return add(node, ActivationOp{{ActivationKind::tanh}}, {input});
+  if (kind == "relu") return add(node, ActivationOp{{ActivationKind::relu}}, {input});
+  if (kind == "sigmoid") return add(node, ActivationOp{{ActivationKind::sigmoid}}, {input});
+  throw bad_input("act_type '{}' is not supported; tanh, relu and sigmoid are", kind);
 }
 
-/// Tries sides until the shapes of the whole network fit each other.
-void Importer::infer_input_shape() {
-  std::optional<int64_t> channels;
-  bool dense = false;
+ValueId Importer::softmax(const MxnetNode& node) {
+  const ValueId input = data(node);
+  SoftmaxOp op{.axis = 1, .flattened = true};  // a label, the second input, plays no part in inference
+  if (node.op == "softmax") {
+    op = {.axis = node.text("axis", "-1") == "-1" ? -1 : node.integer("axis")};
+    const std::string temperature = node.text("temperature", "None");
+    if (temperature != "None" && node.real("temperature", 1) != 1) throw bad_input("a temperature is not supported");
+  } else if (node.op == "SoftmaxActivation") {
+    const std::string mode = node.text("mode", "instance");
+    if (mode != "instance" && mode != "channel") throw bad_input("mode '{}' is unknown", mode);
+    op.flattened = mode == "instance";
+  } else if (node.flag("preserve_shape", false)) {
+    op = {.axis = -1};
+  } else if (node.flag("multi_output", false)) {
+    op.flattened = false;
+  }
+  return add(node, op, {input});
+}
+
+ValueId Importer::import_node(const MxnetNode& node) {
+  if (node.op == "null") {
+    if (!variables_.insert(node.name).second) throw bad_input("there are two variables of this name");
+    return variable(node.name);
+  }
+  if (node.op == "New" || node.op == "Convolution") return convolution(node);
+  if (node.op == "Pooling") return pooling(node);
+  if (node.op == "FullyConnected") return fully_connected(node);
+  if (node.op == "BatchNorm") return batch_norm(node);
+  if (node.op == "Activation") return activation(node);
+  if (node.op == "SoftmaxOutput" || node.op == "SoftmaxActivation" || node.op == "softmax") return softmax(node);
+  if (node.op == "Flatten") return add(node, FlattenOp{}, {data(node)});
+  if (node.op == "Dropout") return data(node);
+  throw bad_input(
+      "this operator is not supported; supported are Activation, BatchNorm, Convolution, Dropout, Flatten, "
+      "FullyConnected, New, Pooling, softmax, SoftmaxActivation, SoftmaxOutput");
+}
+
+/// The channels that the first convolution takes; 1 where a dense layer comes first.
+int64_t Importer::channels() const {
   for (const Node& node : graph_.nodes) {
-    if (const auto* conv = std::get_if<ConvOp>(&node.op); conv != nullptr && !channels && !dense) {
-      channels = graph_.constants.at(node.inputs[1]).shape()[1] * conv->groups;
+    if (std::holds_alternative<GemmOp>(node.op)) break;
+    if (std::holds_alternative<BatchNormOp>(node.op)) return shape_of(node.inputs[1]).at(0);
+    if (const auto* conv = std::get_if<ConvOp>(&node.op)) {
+      return checked_mul(shape_of(node.inputs[1])[1], conv->groups);
     }
-    dense = dense || std::holds_alternative<GemmOp>(node.op);
   }
-  if (!channels || !dense) {
+  return 1;
+}
+
+/// The index of the first FullyConnected layer whose columns tell the size of the image: no pooling of the whole image
+/// is before it.
+std::optional<size_t> Importer::first_dense_layer() const {
+  for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+    if (std::holds_alternative<GlobalAveragePoolOp>(graph_.nodes[i].op)) return std::nullopt;
+    if (std::holds_alternative<GemmOp>(graph_.nodes[i].op)) return i;
+  }
+  return std::nullopt;
+}
+
+/// How many columns reach the dense layer from images of this side; nullopt where one is too small for a layer before
+/// it.
+std::optional<int64_t> Importer::columns_at(int64_t side, size_t dense) const {
+  std::vector<Shape> shapes(graph_.value_names.size());
+  shapes[static_cast<size_t>(graph_.input)] = {1, channels(), side, side};
+  for (const auto& [value, tensor] : graph_.constants) shapes[static_cast<size_t>(value)] = tensor.shape();
+  try {
+    for (size_t i = 0; i < dense; ++i) {
+      std::vector<Shape> inputs;
+      for (ValueId input : graph_.nodes[i].inputs) inputs.push_back(shapes[static_cast<size_t>(input)]);
+      shapes[static_cast<size_t>(graph_.nodes[i].output)] = output_shape(graph_.nodes[i].op, inputs);
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return shapes[static_cast<size_t>(graph_.nodes[dense].inputs[0])].at(1);
+}
+
+/// A symbol does not hold the size of its images, but the columns that reach the first dense layer grow with it: the
+/// smallest side that gives enough is found by halving. Others may fit, too, where a pooling drops the last row.
+void Importer::infer_input_shape() {
+  const std::optional<size_t> dense = first_dense_layer();
+  graph_.input_shape = {-1, channels(), -1, -1};
+  if (!dense) return;  // any size will do
+  constexpr int64_t kMostSide = 4096;
+  const int64_t wanted = shape_of(graph_.nodes[*dense].inputs[1])[1];
+  int64_t low = 1, high = kMostSide;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    const std::optional<int64_t> columns = columns_at(middle, *dense);
+    if (columns && *columns >= wanted) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  graph_.input_shape = {-1, channels(), low, low};
+  const std::optional<int64_t> columns = columns_at(low, *dense);
+  if (!columns) return;  // the layers before do not fit each other: infer_shapes() will say which
+  if (*columns != wanted) {
     throw bad_input(
-        "the size of the images cannot be inferred: it takes a convolution and then a FullyConnected layer");
+        "node '{}' (FullyConnected): its weights have {} columns, and no square image of side 1 to {} gives {}",
+        graph_.nodes[*dense].name, wanted, kMostSide, wanted);
   }
-  constexpr int64_t kMostSide = 1024;
-  for (int64_t side = 1; side <= kMostSide; ++side) {
-    graph_.input_shape = {-1, *channels, side, side};
-    try {
-      infer_shapes(graph_, {1, *channels, side, side});
-      return;
-    } catch (const Error&) {  // not this one
+}
+
+/// What only the shapes tell: that all layers fit, and what of MXNet's operators ONNX's would do otherwise.
+void Importer::finish_with_shapes() {
+  Shape input = graph_.input_shape;
+  constexpr int64_t kSomeSide = 256;  // where any will do
+  for (int64_t& size : input) size = size == -1 ? kSomeSide : size;
+  input[0] = 1;
+  const std::vector<Shape> shapes = infer_shapes(graph_, input);
+  for (Node& node : graph_.nodes) {
+    const Shape& x = shapes[static_cast<size_t>(node.inputs[0])];
+    if (auto* softmax = std::get_if<SoftmaxOp>(&node.op); softmax != nullptr && softmax->axis == std::ssize(x) - 1) {
+      softmax->flattened = false;  // over the last dimension both are one
+    }
+    if (const auto* op = std::get_if<PoolOp>(&node.op); op != nullptr && op->pool.ceil_mode) {
+      // MXNet's "full" keeps a last window that begins in the padding behind the image; ONNX's ceil_mode drops it.
+      const auto full = [](int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
+        return ceil_div(size + 2 * pad - kernel, stride) + 1;
+      };
+      const Pool& pool = op->pool;
+      const bool any_size =
+          graph_.input_shape[2] == -1 &&
+          (pool.pad_top > 0 || pool.pad_left > 0 || pool.stride_h > pool.kernel_h || pool.stride_w > pool.kernel_w);
+      if (any_size || full(x[2], pool.kernel_h, pool.stride_h, pool.pad_top) != pool.output_h(x[2]) ||
+          full(x[3], pool.kernel_w, pool.stride_w, pool.pad_left) != pool.output_w(x[3])) {
+        throw bad_input("node '{}' (Pooling): with pooling_convention 'full' its last window may lie outside the image",
+                        node.name);
+      }
     }
   }
-  throw bad_input("no square image of side 1 to {} fits the first FullyConnected layer's columns", kMostSide);
 }
 
 Graph Importer::import() {
-  if (!symbol_.is_object() || !symbol_.contains("nodes") || !symbol_["nodes"].is_array()) {
-    throw bad_input("not an MXNet symbol: it has no array 'nodes'");
-  }
-  for (const json& node : symbol_["nodes"]) {
-    const auto op = node.at("op").get<std::string>(), name = node.at("name").get<std::string>();
+  for (size_t i = 0; i < symbol_.nodes.size(); ++i) {
+    const MxnetNode& node = symbol_.nodes[i];
     try {
-      import_node(node, op, name);
+      values_[i] = import_node(node);
     } catch (const Error& error) {
-      throw bad_input("node '{}' ({}): {}", name, op, error.what());
+      throw bad_input("node '{}' ({}): {}", printable(node.name), printable(node.op), error.what());
     }
   }
-  if (graph_.input < 0 || graph_.nodes.empty()) throw bad_input("the symbol has no input or no operator");
-  graph_.output = values_.back();
-  if (symbol_.contains("heads") && !symbol_["heads"].empty()) {
-    if (symbol_["heads"].size() != 1)
-      throw bad_input("the symbol has {} outputs; one is supported", symbol_["heads"].size());
-    const auto head = symbol_["heads"].at(0).at(0).get<int64_t>();
-    if (head < 0 || head >= static_cast<int64_t>(values_.size()) || values_[head] < 0) throw bad_input("head {}", head);
-    graph_.output = values_[head];
+  graph_.output = values_[symbol_.head];
+  if (graph_.input < 0) throw bad_input("the network has no input");
+  if (graph_.output == graph_.input || graph_.output < 0 || graph_.constants.contains(graph_.output)) {
+    throw bad_input("the network's output, '{}', is not computed", printable(symbol_.nodes[symbol_.head].name));
   }
+  drop_unused(graph_);
   infer_input_shape();
+  finish_with_shapes();
   return std::move(graph_);
 }
 
@@ -296,20 +358,12 @@ Graph Importer::import() {
 
 Graph import_mxnet(std::span<const uint8_t> symbol, std::string_view symbol_name, std::span<const uint8_t> params,
                    std::string_view params_name) {
-  std::map<std::string, Tensor> weights = read_mxnet_params(params, params_name);
+  const std::map<std::string, Tensor> weights = read_mxnet_params(params, params_name);
   try {
-    // Nesting is bounded, since the parser's stack is not.
-    constexpr int kMostDepth = 64;
-    const json::parser_callback_t shallow = [&](int depth, json::parse_event_t, json&) {
-      if (depth > kMostDepth) throw bad_input("nested deeper than {} levels", kMostDepth);
-      return true;
-    };
-    const json parsed = json::parse(symbol.begin(), symbol.end(), shallow);
-    Graph graph = Importer(parsed, std::move(weights)).import();
-    graph.name = symbol_name;
+    const MxnetSymbol parsed = parse_mxnet_symbol(symbol);
+    Graph graph = Importer(parsed, weights).import();
+    graph.name = printable(symbol_name);
     return graph;
-  } catch (const json::exception& error) {
-    throw bad_input("{}: {}", symbol_name, error.what());
   } catch (const Error& error) {
     throw bad_input("{}: {}", symbol_name, error.what());
   }

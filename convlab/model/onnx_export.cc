@@ -1,6 +1,10 @@
 #include "convlab/model/onnx_export.h"
 
+#include <fmt/format.h>
+
+#include <optional>
 #include <set>
+#include <string>
 
 #include "convlab/base/error.h"
 #include "onnx/onnx.pb.h"
@@ -10,21 +14,39 @@ namespace {
 
 constexpr int64_t kOpset = 13, kIrVersion = 8;
 
-/// Writes one node, with names unique to it for the constants that opset 13 wants as inputs.
+/// Names for the values of a file: the graph's own, but each once. (They repeat after Identity and the like were
+/// removed, and ONNX names no value "".)
+class Names {
+ public:
+  explicit Names(const Graph& graph) {
+    for (const std::string& name : graph.value_names) names_.push_back(fresh(name.empty() ? "value" : name));
+  }
+  const std::string& operator[](ValueId value) const { return names_[static_cast<size_t>(value)]; }
+
+  /// `wanted`, or with a number after it.
+  std::string fresh(const std::string& wanted) {
+    std::string name = wanted;
+    for (int i = 2; !taken_.insert(name).second; ++i) name = fmt::format("{}.{}", wanted, i);
+    return name;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::set<std::string> taken_;
+};
+
+/// Writes one node, and initializers for the constants that opset 13 wants as inputs.
 class NodeWriter {
  public:
-  NodeWriter(onnx::GraphProto& graph, const Node& node, const std::vector<std::string>& names)
-      : graph_(graph), node_(*graph.add_node()) {
+  NodeWriter(onnx::GraphProto& graph, const Node& node, Names& names)
+      : graph_(graph), node_(*graph.add_node()), names_(names) {
     node_.set_name(node.name);
     node_.set_op_type(name_of(node.op));
     for (ValueId input : node.inputs) node_.add_input(names[input]);
     node_.add_output(names[node.output]);
   }
 
-  void integer(const char* name, int64_t value) {
-    onnx::AttributeProto& attribute = add(name, onnx::AttributeProto::INT);
-    attribute.set_i(value);
-  }
+  void integer(const char* name, int64_t value) { set_integer(node_, name, value); }
   void real(const char* name, float value) {
     onnx::AttributeProto& attribute = add(name, onnx::AttributeProto::FLOAT);
     attribute.set_f(value);
@@ -91,9 +113,9 @@ class NodeWriter {
     if (!op.permutation.empty()) integers("perm", op.permutation);
   }
   void operator()(const SoftmaxOp& op) {
-    // Over the last of two dimensions, flattening changes nothing.
-    if (op.flattened && op.axis != -1 && op.axis != 1) {
-      throw bad_input("node '{}': opset {} has no Softmax over flattened dimensions", node_.name(), kOpset);
+    // Over the last dimension alone flattening means nothing, and the importers do not say it then.
+    if (op.flattened) {
+      throw bad_input("node '{}': opset {} has no Softmax over several dimensions together", node_.name(), kOpset);
     }
     integer("axis", op.axis);
   }
@@ -103,23 +125,39 @@ class NodeWriter {
     integer_input("pads", op.pads);
     if (op.mode == PadMode::constant) real_input("value", op.value);
   }
-  void operator()(const RoundOp&) { integer("to", onnx::TensorProto::FLOAT16); }
+  void operator()(const RoundOp&) {  // to float16 and back: all values of the file are float32
+    const std::string rounded = names_.fresh(node_.output(0) + ".float16");
+    onnx::NodeProto& back = *graph_.add_node();
+    back.set_name(node_.name() + ".back");
+    back.set_op_type("Cast");
+    back.add_input(rounded);
+    back.add_output(node_.output(0));
+    set_integer(back, "to", onnx::TensorProto::FLOAT);
+    node_.set_output(0, rounded);
+    integer("to", onnx::TensorProto::FLOAT16);
+  }
   void operator()(const GlobalAveragePoolOp&) {}
   void operator()(const MatMulOp&) {}
   void operator()(const AddOp&) {}
   void operator()(const MulOp&) {}
 
  private:
-  onnx::AttributeProto& add(const char* name, onnx::AttributeProto::AttributeType type) {
-    onnx::AttributeProto& attribute = *node_.add_attribute();
+  static onnx::AttributeProto& add(onnx::NodeProto& node, const char* name, onnx::AttributeProto::AttributeType type) {
+    onnx::AttributeProto& attribute = *node.add_attribute();
     attribute.set_name(name);
     attribute.set_type(type);
     return attribute;
   }
+  onnx::AttributeProto& add(const char* name, onnx::AttributeProto::AttributeType type) {
+    return add(node_, name, type);
+  }
+  static void set_integer(onnx::NodeProto& node, const char* name, int64_t value) {
+    add(node, name, onnx::AttributeProto::INT).set_i(value);
+  }
 
   onnx::TensorProto& constant(const char* what, onnx::TensorProto::DataType type) {
     onnx::TensorProto& tensor = *graph_.add_initializer();
-    tensor.set_name(node_.output(0) + "." + what);
+    tensor.set_name(names_.fresh(node_.output(0) + "." + what));
     tensor.set_data_type(type);
     node_.add_input(tensor.name());
     return tensor;
@@ -134,48 +172,43 @@ class NodeWriter {
 
   onnx::GraphProto& graph_;
   onnx::NodeProto& node_;
+  Names& names_;
 };
 
-/// Names in the file may repeat after Identity and the like were removed; ONNX wants each once.
-std::vector<std::string> unique_names(const Graph& graph) {
-  std::vector<std::string> names;
-  std::set<std::string> seen;
-  for (const std::string& original : graph.value_names) {
-    std::string name = original;
-    for (int i = 2; !seen.insert(name).second; ++i) name = fmt::format("{}.{}", original, i);
-    names.push_back(name);
-  }
-  return names;
-}
-
-void describe(onnx::ValueInfoProto& info, const std::string& name, const Shape& shape) {
+void describe(onnx::ValueInfoProto& info, const std::string& name, const std::optional<Shape>& shape) {
   info.set_name(name);
   auto& type = *info.mutable_type()->mutable_tensor_type();
   type.set_elem_type(onnx::TensorProto::FLOAT);
-  for (size_t i = 0; i < shape.size(); ++i) {
+  if (!shape) return;
+  type.mutable_shape();
+  for (size_t i = 0; i < shape->size(); ++i) {
     auto& size = *type.mutable_shape()->add_dim();
-    if (shape[i] >= 0) {
-      size.set_dim_value(shape[i]);
+    if ((*shape)[i] >= 0) {
+      size.set_dim_value((*shape)[i]);
     } else {
       size.set_dim_param(i == 0 ? "N" : fmt::format("size{}", i));
     }
   }
 }
 
-/// The output's shape, open where it changes with the batch.
-Shape open_output_shape(const Graph& graph) {
+/// The output's shape, open where it changes with the batch; nullopt where the sizes that the input leaves open decide.
+std::optional<Shape> output_shape(const Graph& graph) {
   const auto with = [&](int64_t size) {
     Shape input = graph.input_shape;
     for (int64_t& each : input) each = each < 0 ? size : each;
-    return infer_shapes(graph, input)[graph.output];
+    return infer_shapes(graph, input)[static_cast<size_t>(graph.output)];
   };
-  Shape one = with(1);
-  if (graph.input_shape.empty() || graph.input_shape[0] >= 0) return one;
-  const Shape two = with(2);
-  for (size_t i = 0; i < one.size() && one.size() == two.size(); ++i) {
-    if (one[i] != two[i]) one[i] = -1;
+  try {
+    Shape one = with(1);
+    const Shape two = with(2);
+    if (one.size() != two.size()) return std::nullopt;
+    for (size_t i = 0; i < one.size(); ++i) {
+      if (one[i] != two[i]) one[i] = -1;
+    }
+    return one;
+  } catch (const Error&) {
+    return std::nullopt;
   }
-  return one;
 }
 
 }  // namespace
@@ -192,7 +225,7 @@ std::vector<uint8_t> export_onnx(const Graph& graph) {
   }
   onnx::GraphProto& proto = *model.mutable_graph();
   proto.set_name(graph.name.empty() ? "graph" : graph.name);
-  const std::vector<std::string> names = unique_names(graph);
+  Names names(graph);
   for (const auto& [value, tensor] : graph.constants) {
     onnx::TensorProto& initializer = *proto.add_initializer();
     initializer.set_name(names[value]);
@@ -205,8 +238,11 @@ std::vector<uint8_t> export_onnx(const Graph& graph) {
     std::visit(writer, node.op);
   }
   describe(*proto.add_input(), names[graph.input], graph.input_shape);
-  describe(*proto.add_output(), names[graph.output], open_output_shape(graph));
-  const std::string bytes = model.SerializeAsString();
+  describe(*proto.add_output(), names[graph.output], output_shape(graph));
+  std::string bytes;
+  if (!model.SerializeToString(&bytes)) {
+    throw bad_input("{}: the model takes more than the 2 GiB that an ONNX file may have", graph.name);
+  }
   return {bytes.begin(), bytes.end()};
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -90,8 +89,8 @@ class Importer {
     if (graph_.input < 0) throw bad_input("it has no input");
     for (int i = 0; i < graph.node_size(); ++i) add_node(i);
     set_output();
-    drop_unused_nodes();
     move_constants();
+    drop_unused(graph_);
     for (const auto& entry : model_.metadata_props())
       graph_.metadata[printable(entry.key())] = printable(entry.value());
     return std::move(graph_);
@@ -286,23 +285,9 @@ class Importer {
     }
   }
 
-  void drop_unused_nodes() {
-    std::unordered_set<ValueId> used{graph_.output};
-    std::vector<Node> kept;
-    for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
-      if (!used.contains(node->output)) continue;
-      used.insert(node->inputs.begin(), node->inputs.end());
-      kept.push_back(std::move(*node));
-    }
-    std::ranges::reverse(kept);
-    graph_.nodes = std::move(kept);
-    if (!used.contains(graph_.input)) throw bad_input("its output does not depend on its input");
-    used_ = std::move(used);
-  }
-
   void move_constants() {
     for (OnnxValue& value : values_) {
-      if (!value.constant || !used_.contains(value.id)) continue;
+      if (!value.constant || value.id < 0) continue;
       const bool as_it_is = value.constant->type() == ElementType::f32;
       graph_.constants.emplace(value.id,
                                as_it_is ? std::move(*value.constant) : converted(*value.constant, ElementType::f32));
@@ -316,7 +301,6 @@ class Importer {
   std::unordered_map<std::string, OnnxValue*> by_name_;
   std::unordered_map<std::string, int> producers_;  // node index by output
   std::unordered_map<std::string, std::string> more_outputs_;
-  std::unordered_set<ValueId> used_;
   size_t constant_bytes_left_ = 0;
 };
 

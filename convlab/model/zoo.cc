@@ -40,7 +40,10 @@ Graph load_mxnet(const std::filesystem::path& params) {
   if (!std::filesystem::exists(symbol)) {
     throw bad_input("{}: the network's symbol is not there: {} is wanted beside it", params.string(), symbol.string());
   }
-  return import_mxnet(read_file(symbol), symbol.string(), read_file(params), params.string());
+  constexpr int64_t kMostSymbolBytes = int64_t{64} << 20;
+  Graph graph = import_mxnet(read_file(symbol, kMostSymbolBytes), symbol.string(), read_file(params), params.string());
+  graph.name = printable(stem);
+  return graph;
 }
 
 std::string metadata(const Graph& graph, const std::string& key, const std::string& otherwise) {
