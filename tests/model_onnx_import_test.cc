@@ -188,7 +188,7 @@ TEST(OnnxImport, RefusesOutputs) {
   EXPECT_THAT(refusal(unknown.input("x", {1}).output("z").node("Relu", {"x"}, {"y"})),
               HasSubstr("output 'z': it uses 'z', which nothing defines"));
   input.graph().mutable_output(0)->set_name("x");
-  EXPECT_THAT(refusal(input), HasSubstr("the model computes nothing"));
+  EXPECT_EQ(import(input).output, import(input).input) << "a model may hand its input on";
   constant.input("x", {1}).output("w").initializer("w", OnnxModel::ones({1}));
   EXPECT_THAT(refusal(constant), HasSubstr("output 'w': it is a constant"));
   unconnected.input("x", {1}).output("y").initializer("w", OnnxModel::ones({1})).node("Relu", {"w"}, {"y"});
