@@ -133,7 +133,7 @@ TEST(VerifyCommand, NothingToVerifyIsAnError) {
 }
 
 Ran program(const std::string& arguments) {
-  FILE* pipe = ::popen(("'" CONVLAB_BINARY "' verify " + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = ::popen((std::string("'" CONVLAB_BINARY "' verify ") + arguments + " 2>&1").c_str(), "r");
   Ran result;
   char buffer[4096];
   for (size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) result.output.append(buffer, got);
