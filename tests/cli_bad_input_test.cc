@@ -339,9 +339,9 @@ TEST_F(BadMxnet, Symbols) {
   write_text(symbol_, std::string(100000, '['));
   expect_bad({symbol_.string()});
   expect_bad_symbol("\"Flatten\"", "\"Frobnicate\"", {symbol_.string(), "flat", "Frobnicate"});
-  expect_bad_symbol("[[3, 0, 0]", "[[9, 0, 0]", {symbol_.string(), "fc"});
-  expect_bad_symbol("[[3, 0, 0]", "[[-1, 0, 0]", {symbol_.string(), "fc"});
-  expect_bad_symbol("[[3, 0, 0]", "[[5, 0, 0]", {symbol_.string(), "fc"});
+  expect_bad_symbol("[[3, 0, 0]", "[[9, 0, 0]", {symbol_.string(), "node 5"});
+  expect_bad_symbol("[[3, 0, 0]", "[[-1, 0, 0]", {symbol_.string(), "node 5"});
+  expect_bad_symbol("[[3, 0, 0]", "[[5, 0, 0]", {symbol_.string(), "node 5"});
   expect_bad_symbol("\"num_hidden\": \"10\"", "\"num_hidden\": \"ten\"", {symbol_.string(), "fc"});
   expect_bad_symbol("\"num_hidden\": \"10\"", "\"num_hidden\": \"11\"", {"fc"});
   expect_bad_symbol("(5, 5)", "(5, 6)", {"conv"});
