@@ -267,11 +267,37 @@ TEST(Engine, FusedIsAsByLayersOnRandomGraphs) {
   EXPECT_GT(fewer_steps, 75);
 }
 
+/// The CPU's kernels that promise the same bits every time; "" is the planner's choice.
+std::vector<std::string> bitwise_kernels() {
+  std::vector<std::string> names{""};
+  for (const ConvKernel& kernel : conv_kernels()) {
+    const bool ours = kernel.info.name.starts_with("cpu.") && kernel.info.math == Math::fp32;
+    if (ours && kernel.info.repeat == Repeat::bitwise) names.emplace_back(kernel.info.name);
+  }
+  return names;
+}
+
+TEST(Engine, PreparedWeightsDoNotDependOnTheBatch) {
+  const std::unique_ptr<Device> device = open_cpu({});
+  int compared = 0;
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.device != DeviceKind::cpu || kernel.prepared_bytes == nullptr) continue;
+    for (const char* text : {"c1h70w70_k12r5s5", "c12h33w33_k24r5s5", "c12h33w33_k24r7s7", "c8h9w9_k8r3s3_p1_g2"}) {
+      ConvStep one{.problem = parse_problem(text)}, many = one;
+      many.problem.n = 1000;
+      if (kernel.refuses(one, device->caps()) || kernel.refuses(many, device->caps())) continue;
+      EXPECT_EQ(kernel.prepared_bytes(one), kernel.prepared_bytes(many)) << kernel.info.name << " " << text;
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 0);
+}
+
 TEST(Engine, SplitBatchesGiveTheSameBits) {
   const Graph graph = course_network().take();
   for (const ElementType type : {ElementType::f32, ElementType::u8}) {
     const Tensor x = images({37, 1, 20, 20}, type);
-    for (const std::string kernel : {"", "cpu.reference", "cpu.test_counting"}) {
+    for (const std::string& kernel : bitwise_kernels()) {
       const Tensor whole = run(graph, x, {.plan = {.kernel = kernel}, .batch = 37});
       for (const int64_t batch : {1, 2, 16, 36, 100}) {
         EXPECT_TRUE(same_bits(run(graph, x, {.plan = {.kernel = kernel}, .batch = batch}), whole)) << batch << kernel;
@@ -416,7 +442,11 @@ TEST(Engine, InputsOfAnotherShapeOrTypeAreRefused) {
   EXPECT_THAT(bad_input_message([&] { make({4, 3, 20, 20}, {}); }), HasSubstr("4x3x20x20"));
   EXPECT_THAT(bad_input_message([&] { make({4, 20}, {}); }), HasSubstr("4x20"));
   EXPECT_THAT(bad_input_message([&] { make({}, {}); }), HasSubstr("scalar"));
-  bad_input_message([&] { make({0, 1, 20, 20}, {}); });
+  for (const PlanMode mode : {PlanMode::layers, PlanMode::fused}) {
+    EXPECT_THAT(bad_input_message([&] { make({0, 1, 20, 20}, {.plan = {.mode = mode}}); }), HasSubstr("no images"));
+    bad_input_message([&] { make({-3, 1, 20, 20}, {.plan = {.mode = mode}}); });
+    bad_input_message([&] { make({4, 1, 0, 20}, {.plan = {.mode = mode}}); });
+  }
   EXPECT_THAT(bad_input_message([&] { make({4, 1, 20, 20}, {.batch = -1}); }), HasSubstr("-1"));
 }
 

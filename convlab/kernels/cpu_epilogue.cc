@@ -118,6 +118,10 @@ void activate(const Activation& activation, float* values, int64_t count) {
   HWY_DYNAMIC_DISPATCH(add_and_activate)(activation, -0.0f, values, values, count);  // x + -0 is x, for -0, too
 }
 
+void max_of_squares(const float* above, const float* below, float* out, int64_t count) {
+  HWY_DYNAMIC_DISPATCH(max_2x2_row)(above, below, out, count);
+}
+
 void add_bias_and_activate(const Epilogue& epilogue, float bias, float* values, int64_t count) {
   if (!epilogue.bias && epilogue.activation.kind == ActivationKind::none) return;
   HWY_DYNAMIC_DISPATCH(add_and_activate)
@@ -150,7 +154,7 @@ void finish_rows(const ConvStep& step, float* sums, RowRange have, float bias, i
     // Rounding is monotonic, so the bias may be added to the maximum: the same bits with a quarter of the additions.
     for (int64_t p = 0; p < count; ++p) {
       const float* above = sums + (2 * (first + p) - have.first) * width;
-      HWY_DYNAMIC_DISPATCH(max_2x2_row)(above, above + width, out + p * out_width, out_width);
+      max_of_squares(above, above + width, out + p * out_width, out_width);
     }
     add_bias_and_activate(epilogue, bias, out, count * out_width);
     return;

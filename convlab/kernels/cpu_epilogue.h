@@ -12,6 +12,9 @@ void activate(const Activation& activation, float* values, int64_t count);
 /// The end of a fused step whose sums are pooled already: adds the bias if there is one, and applies the activation.
 void add_bias_and_activate(const Epilogue& epilogue, float bias, float* values, int64_t count);
 
+/// out[j] = the largest of above[2j], above[2j + 1], below[2j], below[2j + 1]; NaN wins. Vectorised.
+void max_of_squares(const float* above, const float* below, float* out, int64_t count);
+
 /// Rows of a convolution, before pooling, that a step's output rows depend on.
 struct RowRange {
   int64_t first = 0, count = 0;

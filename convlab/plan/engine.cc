@@ -59,6 +59,8 @@ struct Engine::Ready {
 Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options)
     : device_(device), options_(options), input_(input), stream_(device.make_stream()) {
   if (options.batch < 0) throw bad_input("a batch of {} images; it must be 1 or more, or 0 to choose", options.batch);
+  const int64_t images = input.empty() ? 1 : input[0];
+  if (images < 1) throw bad_input("{}: an input of shape {} has no images", graph.name, to_text(input));
   fold_constants(graph);
   const Shape modelled = graph.input_shape;
   const bool ranks_agree = !input.empty() && modelled.size() == input.size();
@@ -73,7 +75,6 @@ Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOpti
   fixed_batch_ = why_not_split_ && ranks_agree && modelled[0] > 0;
   if (fixed_batch_) input_[0] = modelled[0];
   graph_ = simplified(std::move(graph), input_, options.plan.mode);
-  const int64_t images = input.empty() ? 1 : input[0];
   if (why_not_split_) {
     batch_ = fixed_batch_ ? modelled[0] : images;
     if (options.batch > 0 && options.batch != batch_) {

@@ -1,6 +1,7 @@
 // cpu.pool: maxima or averages of windows over the last two dimensions.
-// Threads: each map of each image is one piece of work. A row of maxima is built tap by tap, so that the innermost loop
-// runs over neighbouring outputs and vectorises; averages are summed in double.
+// Threads: each map of each image is one piece of work. The course's pooling, maxima of disjoint 2x2 squares, has
+// vector code; a row of other maxima is built tap by tap, so that the innermost loop runs over neighbouring outputs;
+// averages are summed in double.
 // A maximum is NaN where one of its window is. A window that lies in padding alone has the maximum -infinity.
 // Refuses nothing of its operator.
 // Limited by memory.
@@ -10,6 +11,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_epilogue.h"
 #include "convlab/kernels/op.h"
 
 namespace convlab {
@@ -73,8 +75,6 @@ void largest(const Windows& windows, const float* map, int64_t p, float* y) {
     float* most = y + q;
     if (stride == 1) {
       for (int64_t i = 0; i < count; ++i) most[i] = larger_or_nan(most[i], x[i]);
-    } else if (stride == 2) {  // by name, so that the compiler can vectorise it
-      for (int64_t i = 0; i < count; ++i) most[i] = larger_or_nan(most[i], x[2 * i]);
     } else {
       for (int64_t i = 0; i < count; ++i) most[i] = larger_or_nan(most[i], x[stride * i]);
     }
@@ -111,7 +111,10 @@ void launch(const OpArgs& args, Stream& stream) {
       const float* x = args.inputs[0] + map * in;
       for (int64_t p = 0; p < rows; ++p) {
         float* y = args.output + (map * rows + p) * columns;
-        if (pool.kind == PoolKind::max) {
+        if (pool.is_max_2x2()) {
+          const float* above = x + 2 * p * windows.w.size;
+          max_of_squares(above, above + windows.w.size, y, columns);
+        } else if (pool.kind == PoolKind::max) {
           largest(windows, x, p, y);
         } else {
           for (int64_t q = 0; q < columns; ++q) y[q] = average(windows, x, p, q, pool.count_include_pad);
