@@ -26,6 +26,9 @@ set(CMAKE_CUDA_ARCHITECTURES OFF)
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 set(CONVLAB_CUDA_FOUND ON)
+# CMake 3.25 knows no flag for C++20 with nvcc 13; cuda_compat.h asserts that it took effect.
+set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 if(CCACHE_PROGRAM AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
@@ -42,9 +45,8 @@ endif()
 list(JOIN CONVLAB_CUDA_ARCHITECTURES "," CONVLAB_CUDA_ARCHITECTURE_TEXT)
 message(STATUS "CUDA ${CUDAToolkit_VERSION} for compute capability ${CONVLAB_CUDA_ARCHITECTURE_TEXT}")
 
-# CMake 3.25 turns CUDA_STANDARD 20 into C++17 for nvcc 13, silently: hence the flag itself.
 # fmt 9 takes nvcc's front end for one without constexpr, and then does not compile.
-set(CONVLAB_CUDA_OPTIONS -std=c++20 --expt-relaxed-constexpr -Wno-deprecated-gpu-targets -DFMT_USE_CONSTEXPR=1)
+set(CONVLAB_CUDA_OPTIONS --expt-relaxed-constexpr -Wno-deprecated-gpu-targets -DFMT_USE_CONSTEXPR=1)
 foreach(architecture IN LISTS CONVLAB_CUDA_ARCHITECTURES)
   list(APPEND CONVLAB_CUDA_OPTIONS "SHELL:-gencode arch=compute_${architecture},code=sm_${architecture}")
 endforeach()

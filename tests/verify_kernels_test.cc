@@ -1,4 +1,4 @@
-// Every CPU kernel of this build over all edges.
+// Every kernel of this build that needs no GPU over all edges: those of the CPU, and the CUDA kernels on simt.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "convlab/device/cpu.h"
+#include "convlab/device/device.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"
@@ -24,7 +24,7 @@ class KernelOverEdges : public testing::TestWithParam<ConvKernel> {};
 
 TEST_P(KernelOverEdges, Verified) {
   const ConvKernel& kernel = GetParam();
-  const std::unique_ptr<Device> device = open_cpu({});
+  const std::unique_ptr<Device> device = open_device(name_of(kernel.info.device), {});
   Oracle oracle;
   int passed = 0, failed = 0;
   for (const ConvProblem& problem : read_shapes(std::filesystem::path(CONVLAB_SOURCE_DIR) / "shapes/edges.txt")) {
@@ -39,10 +39,10 @@ TEST_P(KernelOverEdges, Verified) {
   EXPECT_GT(passed, 0) << kernel.info.name << " refuses every problem";
 }
 
-std::vector<ConvKernel> cpu_kernels() {
+std::vector<ConvKernel> kernels_of(DeviceKind device) {
   std::vector<ConvKernel> kernels;
   for (const ConvKernel& kernel : conv_kernels()) {
-    if (kernel.info.device == DeviceKind::cpu) kernels.push_back(kernel);
+    if (kernel.info.device == device) kernels.push_back(kernel);
   }
   return kernels;
 }
@@ -55,7 +55,9 @@ std::string test_name(const testing::TestParamInfo<ConvKernel>& info) {
 }
 
 // GoogleTest evaluates the list when main() runs, and the kernels have registered themselves by then.
-INSTANTIATE_TEST_SUITE_P(Cpu, KernelOverEdges, testing::ValuesIn(cpu_kernels()), test_name);
+INSTANTIATE_TEST_SUITE_P(Cpu, KernelOverEdges, testing::ValuesIn(kernels_of(DeviceKind::cpu)), test_name);
+INSTANTIATE_TEST_SUITE_P(Simt, KernelOverEdges, testing::ValuesIn(kernels_of(DeviceKind::simt)), test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(KernelOverEdges);  // no simt kernels in a build without it
 
 }  // namespace
 }  // namespace convlab

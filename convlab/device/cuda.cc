@@ -12,6 +12,7 @@ namespace convlab {
 
 void check_cuda(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
+  cudaGetLastError();  // a failed launch is not to be found again by the next call
   throw unavailable("CUDA: {}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status));
 }
 

@@ -4,6 +4,7 @@
 #include "convlab/base/text.h"
 #include "convlab/device/cpu.h"
 #include "convlab/device/cuda.h"
+#include "convlab/device/simt.h"
 
 namespace convlab {
 
@@ -26,13 +27,14 @@ std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& 
   if (name.starts_with("cuda:")) {
     return open_cuda(static_cast<int>(parse_int(name.substr(5), "--device cuda:N", 0, 1023)), options);
   }
-  if (name == "simt") throw unavailable("--device simt: this build has no CUDA kernels; use --device cpu");
+  if (name == "simt") return open_simt(options);
   throw bad_input("--device {}: no such device; use auto, cpu, cuda, cuda:N or simt", name);
 }
 
 std::vector<DeviceListing> list_devices() {
   std::vector<DeviceListing> listings{{"cpu", open_cpu({})->caps().description}};
   for (DeviceListing& gpu : list_cuda()) listings.push_back(std::move(gpu));
+  if (simt_present()) listings.push_back({"simt", open_simt({})->caps().description});
   return listings;
 }
 

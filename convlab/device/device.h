@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <typeindex>
 #include <vector>
 
 namespace convlab {
@@ -58,6 +60,18 @@ class Stream {
 
   /// The cudaStream_t of a cuda or simt stream; on the CPU, nullptr.
   virtual void* native() = 0;
+
+  /// What a library wants kept from call to call (a handle, an algorithm once searched): one T a stream, made at its
+  /// first use and gone with the stream, so that kernels themselves stay without state.
+  template <class T>
+  T& attached() {
+    std::shared_ptr<void>& slot = attachments_[typeid(T)];
+    if (!slot) slot = std::make_shared<T>();
+    return *static_cast<T*>(slot.get());
+  }
+
+ private:
+  std::map<std::type_index, std::shared_ptr<void>> attachments_;
 };
 
 class Device {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -22,9 +23,10 @@ std::string_view name_of(Math math);
 enum class Repeat { bitwise, order_dependent };
 
 /// direct: each output is the sum of its own products, so small integers come out exactly and a NaN spreads to its
-/// receptive field alone. transform: by way of Winograd, FFT or what a library chooses: integers come out within the
+/// receptive field alone. split: as direct, of operands split into parts of less precision, so that a product of reals may
+/// be off by 3 * 2^-22. transform: by way of Winograd, FFT or what a library chooses: integers come out within the
 /// tolerance, and a NaN may spread further in its image (never less far).
-enum class Sum { direct, transform };
+enum class Sum { direct, split, transform };
 
 struct KernelInfo {
   std::string_view name;  ///< "cuda.shared_tile": unique on its device, and stable
@@ -59,6 +61,14 @@ struct ConvArgs {
   float* y = nullptr;
   void* prepared = nullptr;
   void* workspace = nullptr;
+  std::span<const int> tuning = {};  ///< a value for each of the kernel's tunables; empty: the chosen ones
+};
+
+/// A parameter that a kernel leaves open: any of `values` is right, `value` is what a measurement has chosen.
+struct Tunable {
+  std::string_view name;  ///< "block_rows"
+  std::span<const int> values;
+  int value;
 };
 
 /// Why not, in words for a user; nullopt: it fits, and then it is right.
@@ -74,6 +84,7 @@ struct ConvKernel {
   size_t (*workspace_bytes)(const ConvStep&, const DeviceCaps&) = nullptr;  ///< may be null: 0
   void (*prepare)(const ConvArgs&, Stream&) = nullptr;  ///< once per weights: pack, convert; timed apart. May be null
   void (*launch)(const ConvArgs&, Stream&) = nullptr;   ///< writes all of y
+  std::span<const Tunable> tunables = {};               ///< swept by `convlab bench --sweep`
 };
 
 /// The refusal of every ladder rung: anything but plain fp32 NCHW in and out, without epilogue.

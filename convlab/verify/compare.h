@@ -25,6 +25,7 @@ struct ErrorModel {
   double per_value = 0;
   double relative_l2 = 0;
   double terms = 1;
+  bool shared_scale = false;  ///< errors come from anywhere in the image: every element has the largest scale of all
 
   double tolerance(double expected, double scale) const {
     return slope * (per_scale * scale + absolute) + per_value * (expected < 0 ? -expected : expected);

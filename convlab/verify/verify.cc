@@ -117,7 +117,7 @@ void require(const Verdict& verdict) {
 
 void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
   const IntegerLimits limits = integer_limits(step, kernel.info.math);
-  const ErrorModel model = kernel.info.sum == Sum::direct ? exact_model(step) : rounding_model(step, kernel.info);
+  const ErrorModel model = kernel.info.sum == Sum::transform ? rounding_model(step, kernel.info) : exact_model(step);
   for (int layer : {0, 1}) rig.load(layer, oracle.layer(step, Fill::integers, limits, layer));
   for (int layer : {0, 1, 0}) {
     const Verdict together = compare(rig.expected(layer), rig.launch(layer), model);

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "convlab/device/cuda_compat.h"
+#ifndef __CUDACC__
+#include "convlab/simt/mma.h"
+#endif
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+// A warp's matrix multiply-add on registers, D += A * B with a 16-row A, a B of 8 columns and fp32 accumulation (PTX
+// ISA, "Matrix multiply-accumulate operation using mma instruction"). Lane l, with g = l / 4 and t = l % 4, holds
+//   d[0], d[1]: row g, columns 2t, 2t+1;   d[2], d[3]: row g + 8, the same columns;
+//   tf32, 8 terms:   a = (g, t), (g+8, t), (g, t+4), (g+8, t+4);   b = (t, g), (t+4, g);
+//   fp16, 16 terms, two halves a register, the lower term in the lower half:
+//     a = (g, 2t..), (g+8, 2t..), (g, 2t+8..), (g+8, 2t+8..);   b = (2t.., g), (2t+8.., g).
+// All 32 lanes must take part. Needs compute capability 8.0.
+
+/// float rounded to TF32's 10 explicit mantissa bits, ties away from zero, as bits for mma_tf32.
+inline __device__ uint32_t to_tf32(float value) {
+#ifdef __CUDACC__
+  uint32_t bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
+  return bits;
+#else
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
+  return (bits + 0x1000u) & 0xffffe000u;
+#endif
+}
+
+inline __device__ void mma_tf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+#ifdef __CUDACC__
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  simt::mma_tf32(d, a, b);
+#endif
+}
+
+inline __device__ void mma_fp16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+#ifdef __CUDACC__
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+  simt::mma_fp16(d, a, b);
+#endif
+}
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

@@ -1,0 +1,103 @@
+// cuda.image_batched: parallelism over images, input and output channels, for small and large batches.
+// Threads: a block makes 32 neighbouring outputs of one map. A large batch has threads enough: each takes the same
+// output
+//   of 4 images and loads a weight once for all. A small one has not: 4 rows of threads share the input channels of one
+//   image and add their sums in shared memory.
+// Per output: 2 * terms() flops; for a large batch 5 loads for 4 multiply-adds, instead of 8.
+// Refuses: epilogues, images of bytes.
+// Limited now by load instructions (large batches) or by the launch (small ones).
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kPixels = 32;
+constexpr int kImages = 4;                // of a thread, large batches
+constexpr int kSlices = 4;                // of the channels, small batches
+constexpr int64_t kLargeBatch = 4 << 20;  // outputs beyond which the threads of a large GPU have work enough
+constexpr int64_t kMostBlocksInZ = 65535;
+
+/// kHeldImages images a thread, the channels in kShares shares.
+template <int kHeldImages, int kShares>
+__global__ void __launch_bounds__(kPixels* kShares)
+    convolve_image_batched(const float* x, const float* w, float* y, ConvShape shape) {
+  __shared__ float partial[kShares][kHeldImages][kPixels];
+  const int pixel = blockIdx.x * kPixels + threadIdx.x, k = blockIdx.y, pixels = shape.p * shape.q;
+  const int top = pixel / shape.q * shape.stride_h - shape.pad_top;
+  const int left = pixel % shape.q * shape.stride_w - shape.pad_left;
+  const int first_channel = k / shape.maps * shape.channels;
+  const int64_t image_size = static_cast<int64_t>(shape.c) * shape.h * shape.w;
+
+  for (int64_t n = static_cast<int64_t>(blockIdx.z) * kHeldImages; n < shape.n;
+       n += static_cast<int64_t>(gridDim.z) * kHeldImages) {
+    const int images = static_cast<int>(min(static_cast<int64_t>(kHeldImages), shape.n - n));
+    float sum[kHeldImages] = {};
+    for (int c = threadIdx.y; pixel < pixels && c < shape.channels; c += kShares) {
+      const float* plane = x + n * image_size + (first_channel + c) * shape.h * shape.w;
+      const float* filter = w + (k * shape.channels + c) * shape.r * shape.s;
+      for (int r = 0; r < shape.r; ++r) {
+        const int h = top + r * shape.dilation_h;
+        if (h < 0 || h >= shape.h) continue;
+        for (int s = 0; s < shape.s; ++s) {
+          const int across = left + s * shape.dilation_w;
+          if (across < 0 || across >= shape.w) continue;
+          const float weight = filter[r * shape.s + s];
+#pragma unroll
+          for (int i = 0; i < kHeldImages; ++i) {
+            if (i < images) sum[i] += plane[i * image_size + h * shape.w + across] * weight;
+          }
+        }
+      }
+    }
+    if constexpr (kShares > 1) {
+      for (int i = 0; i < kHeldImages; ++i) partial[threadIdx.y][i][threadIdx.x] = sum[i];
+      __syncthreads();
+      for (int share = 1; threadIdx.y == 0 && share < kShares; ++share) {
+        for (int i = 0; i < kHeldImages; ++i) sum[i] += partial[share][i][threadIdx.x];
+      }
+      __syncthreads();
+    }
+    if (threadIdx.y == 0 && pixel < pixels) {
+#pragma unroll
+      for (int i = 0; i < kHeldImages; ++i) {
+        if (i < images) y[((n + i) * shape.k + k) * pixels + pixel] = sum[i];
+      }
+    }
+  }
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) { return refuse_unless_rung(step); }
+
+void launch_image_batched(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  const bool large = problem.output_count() >= kLargeBatch || problem.channels_per_group() == 1;
+  const int64_t blocks = std::min(large ? ceil_div(problem.n, kImages) : problem.n, kMostBlocksInZ);
+  const dim3 grid(ceil_div(problem.p() * problem.q(), kPixels), problem.k, blocks);
+  const auto with = [&](auto kernel, int shares) {
+    launch(kernel, {.grid = grid, .block = dim3(kPixels, shares)}, stream.native(), static_cast<const float*>(args.x),
+           args.w, args.y, kernel_shape(problem));
+  };
+  if (large) return with(convolve_image_batched<kImages, 1>, 1);
+  with(convolve_image_batched<1, kSlices>, kSlices);
+}
+
+const RegisterConvKernel registered{{
+    .info = {.name = "cuda.image_batched",
+             .device = kCompiledFor,
+             .math = Math::fp32,
+             .repeat = Repeat::bitwise,
+             .rung = 12,
+             .idea = "parallelism over images, input and output channels for small and large batches",
+             .after = "cuda.channel_tree"},
+    .refuses = refuses,
+    .launch = launch_image_batched,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,94 @@
+// cuda.restrict_unroll: const, restrict, compile-time filter size, unrolled loops, no division by run-time values.
+// Threads: a block of 32 x 4 makes a 32 x 4 patch of outputs of every map of one image, a map after the other: with the
+//   grid as coordinates nobody divides, and a thread whose filter size is known keeps its window in registers.
+// Per output: 2 * terms() flops; with one channel each pixel is loaded once for all maps, otherwise once a map.
+// Refuses: epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.
+// Limited now by load instructions where there are several channels: a pixel is still loaded for every map.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kColumns = 32;
+constexpr int kRows = 4;
+constexpr int64_t kMostBlocksInYZ = 65535;
+
+template <int kFilter>
+__global__ void __launch_bounds__(kColumns* kRows)
+    convolve_unrolled(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y,
+                      const ConvShape shape) {
+  const int q = blockIdx.x * kColumns + threadIdx.x, p = blockIdx.y * kRows + threadIdx.y;
+  if (q >= shape.q || p >= shape.p) return;
+  const int top = p - shape.pad_top, left = q - shape.pad_left;
+
+  for (int64_t n = blockIdx.z; n < shape.n; n += gridDim.z) {
+    const float* __restrict__ image = x + n * shape.c * shape.h * shape.w;
+    for (int k = 0; k < shape.k; ++k) {
+      float sum = 0;
+      for (int c = 0; c < shape.c; ++c) {
+        const float* __restrict__ plane = image + c * shape.h * shape.w;
+        const float* __restrict__ filter = w + (k * shape.c + c) * kFilter * kFilter;
+#pragma unroll
+        for (int r = 0; r < kFilter; ++r) {
+#pragma unroll
+          for (int s = 0; s < kFilter; ++s) {
+            const int h = top + r, across = left + s;
+            const bool inside = h >= 0 && h < shape.h && across >= 0 && across < shape.w;
+            sum += (inside ? __ldg(plane + h * shape.w + across) : 0) * __ldg(filter + r * kFilter + s);
+          }
+        }
+      }
+      y[((n * shape.k + k) * shape.p + p) * shape.q + q] = sum;
+    }
+  }
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  if (Refusal refusal = refuse_unless_dense(step)) return refusal;
+  const ConvProblem& problem = step.problem;
+  if (problem.r != problem.s || (problem.r != 1 && problem.r != 3 && problem.r != 5 && problem.r != 7)) {
+    return "is compiled for filters of 1x1, 3x3, 5x5 and 7x7 only";
+  }
+  if (ceil_div(problem.p(), kRows) > kMostBlocksInYZ) return "takes at most 262140 rows of output";
+  return std::nullopt;
+}
+
+void launch_unrolled(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  const dim3 grid(ceil_div(problem.q(), kColumns), ceil_div(problem.p(), kRows), std::min(problem.n, kMostBlocksInYZ));
+  const auto with = [&](auto kernel) {
+    launch(kernel, {.grid = grid, .block = dim3(kColumns, kRows)}, stream.native(), static_cast<const float*>(args.x),
+           args.w, args.y, kernel_shape(problem));
+  };
+  switch (problem.r) {
+    case 1:
+      return with(convolve_unrolled<1>);
+    case 3:
+      return with(convolve_unrolled<3>);
+    case 5:
+      return with(convolve_unrolled<5>);
+    default:
+      return with(convolve_unrolled<7>);
+  }
+}
+
+const RegisterConvKernel registered{{
+    .info = {.name = "cuda.restrict_unroll",
+             .device = kCompiledFor,
+             .math = Math::fp32,
+             .repeat = Repeat::bitwise,
+             .rung = 9,
+             .idea = "const, restrict, compile-time filter size, unrolled loops, no division by run-time values",
+             .after = "cuda.basic"},
+    .refuses = refuses,
+    .launch = launch_unrolled,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,45 @@
+// cuda.tensor_core_tf32: implicit matrix multiply on tensor cores in TF32.
+// Threads: 8 warps make a band of output rows of up to 24 maps; tensor_core_tile.cuh draws the picture.
+// Per output: 2 * terms() flops, at the rate of tensor cores; operands are rounded to 10 bits of mantissa, sums are
+// fp32. Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, bands beyond shared memory.
+// Limited now by shared memory: a gathered pixel is one 4-byte load and feeds three multiplications of 8 maps.
+
+#include "convlab/kernels/conv/tensor_core_tile.cuh"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+struct Tf32 {
+  using Pixel = uint32_t;  // rounded when staged
+  static constexpr int kTerms = 8, kHeld = 2;
+  struct alignas(8) B {
+    uint32_t term[2];
+  };
+
+  static __device__ int term(int t, int held) { return t + 4 * held; }
+  static __device__ Pixel stage(float value) { return to_tf32(value); }
+  static __device__ B pack(const float (&weight)[2]) { return {to_tf32(weight[0]), to_tf32(weight[1])}; }
+
+  template <int kColumns>
+  static __device__ void multiply(float (&sum)[kColumns][4], const Pixel (&value)[2][2], const B (&b)[kColumns]) {
+    const uint32_t a[4] = {value[0][0], value[1][0], value[0][1], value[1][1]};
+#pragma unroll
+    for (int column = 0; column < kColumns; ++column) mma_tf32(sum[column], a, b[column].term);
+  }
+};
+
+const RegisterConvKernel registered{{
+    .info = {.name = "cuda.tensor_core_tf32",
+             .device = kCompiledFor,
+             .math = Math::tf32,
+             .repeat = Repeat::bitwise,
+             .rung = 15,
+             .idea = "implicit matrix multiply on tensor cores in TF32",
+             .after = "cuda.register_tile"},
+    .refuses = refuses_tensor_core<Tf32>,
+    .launch = launch_tensor_core<Tf32>,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,274 @@
+// cuda.winograd: F(2x2, r x r): a 2x2 square of outputs from (r+1)^2 multiplications instead of 4 r^2.
+// Threads: prepare: one a filter plane; transform: one an input tile and channel; multiply: one a tile and a few maps,
+//   which sums over the channels in registers and transforms the result back.
+// Per output, r = 5: 18 flops a channel instead of 50, and the transforms; the transformed image is 9 times as large as
+//   the image, and is taken in chunks of images that stay in L2.
+// Refuses: epilogues, images of bytes, strides, dilation, groups, filters other than 3x3 and 5x5: at 7x7 the error is
+//   twice what fp32 may have (2e-6 of the result, relative L2).
+// Limited now by the transformed image's way through L2. The method of Toom and Cook; Winograd, 1980; Lavin and Gray,
+//   "Fast Algorithms for Convolutional Neural Networks", 2016.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr int kOutputs = 2;  // along each side of a tile
+constexpr int kSummed = 8;   // channels added before they join the rest: the transform back magnifies rounding errors
+constexpr int64_t kChunkBytes = int64_t{24} << 20;
+
+/// Interpolation at T - 1 points and at infinity: y = A' [(G w) * (B' x)] along one side.
+template <int kFilter>
+struct Transform {
+  static constexpr int kTile = kFilter + kOutputs - 1;
+  float inverse[kOutputs][kTile] = {};  // A'
+  float filter[kTile][kFilter] = {};    // G
+  float image[kTile][kTile] = {};       // B'
+};
+
+template <int kFilter>
+__host__ __device__ constexpr Transform<kFilter> make_transform() {
+  constexpr int kTile = kFilter + kOutputs - 1;
+  constexpr double kPoints[] = {0, 1, -1, 0.5, -2};
+  Transform<kFilter> transform;
+  for (int j = 0; j < kTile; ++j) {
+    const bool infinity = j == kTile - 1;
+    double polynomial[kTile + 1] = {1};  // the product of (t - point) over all finite points but the j-th
+    double norm = 1;
+    for (int i = 0, degree = 0; i < kTile - 1; ++i) {
+      if (i == j) continue;
+      for (int power = ++degree; power >= 0; --power) {
+        polynomial[power] = (power > 0 ? polynomial[power - 1] : 0) - kPoints[i] * polynomial[power];
+      }
+      if (!infinity) norm *= kPoints[j] - kPoints[i];
+    }
+    for (int i = 0; i < kTile; ++i) transform.image[j][i] = static_cast<float>(polynomial[i]);
+    double power = 1;
+    for (int i = 0; i < kFilter; ++i) {
+      transform.filter[j][i] = infinity ? i == kFilter - 1 : static_cast<float>(power / norm);
+      if (i < kOutputs) transform.inverse[i][j] = infinity ? i == kOutputs - 1 : static_cast<float>(power);
+      if (!infinity) power *= kPoints[j];
+    }
+  }
+  return transform;
+}
+
+/// prepared[k][c][tile * tile] = G w G', in double: it is done once.
+template <int kFilter>
+__global__ void __launch_bounds__(kThreads) transform_filters(const float* w, float* prepared, int planes) {
+  constexpr auto kTransform = make_transform<kFilter>();
+  constexpr int kTile = kTransform.kTile;
+  const int plane = blockIdx.x * kThreads + threadIdx.x;
+  if (plane >= planes) return;
+  double rows[kTile][kFilter];
+  for (int i = 0; i < kTile; ++i) {
+    for (int s = 0; s < kFilter; ++s) {
+      double sum = 0;
+      for (int r = 0; r < kFilter; ++r) {
+        sum += static_cast<double>(kTransform.filter[i][r]) * w[(plane * kFilter + r) * kFilter + s];
+      }
+      rows[i][s] = sum;
+    }
+  }
+  for (int i = 0; i < kTile; ++i) {
+    for (int j = 0; j < kTile; ++j) {
+      double sum = 0;
+      for (int s = 0; s < kFilter; ++s) sum += rows[i][s] * kTransform.filter[j][s];
+      prepared[(plane * kTile + i) * kTile + j] = static_cast<float>(sum);
+    }
+  }
+}
+
+/// transformed[c][tile * tile][tiles of the chunk] = B' x B; blockIdx.y is the channel.
+template <int kFilter>
+__global__ void __launch_bounds__(kThreads)
+    transform_images(const float* x, float* transformed, ConvShape shape, int tiles) {
+  constexpr auto kTransform = make_transform<kFilter>();
+  constexpr int kTile = kTransform.kTile;
+  const int tile = blockIdx.x * kThreads + threadIdx.x, c = blockIdx.y;
+  if (tile >= tiles) return;
+  const int across = (shape.q + kOutputs - 1) / kOutputs, down = (shape.p + kOutputs - 1) / kOutputs;
+  const int top = tile / across % down * kOutputs - shape.pad_top, left = tile % across * kOutputs - shape.pad_left;
+  const float* plane = x + (static_cast<int64_t>(tile / across / down) * shape.c + c) * shape.h * shape.w;
+
+  float columns[kTile][kTile];
+#pragma unroll
+  for (int j = 0; j < kTile; ++j) {
+    float pixel[kTile];
+#pragma unroll
+    for (int i = 0; i < kTile; ++i) {
+      const int h = top + i, at = left + j;
+      pixel[i] = h >= 0 && h < shape.h && at >= 0 && at < shape.w ? plane[h * shape.w + at] : 0;
+    }
+#pragma unroll
+    for (int i = 0; i < kTile; ++i) {
+      float sum = 0;
+#pragma unroll
+      for (int m = 0; m < kTile; ++m) sum += kTransform.image[i][m] * pixel[m];
+      columns[i][j] = sum;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kTile; ++i) {
+#pragma unroll
+    for (int j = 0; j < kTile; ++j) {
+      float sum = 0;
+#pragma unroll
+      for (int m = 0; m < kTile; ++m) sum += columns[i][m] * kTransform.image[j][m];
+      transformed[(static_cast<int64_t>(c) * kTile * kTile + i * kTile + j) * tiles + tile] = sum;
+    }
+  }
+}
+
+/// Sums the products over the channels and transforms them back; blockIdx.y is a group of kMaps maps.
+template <int kFilter, int kMaps>
+__global__ void __launch_bounds__(kThreads)
+    multiply_and_invert(const float* transformed, const float* prepared, float* y, ConvShape shape, int tiles) {
+  constexpr auto kTransform = make_transform<kFilter>();
+  constexpr int kTile = kTransform.kTile;
+  const int tile = blockIdx.x * kThreads + threadIdx.x, first_map = blockIdx.y * kMaps;
+  if (tile >= tiles) return;
+  float product[kMaps][kTile][kTile] = {};
+  for (int first = 0; first < shape.c; first += kSummed) {
+    float part[kMaps][kTile][kTile] = {};
+    for (int c = first; c < min(first + kSummed, shape.c); ++c) {
+      const float* image = transformed + static_cast<int64_t>(c) * kTile * kTile * tiles + tile;
+#pragma unroll
+      for (int i = 0; i < kTile; ++i) {
+#pragma unroll
+        for (int j = 0; j < kTile; ++j) {
+          const float value = image[static_cast<int64_t>(i * kTile + j) * tiles];
+#pragma unroll
+          for (int map = 0; map < kMaps; ++map) {
+            const int k = min(first_map + map, shape.k - 1);  // past the last map: computed, not stored
+            part[map][i][j] += value * prepared[((k * shape.c + c) * kTile + i) * kTile + j];
+          }
+        }
+      }
+    }
+#pragma unroll
+    for (int map = 0; map < kMaps; ++map) {
+#pragma unroll
+      for (int i = 0; i < kTile; ++i) {
+#pragma unroll
+        for (int j = 0; j < kTile; ++j) product[map][i][j] += part[map][i][j];
+      }
+    }
+  }
+  const int across = (shape.q + kOutputs - 1) / kOutputs, down = (shape.p + kOutputs - 1) / kOutputs;
+  const int p = tile / across % down * kOutputs, q = tile % across * kOutputs;
+#pragma unroll
+  for (int map = 0; map < kMaps; ++map) {
+    if (first_map + map >= shape.k) break;
+    float* plane = y + (static_cast<int64_t>(tile / across / down) * shape.k + first_map + map) * shape.p * shape.q;
+#pragma unroll
+    for (int i = 0; i < kOutputs; ++i) {
+      float row[kTile];
+#pragma unroll
+      for (int j = 0; j < kTile; ++j) {
+        row[j] = 0;
+#pragma unroll
+        for (int m = 0; m < kTile; ++m) row[j] += kTransform.inverse[i][m] * product[map][m][j];
+      }
+#pragma unroll
+      for (int j = 0; j < kOutputs; ++j) {
+        float sum = 0;
+#pragma unroll
+        for (int m = 0; m < kTile; ++m) sum += row[m] * kTransform.inverse[j][m];
+        if (p + i < shape.p && q + j < shape.q) plane[(p + i) * shape.q + q + j] = sum;
+      }
+    }
+  }
+}
+
+int64_t tile_side(const ConvProblem& problem) { return problem.r + kOutputs - 1; }
+
+int64_t tiles_of_image(const ConvProblem& problem) {
+  return ceil_div(problem.p(), kOutputs) * ceil_div(problem.q(), kOutputs);
+}
+
+int64_t transformed_bytes(const ConvProblem& problem) {  // of an image
+  return problem.c * tile_side(problem) * tile_side(problem) * tiles_of_image(problem) *
+         static_cast<int64_t>(sizeof(float));
+}
+
+int64_t images_in_chunk(const ConvProblem& problem) {
+  return std::clamp<int64_t>(kChunkBytes / transformed_bytes(problem), 1, problem.n);
+}
+
+size_t prepared_bytes(const ConvStep& step) {
+  const ConvProblem& problem = step.problem;
+  return static_cast<size_t>(problem.k * problem.c * tile_side(problem) * tile_side(problem)) * sizeof(float);
+}
+
+size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) {
+  return static_cast<size_t>(images_in_chunk(step.problem) * transformed_bytes(step.problem));
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  if (Refusal refusal = refuse_unless_dense(step)) return refusal;
+  const ConvProblem& problem = step.problem;
+  if (problem.r != problem.s || (problem.r != 3 && problem.r != 5)) {
+    return "transforms filters of 3x3 and 5x5 only: beyond, the error is more than fp32's";
+  }
+  if (problem.c > 65535) return "takes at most 65535 channels";
+  return std::nullopt;
+}
+
+template <int kFilter>
+void prepare_filter(const ConvArgs& args, Stream& stream) {
+  const auto planes = static_cast<int>(args.step.problem.k * args.step.problem.c);
+  launch(transform_filters<kFilter>, {.grid = dim3(ceil_div(planes, kThreads)), .block = kThreads}, stream.native(),
+         args.w, static_cast<float*>(args.prepared), planes);
+}
+
+void prepare(const ConvArgs& args, Stream& stream) {
+  args.step.problem.r == 3 ? prepare_filter<3>(args, stream) : prepare_filter<5>(args, stream);
+}
+
+template <int kFilter, int kMaps>
+void launch_filter(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  const ConvShape shape = kernel_shape(problem);
+  const int64_t chunk = images_in_chunk(problem);
+  auto* transformed = static_cast<float*>(args.workspace);
+  for (int64_t n = 0; n < problem.n; n += chunk) {
+    const auto tiles = static_cast<int>(std::min(chunk, problem.n - n) * tiles_of_image(problem));
+    const int64_t blocks = ceil_div(tiles, kThreads);
+    launch(transform_images<kFilter>, {.grid = dim3(blocks, shape.c), .block = kThreads}, stream.native(),
+           static_cast<const float*>(args.x) + n * problem.c * problem.h * problem.w, transformed, shape, tiles);
+    launch(multiply_and_invert<kFilter, kMaps>, {.grid = dim3(blocks, ceil_div(problem.k, kMaps)), .block = kThreads},
+           stream.native(), transformed, static_cast<const float*>(args.prepared),
+           args.y + n * problem.k * problem.p() * problem.q(), shape, tiles);
+  }
+}
+
+void launch_winograd(const ConvArgs& args, Stream& stream) {
+  // As many maps as their products leave registers for.
+  args.step.problem.r == 3 ? launch_filter<3, 2>(args, stream) : launch_filter<5, 1>(args, stream);
+}
+
+const RegisterConvKernel registered{{
+    .info = {.name = "cuda.winograd",
+             .device = kCompiledFor,
+             .math = Math::fp32,
+             .repeat = Repeat::bitwise,
+             .sum = Sum::transform,
+             .rung = 13,
+             .idea = "F(2x2, r x r): fewer multiplications by interpolation",
+             .after = "cuda.unroll_gemm"},
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch_winograd,
+}};
+
+}  // namespace
+}  // namespace convlab

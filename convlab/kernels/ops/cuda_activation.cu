@@ -1,0 +1,56 @@
+// cuda.activation: an activation, or rounding to float16, of every element; also turns raw pixels into float32, the
+// activation then being none. One thread an element, grid-stride.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/op.h"
+#include "convlab/kernels/ops/cuda_activation.cuh"
+
+namespace convlab {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int64_t kMostBlocks = 65536;
+
+template <class Element>
+__global__ void __launch_bounds__(kThreads)
+    apply_activation(const Element* x, float* y, int64_t count, Activation activation) {
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  for (int64_t i = first; i < count; i += static_cast<int64_t>(gridDim.x) * kThreads) {
+    y[i] = activated(activation, static_cast<float>(x[i]));
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) round_to_half(const float* x, float* y, int64_t count) {
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  for (int64_t i = first; i < count; i += static_cast<int64_t>(gridDim.x) * kThreads) {
+    y[i] = __half2float(__float2half_rn(x[i]));
+  }
+}
+
+Refusal refuses(const OpStep& step) {
+  if (std::holds_alternative<ActivationOp>(step.op) || std::holds_alternative<RoundOp>(step.op)) return std::nullopt;
+  return "computes activations and rounding only";
+}
+
+void launch_activation(const OpArgs& args, Stream& stream) {
+  const int64_t count = element_count(args.step.output);
+  if (count == 0) return;
+  const LaunchShape shape{.grid = dim3(std::min(ceil_div(count, kThreads), kMostBlocks)), .block = kThreads};
+  const auto* op = std::get_if<ActivationOp>(&args.step.op);
+  if (op == nullptr) {
+    launch(round_to_half, shape, stream.native(), args.inputs[0], args.output, count);
+  } else if (args.step.input == ElementType::u8) {
+    launch(apply_activation<uint8_t>, shape, stream.native(), reinterpret_cast<const uint8_t*>(args.inputs[0]),
+           args.output, count, op->activation);
+  } else {
+    launch(apply_activation<float>, shape, stream.native(), args.inputs[0], args.output, count, op->activation);
+  }
+}
+
+const RegisterOpKernel registered{
+    {.name = "cuda.activation", .device = kCompiledFor, .refuses = refuses, .launch = launch_activation}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "convlab/conv/epilogue.h"
+#include "convlab/device/cuda_compat.h"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+/// The activation of one value, in fp32 with CUDA's own tanhf and expf (at most 2 ulp). NaN stays NaN.
+inline __device__ float activated(const Activation& activation, float value) {
+  switch (activation.kind) {
+    case ActivationKind::none:
+      return value;
+    case ActivationKind::relu:
+      return value < 0 ? 0 : value;
+    case ActivationKind::leaky_relu:
+      return value < 0 ? activation.alpha * value : value;
+    case ActivationKind::clip:
+      return value < activation.alpha ? activation.alpha : value > activation.beta ? activation.beta : value;
+    case ActivationKind::sigmoid:
+      return 1 / (1 + expf(-value));
+    case ActivationKind::tanh:
+      return tanhf(value);
+  }
+  return value;
+}
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

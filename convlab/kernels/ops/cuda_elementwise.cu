@@ -1,0 +1,43 @@
+// cuda.elementwise: Add and Mul with NumPy's broadcasting. One thread an output element, grid-stride.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/op.h"
+#include "convlab/kernels/ops/cuda_strided.cuh"
+
+namespace convlab {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int64_t kMostBlocks = 65536;
+
+__global__ void __launch_bounds__(kThreads)
+    combine(const float* a, const float* b, float* y, int64_t count, Strided of_a, Strided of_b, bool multiply) {
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  for (int64_t i = first; i < count; i += static_cast<int64_t>(gridDim.x) * kThreads) {
+    const float left = a[strided_offset(of_a, i)], right = b[strided_offset(of_b, i)];
+    y[i] = multiply ? left * right : left + right;
+  }
+}
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<AddOp>(step.op) && !std::holds_alternative<MulOp>(step.op)) return "adds and multiplies";
+  if (step.output.size() > kMostDimensions) return "takes at most 8 dimensions";
+  return std::nullopt;
+}
+
+void launch_elementwise(const OpArgs& args, Stream& stream) {
+  const int64_t count = element_count(args.step.output);
+  if (count == 0) return;
+  const dim3 grid(std::min(ceil_div(count, kThreads), kMostBlocks));
+  launch(combine, {.grid = grid, .block = kThreads}, stream.native(), args.inputs[0], args.inputs[1], args.output,
+         count, broadcast_strides(args.step.inputs[0], args.step.output),
+         broadcast_strides(args.step.inputs[1], args.step.output), std::holds_alternative<MulOp>(args.step.op));
+}
+
+const RegisterOpKernel registered{
+    {.name = "cuda.elementwise", .device = kCompiledFor, .refuses = refuses, .launch = launch_elementwise}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,50 @@
+#pragma once
+
+/// What a kernel's file sees in place of <cuda_runtime.h>, <cuda_fp16.h> and <mma.h> when a host compiler reads it. The
+/// file must be compiled with the flags of convlab_simt_kernel_options: without them it runs and nothing is checked.
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+
+#include "convlab/simt/atomics.h"
+#include "convlab/simt/half.h"
+#include "convlab/simt/keywords.h"
+#include "convlab/simt/launch.h"
+#include "convlab/simt/math.h"
+#include "convlab/simt/memory.h"
+#include "convlab/simt/vector_types.h"
+#include "convlab/simt/warp.h"
+#include "convlab/simt/wmma.h"
+
+namespace convlab::simt::cuda {
+
+/// Work is done when it is given: a stream is only a name.
+struct StreamTag;
+using cudaStream_t = StreamTag*;
+
+}  // namespace convlab::simt::cuda
+
+using namespace convlab::simt::cuda;
+
+namespace nvcuda {
+namespace wmma = convlab::simt::wmma;
+}
+
+#define threadIdx (::convlab::simt::thread_index())
+#define blockIdx (::convlab::simt::block_index())
+#define blockDim (::convlab::simt::block_extent())
+#define gridDim (::convlab::simt::grid_extent())
+
+// glibc declares these names for itself. A GPU's are faster and less exact.
+#define __expf(x) (::expf(x))
+#define __exp10f(x) (::powf(10.0f, x))
+#define __logf(x) (::logf(x))
+#define __log2f(x) (::log2f(x))
+#define __log10f(x) (::log10f(x))
+#define __powf(x, y) (::powf(x, y))
+#define __sinf(x) (::sinf(x))
+#define __cosf(x) (::cosf(x))
+#define __tanf(x) (::tanf(x))
+#define __sincosf(x, sine, cosine) (::sincosf(x, sine, cosine))

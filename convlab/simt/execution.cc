@@ -1,0 +1,476 @@
+#include "convlab/simt/execution.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <tuple>
+
+namespace convlab::simt {
+namespace internal {
+
+using boost::context::detail::fcontext_t;
+using boost::context::detail::jump_fcontext;
+using boost::context::detail::make_fcontext;
+using boost::context::detail::transfer_t;
+
+constinit thread_local Worker* active_worker = nullptr;
+
+namespace {
+
+constexpr int kMaxThreads = static_cast<int>(kMaxBlockThreads);
+// A frame may reach this far below the lowest stack before the overflow is noticed, at the function's entry.
+constexpr size_t kStackMargin = 1 << 20;
+constexpr size_t kDynamicAlignment = 1024;
+// Addresses after the dynamic shared memory that still count as an access to it, out of bounds.
+constexpr size_t kDynamicGuard = 64 * 1024;
+
+void* map_memory(size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw unavailable("simt: no address space for {} bytes of stacks or shared memory", bytes);
+  return memory;
+}
+
+Position position_of(int64_t linear, cuda::dim3 extent) {
+  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
+          static_cast<unsigned>(linear / extent.x / extent.y)};
+}
+
+bool same_place(const Where& a, const Where& b) {
+  return a.line() == b.line() && a.column() == b.column() &&
+         (a.file_name() == b.file_name() || std::strcmp(a.file_name(), b.file_name()) == 0);
+}
+
+}  // namespace
+
+Position Grid::block_position(int64_t linear) const { return position_of(linear, grid); }
+Position Grid::thread_position(int linear) const { return position_of(linear, block); }
+
+Worker::Worker() : threads_(kMaxThreads), warps_(kMaxThreads / kWarpSize) {
+  stack_memory_ = map_memory(kStackMargin + kMaxThreads * kStackBytes);
+  stacks_ = reinterpret_cast<uintptr_t>(stack_memory_) + kStackMargin;
+  dynamic_memory_ = map_memory(kMaxSharedBytes + kDynamicGuard);
+  dynamic_shared.base = reinterpret_cast<uintptr_t>(dynamic_memory_);
+  dynamic_shared.span = kMaxSharedBytes + kDynamicGuard;
+  dynamic_shared.make_shadow(kMaxSharedBytes);
+  static_assert(kDynamicAlignment <= 4096, "a page is aligned enough");
+}
+
+Worker::~Worker() {
+  if (stack_memory_) munmap(stack_memory_, kStackMargin + kMaxThreads * kStackBytes);
+  if (dynamic_memory_) munmap(dynamic_memory_, kMaxSharedBytes + kDynamicGuard);
+}
+
+void Worker::run(Grid& grid) {
+  grid_ = &grid;
+  static_shared.base = grid.module->thread_local_base();
+  static_shared.span = static_shared.bytes = grid.module->thread_local_bytes();
+  static_shared.used = grid.module->thread_local_used().data();
+  if (!static_shared.shadow || static_shared.shadow->bytes() < static_shared.span) {
+    static_shared.make_shadow(static_shared.span);
+  }
+  dynamic_shared.bytes = grid.shared_bytes;
+  // Allocations may have changed since the last launch.
+  std::fill(std::begin(read_sites), std::end(read_sites), SiteEntry{});
+  std::fill(std::begin(write_sites), std::end(write_sites), SiteEntry{});
+
+  while (true) {
+    const int64_t linear = grid.next_block.fetch_add(1, std::memory_order_relaxed);
+    if (linear >= grid.blocks || linear > grid.first_fault_block.load(std::memory_order_relaxed)) break;
+    run_block(linear);
+  }
+  grid_ = nullptr;
+}
+
+void Worker::run_block(int64_t linear) {
+  Grid& grid = *grid_;
+  if (epoch_ > UINT32_MAX - (1u << 30)) {  // a block would have to pass 2^30 barriers to reach the end
+    epoch_ = 0;
+    static_shared.shadow->clear();
+    dynamic_shared.shadow->clear();
+  }
+  block_linear_ = linear;
+  const Position at = grid.block_position(linear);
+  block_index_ = {at.x, at.y, at.z};
+  block_is_dead_ = false;
+  block_faults_.clear();
+  accessor.block_epoch = ++epoch_;
+  if (free_stacks_.size() != static_cast<size_t>(kMaxThreads)) {
+    free_stacks_.clear();
+    for (int i = kMaxThreads - 1; i >= 0; --i) free_stacks_.push_back(i);
+  }
+
+  const int count = grid.block_threads;
+  cuda::uint3 index{0, 0, 0};
+  for (int t = 0; t < count; ++t) {
+    CudaThread& thread = threads_[t];
+    thread.context = nullptr;
+    thread.stack = -1;
+    thread.state = ThreadState::ready;
+    thread.index = index;
+    if (++index.x == grid.block.x) {
+      index.x = 0;
+      if (++index.y == grid.block.y) index.y = 0, ++index.z;
+    }
+  }
+  const int warp_count = (count + kWarpSize - 1) / kWarpSize;
+  for (int w = 0; w < warp_count; ++w) {
+    Warp& warp = warps_[w];
+    const int lanes = std::min(kWarpSize, count - w * kWarpSize);
+    warp.all = warp.ready = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
+    warp.waiting = warp.done = 0;
+    warp.clock.restart();
+  }
+
+  while (true) {
+    for (int w = 0; w < warp_count; ++w) {
+      do {
+        if (grid.first_fault_block.load(std::memory_order_relaxed) < linear || block_is_dead_) return;
+      } while (run_warp(warps_[w], w * kWarpSize));
+    }
+    if (!release_barrier()) break;
+  }
+  if (block_faults_.empty()) {
+    const bool all_done = std::all_of(threads_.begin(), threads_.begin() + count,
+                                      [](const CudaThread& t) { return t.state == ThreadState::done; });
+    if (all_done) return;
+  }
+  const bool lost = std::any_of(threads_.begin(), threads_.begin() + count,
+                                [](const CudaThread& t) { return t.state == ThreadState::faulted; });
+  // Threads that wait for one that was ended by a fault are its consequence and nothing to report.
+  if (!lost) report_stuck();
+}
+
+// Runs the warp's lanes until none can go on by itself. True if some that were stuck can go on now.
+bool Worker::run_warp(Warp& warp, int first_thread) {
+  while (warp.ready != 0) {
+    const int lane = std::countr_zero(warp.ready);
+    resume(warp, threads_[first_thread + lane], lane);
+    if (block_is_dead_) return false;
+  }
+  return warp.waiting != 0 && release_stuck_lanes(warp, first_thread);
+}
+
+void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
+  if (!thread.context) {
+    thread.stack = free_stacks_.back();
+    free_stacks_.pop_back();
+    // Tops at different distances from the page's end: else the frames of all threads would share few cache sets.
+    const uintptr_t top = stack_of(thread.stack) + kStackBytes - static_cast<uintptr_t>(thread.stack % 61) * 64;
+    thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &Worker::fiber_main);
+  }
+  current_ = &thread;
+  accessor.set(epoch_, 1u << lane, static_cast<int>(&warp - warps_.data()), warp.clock);
+  stack_base = stack_of(thread.stack);
+  active_worker = this;
+  const transfer_t back = jump_fcontext(thread.context, this);
+  active_worker = nullptr;
+  thread.context = back.fctx;
+  switch (thread.state) {
+    case ThreadState::done:
+      warp.done |= 1u << lane;
+      [[fallthrough]];
+    case ThreadState::faulted:
+      warp.ready &= ~(1u << lane);
+      free_stacks_.push_back(thread.stack);
+      break;
+    case ThreadState::at_barrier:
+    case ThreadState::at_warp_operation:
+      warp.ready &= ~(1u << lane);
+      break;
+    case ThreadState::ready:
+      break;
+  }
+}
+
+void Worker::fiber_main(transfer_t from) {
+  Worker* worker = static_cast<Worker*>(from.data);
+  worker->scheduler_ = from.fctx;
+  worker->grid_->call.invoke(worker->grid_->call.arguments);
+  worker->current_->state = ThreadState::done;
+  jump_fcontext(worker->scheduler_, nullptr);
+  __builtin_unreachable();
+}
+
+void Worker::suspend() {
+  const transfer_t back = jump_fcontext(scheduler_, nullptr);
+  scheduler_ = back.fctx;
+}
+
+void Worker::abandon() {
+  current_->state = ThreadState::faulted;
+  jump_fcontext(scheduler_, nullptr);
+  __builtin_unreachable();
+}
+
+int Worker::wait_at_barrier(BarrierOperation operation, int predicate, Where where) {
+  CudaThread& self = *current_;
+  self.state = ThreadState::at_barrier;
+  self.barrier = operation;
+  self.value = predicate != 0;
+  self.where = where;
+  suspend();
+  return static_cast<int>(self.value);
+}
+
+// Called when no thread can run. True if all of them stood at one barrier, and go on.
+bool Worker::release_barrier() {
+  const int count = grid_->block_threads;
+  const CudaThread& first = threads_[0];
+  uint64_t sum = 0;
+  for (int t = 0; t < count; ++t) {
+    const CudaThread& thread = threads_[t];
+    if (thread.state != ThreadState::at_barrier || thread.barrier != first.barrier ||
+        !same_place(thread.where, first.where)) {
+      return false;
+    }
+    sum += thread.value;
+  }
+  if (first.barrier == BarrierOperation::all) sum = sum == static_cast<uint64_t>(count);
+  if (first.barrier == BarrierOperation::any) sum = sum != 0;
+  for (int t = 0; t < count; ++t) {
+    threads_[t].state = ThreadState::ready;
+    threads_[t].value = sum;
+  }
+  for (int w = 0; w * kWarpSize < count; ++w) {
+    warps_[w].ready = warps_[w].all;
+    warps_[w].clock.restart();
+  }
+  ++epoch_;
+  return true;
+}
+
+// No thread can run, and not all are done: somebody waits for a thread that does not come.
+void Worker::report_stuck() {
+  const int count = grid_->block_threads;
+  auto first_with = [&](auto&& wanted) {
+    return static_cast<int>(std::find_if(threads_.begin(), threads_.begin() + count, wanted) - threads_.begin());
+  };
+  RawFault fault;
+  const int at_operation = first_with([](const CudaThread& t) { return t.state == ThreadState::at_warp_operation; });
+  if (at_operation < count) {
+    const CudaThread& waiting = threads_[at_operation];
+    const int base = at_operation / kWarpSize * kWarpSize;
+    const Warp& warp = warps_[at_operation / kWarpSize];
+    const LaneMask expected = waiting.request.mask & warp.all & ~warp.done;
+    LaneMask missing = 0;
+    for (LaneMask lanes = expected; lanes != 0; lanes &= lanes - 1) {
+      const CudaThread& other = threads_[base + std::countr_zero(lanes)];
+      if (other.state != ThreadState::at_warp_operation || other.request.operation != waiting.request.operation ||
+          other.request.mask != waiting.request.mask) {
+        missing |= lanes & -lanes;
+      }
+    }
+    fault.kind = FaultKind::divergent_warp;
+    fault.thread = at_operation;
+    fault.location = waiting.where;
+    if (missing != 0) {
+      fault.other_thread = base + std::countr_zero(missing);
+      fault.detail = missing_lane_text(waiting, fault.other_thread);
+    }
+    report(std::move(fault));
+    return;
+  }
+  const int at_barrier = first_with([](const CudaThread& t) { return t.state == ThreadState::at_barrier; });
+  if (at_barrier == count) return;
+  const CudaThread& waiting = threads_[at_barrier];
+  auto beside = [&](const CudaThread& t) {
+    return t.state == ThreadState::at_barrier && t.barrier == waiting.barrier && same_place(t.where, waiting.where);
+  };
+  const int missing = first_with([&](const CudaThread& t) { return !beside(t); });
+  fault.kind = FaultKind::divergent_barrier;
+  fault.thread = at_barrier;
+  fault.other_thread = missing;
+  fault.location = waiting.where;
+  fault.detail = fmt::format("{} of {} threads wait here",
+                             std::count_if(threads_.begin(), threads_.begin() + count, beside), count);
+  if (missing < count) {
+    const CudaThread& other = threads_[missing];
+    fault.detail += ", thread " + to_text(grid_->thread_position(missing));
+    fault.detail += other.state == ThreadState::at_barrier
+                        ? fmt::format(" waits at another barrier, line {}", other.where.line())
+                        : std::string(" has exited");
+  }
+  report(std::move(fault));
+}
+
+void Worker::report(RawFault fault) {
+  auto same = std::find_if(block_faults_.begin(), block_faults_.end(), [&](const RawFault& known) {
+    return known.kind == fault.kind && known.code == fault.code && known.subscript == fault.subscript &&
+           known.space == fault.space && same_place(known.location, fault.location);
+  });
+  if (same != block_faults_.end()) {
+    ++same->times;
+  } else if (block_faults_.size() < FaultError::kMaxFaults) {
+    block_faults_.push_back(fault);
+  } else {
+    block_is_dead_ = true;
+  }
+  {
+    // The report is of the first block, in the grid's order, that has a fault: blocks before it still run to their end.
+    std::lock_guard lock(grid_->mutex);
+    if (block_linear_ <= grid_->first_fault_block.load(std::memory_order_relaxed)) {
+      grid_->first_fault_block.store(block_linear_, std::memory_order_relaxed);
+      grid_->faults = block_faults_;
+    }
+  }
+}
+
+void Worker::fail(RawFault fault) {
+  fault.thread = static_cast<int>(current_ - threads_.data());
+  if (fault.kind == FaultKind::stack_overflow) block_is_dead_ = true;  // it may have written over another's stack
+  report(std::move(fault));
+  // Nothing unwinds this stack: what lives on it must not own anything.
+  fault.~RawFault();
+  new (&fault) RawFault;
+  abandon();
+}
+
+void Worker::fail_subscript(const SubscriptSite* site, int64_t index) {
+  RawFault fault;
+  fault.kind = FaultKind::out_of_bounds_shared;  // describe() finds out whose array it is
+  fault.subscript = site;
+  fault.index = index;
+  fail(std::move(fault));
+}
+
+void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where) {
+  if (bytes == 0) return;
+  if (const size_t offset = address - static_shared.base; offset < static_shared.span) {
+    return check_shared(static_shared, RawFault::Space::static_shared, offset, bytes, kind, code, where);
+  }
+  if (const size_t offset = address - dynamic_shared.base; offset < dynamic_shared.span) {
+    return check_shared(dynamic_shared, RawFault::Space::dynamic_shared, offset, bytes, kind, code, where);
+  }
+  if (const size_t offset = address - stack_base; offset < kStackBytes && bytes <= kStackBytes - offset) return;
+  check_global(address, bytes, kind, code, where);
+}
+
+void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t offset, size_t bytes, AccessKind kind,
+                          const void* code, Where where) {
+  RawFault fault;
+  fault.thread = static_cast<int>(current_ - threads_.data());
+  fault.space = space;
+  fault.address = offset;
+  fault.access_bytes = static_cast<int>(bytes);
+  fault.is_write = kind != AccessKind::read;
+  fault.code = code;
+  fault.location = where;
+  bool inside = offset < region.bytes && bytes <= region.bytes - offset;
+  for (size_t word = offset / 4; inside && region.used && word <= (offset + bytes - 1) / 4; ++word) {
+    inside = region.used[word] != 0;
+  }
+  if (!inside) {
+    fault.kind = FaultKind::out_of_bounds_shared;
+    fail(std::move(fault));
+  }
+  const ShadowResult result = touch(*region.shadow, offset, bytes, kind, accessor);
+  if (result.kind == ShadowResult::ok) return;
+  if (result.kind == ShadowResult::uninitialised) {
+    fault.kind = FaultKind::uninitialised_shared;
+  } else {
+    fault.kind = FaultKind::race_shared;
+    // wmma acts for all lanes: then any of the other side's will do.
+    const AccessRecord& now = accessor.now;
+    const LaneMask own = result.other.warp == now.warp && (now.lanes & (now.lanes - 1)) == 0 ? now.lanes : 0;
+    const LaneMask others = result.other.lanes & ~own;
+    fault.other_thread = result.other.warp * kWarpSize + std::countr_zero(others ? others : result.other.lanes);
+    fault.detail =
+        fmt::format("{} what thread {} {}, with no barrier between", fault.is_write ? "writes" : "reads",
+                    to_text(grid_->thread_position(fault.other_thread)), result.other_was_write ? "wrote" : "read");
+  }
+  report(std::move(fault));
+}
+
+void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where) {
+  const bool is_write = kind != AccessKind::read;
+  RawFault fault;
+  fault.thread = static_cast<int>(current_ - threads_.data());
+  fault.space = RawFault::Space::global;
+  fault.address = address;
+  fault.access_bytes = static_cast<int>(bytes);
+  fault.is_write = is_write;
+  fault.code = code;
+  fault.location = where;
+
+  SiteEntry found;
+  const Range* range = nearest_range(*grid_->ranges, address);
+  if (range && address - range->base < range->bytes && bytes <= range->bytes - (address - range->base)) {
+    if (!is_write || range->writable) found = {range->base, range->bytes, range->initialised.get()};
+  } else if (const uintptr_t arguments = reinterpret_cast<uintptr_t>(grid_->call.arguments);
+             !is_write && address - arguments < grid_->call.argument_bytes) {
+    found = {arguments, grid_->call.argument_bytes, nullptr};
+  } else if (const Module::Segment* segment = grid_->module->segment_at(address);
+             segment && !is_write && !segment->writable) {
+    found = {segment->base, segment->bytes, nullptr};
+  } else if (segment && segment->writable) {
+    // A __device__ or __constant__ variable, told from its neighbours where the program has its symbols.
+    if (const Symbol* symbol = grid_->module->object_at(address)) {
+      found = {symbol->begin + grid_->module->bias(), symbol->bytes, nullptr};
+      if (bytes > found.bytes - (address - found.base)) found.bytes = 0;
+    } else if (!grid_->module->has_symbols()) {
+      found = {segment->base, segment->bytes, nullptr};
+    }
+  }
+  if (found.bytes == 0) {
+    fault.kind = FaultKind::out_of_bounds_global;
+    fail(std::move(fault));
+  }
+  if (code) (is_write ? write_sites : read_sites)[(reinterpret_cast<uintptr_t>(code) >> 1) % kSites] = found;
+  if (!found.initialised) return;
+  const size_t first = (address - found.base) / 4, last = (address - found.base + bytes - 1) / 4;
+  if (kind == AccessKind::read || kind == AccessKind::atomic_update) {
+    for (size_t word = first; word <= last; ++word) {
+      if (found.initialised[word]) continue;
+      fault.kind = FaultKind::uninitialised_global;
+      report(std::move(fault));
+      break;
+    }
+  }
+  if (is_write) std::memset(found.initialised + first, 1, last - first + 1);
+}
+
+}  // namespace internal
+
+using internal::active_worker;
+
+cuda::uint3 thread_index() noexcept { return active_worker ? active_worker->current().index : cuda::uint3{0, 0, 0}; }
+cuda::uint3 block_index() noexcept { return active_worker ? active_worker->block_index() : cuda::uint3{0, 0, 0}; }
+cuda::dim3 block_extent() noexcept { return active_worker ? active_worker->grid().block : cuda::dim3(); }
+cuda::dim3 grid_extent() noexcept { return active_worker ? active_worker->grid().grid : cuda::dim3(); }
+void* dynamic_shared_memory() noexcept { return active_worker ? active_worker->dynamic_memory() : nullptr; }
+
+int block_barrier(BarrierOperation operation, int predicate, Where where) noexcept {
+  internal::Worker* const worker = active_worker;
+  if (!worker) return predicate != 0;
+  const internal::HostScope host;
+  return worker->wait_at_barrier(operation, predicate, where);
+}
+
+uint64_t warp_operation(WarpOperation operation, uint32_t mask, uint64_t value, int lane, int width,
+                        Where where) noexcept {
+  internal::Worker* const worker = active_worker;
+  if (!worker) return value;
+  const internal::HostScope host;
+  return worker->warp_operation({operation, mask, lane, width, nullptr, nullptr}, value, where);
+}
+
+void warp_collective(CollectiveWork run, void* payload, Where where) noexcept {
+  internal::Worker* const worker = active_worker;
+  if (!worker) return;
+  const internal::HostScope host;
+  worker->warp_operation({WarpOperation::collective, UINT32_MAX, 0, kWarpSize, run, payload}, 0, where);
+}
+
+void trap(Where where) noexcept {
+  internal::Worker* const worker = active_worker;
+  if (!worker) std::terminate();
+  const internal::HostScope host;
+  internal::RawFault fault;
+  fault.kind = FaultKind::trap;
+  fault.location = where;
+  worker->fail(std::move(fault));
+}
+
+}  // namespace convlab::simt

@@ -1,0 +1,225 @@
+#pragma once
+
+#include <boost/context/detail/fcontext.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "convlab/simt/fault.h"
+#include "convlab/simt/launch.h"
+#include "convlab/simt/memory.h"
+#include "convlab/simt/shadow.h"
+#include "convlab/simt/symbols.h"
+#include "convlab/simt/vector_types.h"
+#include "convlab/simt/warp.h"
+#include "convlab/simt/where.h"
+
+/// How a grid runs. Each worker (an OS thread) takes blocks in order and runs one at a time; each CUDA thread of the
+/// block is a fiber, which runs until it waits for others, and then the next lane runs, and then the next warp. The
+/// order is always the same. A thread that faults is left where it stands: its stack is used again, not unwound.
+namespace convlab::simt::internal {
+
+/// A fault as it is noticed. Names are looked up when the launch is over.
+struct RawFault {
+  enum class Space : uint8_t { none, static_shared, dynamic_shared, global };
+
+  FaultKind kind{};
+  int thread = 0;  ///< in the block, linear
+  int other_thread = -1;
+  Space space = Space::none;
+  uintptr_t address = 0;  ///< in global space; otherwise the offset in the region
+  int access_bytes = 0;
+  bool is_write = false;
+  const void* code = nullptr;                       ///< return address of the access
+  Where location{};                                 ///< of an intrinsic, if `code` is null
+  const struct SubscriptSite* subscript = nullptr;  ///< of an array index
+  int64_t index = 0;
+  std::string detail;  ///< words that only the reporter knows
+  int64_t times = 1;
+};
+
+/// What the compiler gives with an index out of bounds: the layout is that of -fsanitize=bounds.
+struct SubscriptSite {
+  const char* file;
+  uint32_t line, column;
+  const struct ArrayType {
+    uint16_t kind, info;
+    char name[1];  // "'float [16][17]'", to its zero byte
+  } * array_type;
+  const void* index_type;
+};
+
+/// One launch, shared by its workers.
+struct Grid {
+  KernelCall call;
+  cuda::dim3 grid, block;
+  int block_threads = 0;
+  int64_t blocks = 0;
+  size_t shared_bytes = 0;
+  const Module* module = nullptr;
+  std::shared_ptr<const Ranges> ranges;
+
+  std::atomic<int64_t> next_block{0};
+  std::atomic<int64_t> first_fault_block{INT64_MAX};  ///< later blocks stop or never start
+  std::mutex mutex;                                   ///< guards what follows
+  std::vector<RawFault> faults;                       ///< of first_fault_block
+  std::exception_ptr error;
+
+  Position block_position(int64_t linear) const;
+  Position thread_position(int linear) const;
+};
+
+/// The faults of a launch in words.
+std::vector<Fault> describe(const Grid& grid);
+
+enum class ThreadState : uint8_t { ready, at_barrier, at_warp_operation, done, faulted };
+
+/// What a lane brings to a warp operation, its value apart.
+struct WarpRequest {
+  WarpOperation operation{};
+  LaneMask mask = 0;
+  int lane = 0;
+  int width = kWarpSize;
+  CollectiveWork run = nullptr;
+  void* payload = nullptr;
+};
+
+/// One CUDA thread, and what it waits for.
+struct CudaThread {
+  boost::context::detail::fcontext_t context = nullptr;
+  int stack = -1;
+  ThreadState state = ThreadState::ready;
+  cuda::uint3 index{};
+  Where where{};
+  BarrierOperation barrier{};
+  WarpRequest request{};
+  uint64_t value = 0;  ///< what it brings, and what it takes away
+};
+
+struct Warp {
+  LaneMask all = 0;  ///< lanes that exist
+  LaneMask ready = 0;
+  LaneMask waiting = 0;  ///< at a warp operation
+  LaneMask done = 0;
+  WarpClock clock;
+};
+
+/// A range that an instruction of the kernel touched last: nearly always it is the one that it touches next.
+struct SiteEntry {
+  uintptr_t base = 0;
+  size_t bytes = 0;
+  uint8_t* initialised = nullptr;
+};
+
+struct SharedRegion {
+  uintptr_t base = 0;
+  size_t span = 0;                ///< addresses that belong to the region
+  size_t bytes = 0;               ///< of them, those that may be touched
+  const uint8_t* used = nullptr;  ///< per word; nullptr: all
+  Cell* words = nullptr;          ///< the shadow's, at hand
+  std::unique_ptr<Shadow> shadow;
+
+  void make_shadow(size_t bytes) {
+    shadow = std::make_unique<Shadow>(bytes);
+    words = shadow->words();
+  }
+};
+
+/// An OS thread's part in a launch. Kept for later launches: stacks and shadows are large and come back clean.
+class Worker {
+ public:
+  Worker();
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  /// Takes and runs blocks until there are no more, on the calling thread.
+  void run(Grid& grid);
+
+  // ---- Called on a fiber, by hooks and intrinsics. ----
+
+  void check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where = {});
+  [[noreturn]] void fail(RawFault fault);
+  [[noreturn]] void fail_subscript(const SubscriptSite* site, int64_t index);
+  int wait_at_barrier(BarrierOperation operation, int predicate, Where where);
+  uint64_t warp_operation(const WarpRequest& request, uint64_t value, Where where);
+
+  // ---- State that hooks read. Set for the thread that runs. ----
+
+  Accessor accessor{};
+  SharedRegion static_shared, dynamic_shared;
+  uintptr_t stack_base = 0;
+  static constexpr size_t kStackBytes = 64 * 1024;
+  static constexpr size_t kStackReserve = 4 * 1024;  ///< less than this left: overflow
+  static constexpr size_t kSites = 512;
+  SiteEntry read_sites[kSites], write_sites[kSites];
+
+  const CudaThread& current() const { return *current_; }
+  const Grid& grid() const { return *grid_; }
+  cuda::uint3 block_index() const { return block_index_; }
+  void* dynamic_memory() const { return dynamic_memory_; }
+
+ private:
+  void run_block(int64_t linear);
+  bool run_warp(Warp& warp, int first_thread);
+  void resume(Warp& warp, CudaThread& thread, int lane);
+  [[noreturn]] void abandon();
+  void suspend();
+  static void fiber_main(boost::context::detail::transfer_t from);
+
+  bool release_barrier();
+  void report_stuck();
+  void report(RawFault fault);
+
+  // warp.cc
+  bool complete_if_all_arrived(Warp& warp, int first_thread, int lane);
+  void complete(Warp& warp, int first_thread, LaneMask group);
+  void complete_shuffle(Warp& warp, int first_thread, LaneMask group);
+  bool release_stuck_lanes(Warp& warp, int first_thread);
+  std::string missing_lane_text(const CudaThread& waiting, int missing) const;
+
+  void check_shared(SharedRegion& region, RawFault::Space space, size_t offset, size_t bytes, AccessKind kind,
+                    const void* code, Where where);
+  void check_global(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where);
+  uintptr_t stack_of(int index) const { return stacks_ + static_cast<size_t>(index) * kStackBytes; }
+
+  Grid* grid_ = nullptr;
+  CudaThread* current_ = nullptr;
+  boost::context::detail::fcontext_t scheduler_ = nullptr;
+  cuda::uint3 block_index_{};
+  int64_t block_linear_ = 0;
+  bool block_is_dead_ = false;
+  std::vector<RawFault> block_faults_;
+
+  std::vector<CudaThread> threads_;
+  std::vector<Warp> warps_;
+  void* stack_memory_ = nullptr;
+  uintptr_t stacks_ = 0;
+  std::vector<int> free_stacks_;
+  void* dynamic_memory_ = nullptr;
+  uint32_t epoch_ = 0;
+};
+
+/// The worker whose CUDA thread runs on this OS thread now; nullptr while host code runs, simt's own included.
+extern constinit thread_local Worker* active_worker;
+
+/// simt's own work on a fiber. Functions that it shares with a kernel's file (templates of the standard library) may be
+/// the instrumented ones, and are not the kernel's doing.
+class HostScope {
+ public:
+  HostScope() : worker_(active_worker) { active_worker = nullptr; }
+  ~HostScope() { active_worker = worker_; }
+  HostScope(const HostScope&) = delete;
+  HostScope& operator=(const HostScope&) = delete;
+
+ private:
+  Worker* worker_;
+};
+
+}  // namespace convlab::simt::internal

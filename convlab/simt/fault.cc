@@ -1,0 +1,213 @@
+#include "convlab/simt/fault.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "convlab/simt/execution.h"
+
+namespace convlab::simt {
+namespace {
+
+std::string all_messages(const std::vector<Fault>& faults) {
+  std::string text;
+  for (const Fault& fault : faults) {
+    if (!text.empty()) text += '\n';
+    text += fault.message;
+  }
+  return text;
+}
+
+std::string line_of_file(const char* path, uint32_t number) {
+  std::ifstream file(path);
+  std::string line;
+  for (uint32_t i = 0; i < number; ++i) {
+    if (!std::getline(file, line)) return "";
+  }
+  return line;
+}
+
+std::string file_and_line(std::string_view path, unsigned line) {
+  return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line);
+}
+
+std::string times_text(int64_t times) { return times > 1 ? fmt::format(" ({} times in this block)", times) : ""; }
+
+}  // namespace
+
+std::string_view name_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::out_of_bounds_global:
+      return "out of bounds of global memory";
+    case FaultKind::out_of_bounds_shared:
+      return "out of bounds of shared memory";
+    case FaultKind::out_of_bounds_local:
+      return "out of bounds of an array";
+    case FaultKind::misaligned:
+      return "misaligned address";
+    case FaultKind::uninitialised_shared:
+      return "uninitialised shared memory";
+    case FaultKind::uninitialised_global:
+      return "uninitialised global memory";
+    case FaultKind::race_shared:
+      return "race on shared memory";
+    case FaultKind::divergent_barrier:
+      return "barrier not reached by all threads";
+    case FaultKind::divergent_warp:
+      return "warp operation not reached by all lanes";
+    case FaultKind::inactive_lane:
+      return "inactive lane";
+    case FaultKind::stack_overflow:
+      return "stack overflow";
+    case FaultKind::trap:
+      return "trap";
+  }
+  return "fault";
+}
+
+std::string to_text(Position p) { return fmt::format("({},{},{})", p.x, p.y, p.z); }
+
+FaultError::FaultError(std::vector<Fault> faults)
+    : Error(ErrorKind::wrong_result, all_messages(faults)), faults_(std::move(faults)) {}
+
+namespace internal {
+namespace {
+
+// The number of elements of "'float [16][17]'".
+size_t elements_of(std::string_view type) {
+  size_t product = 1;
+  for (size_t at = type.find('['); at != std::string_view::npos; at = type.find('[', at + 1)) {
+    product *= std::max<size_t>(1, std::strtoull(type.data() + at + 1, nullptr, 10));
+  }
+  return product;
+}
+
+// The shared array that an index went out of, or nullptr if it was no shared one. Its name is in the source, at the
+// place that the compiler gives; without the source it can only be the kernel's only one.
+const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, const Symbol* kernel, std::string& name) {
+  name = subscripted_name(line_of_file(site.file, site.line), static_cast<int>(site.column));
+  std::vector<const Symbol*> own;
+  if (kernel) own = grid.module->static_shared_of(*kernel);
+  if (name.empty()) return own.size() == 1 ? own.front() : nullptr;
+  for (const Symbol* symbol : own) {
+    if (short_name(symbol->mangled) == name) return symbol;
+  }
+  // A device function's, perhaps: the name and the type must fit.
+  const Symbol* other = grid.module->thread_local_named(name);
+  return other && other->bytes % elements_of(site.array_type->name) == 0 ? other : nullptr;
+}
+
+// "12 bytes past the end of 'x' (400 bytes)".
+void describe_global(const Grid& grid, const RawFault& raw, Fault& fault, std::string& detail) {
+  const Range* range = nearest_range(*grid.ranges, raw.address);
+  if (raw.address < 4096) {
+    detail = fmt::format("at address {:#x}: a null pointer", raw.address);
+    return;
+  }
+  const Symbol* symbol = grid.module->object_at(raw.address);
+  if (range && range->name.empty() && !symbol) symbol = grid.module->object_at(range->base);
+  const bool inside = range && raw.address - range->base < range->bytes;
+  if (symbol && !inside) {
+    const uintptr_t begin = symbol->begin + grid.module->bias();
+    fault.array = short_name(symbol->mangled);
+    fault.offset = static_cast<int64_t>(raw.address - begin);
+    detail = fmt::format("at byte {} of '{}' ({} bytes)", fault.offset, fault.array, symbol->bytes);
+    return;
+  }
+  constexpr uintptr_t kNear = uintptr_t{1} << 30;  // beyond, the nearest allocation has nothing to do with it
+  if (!range || (raw.address < range->base - kNear && range->base > kNear) ||
+      (raw.address > range->base && raw.address - range->base > range->bytes + kNear)) {
+    detail = fmt::format("at address {:#x}, where no device memory is near", raw.address);
+    return;
+  }
+  fault.array = range->name.empty() && symbol ? short_name(symbol->mangled) : range->name;
+  fault.offset = static_cast<int64_t>(raw.address - range->base);
+  const int64_t past = fault.offset - static_cast<int64_t>(range->bytes);
+  if (fault.kind != FaultKind::out_of_bounds_global) {
+    detail = fmt::format("at byte {} of '{}' ({} bytes)", fault.offset, fault.array, range->bytes);
+  } else if (inside && past + raw.access_bytes <= 0) {
+    detail = fmt::format("at byte {} of '{}', which is read-only", fault.offset, fault.array);
+  } else if (fault.offset < 0) {
+    detail = fmt::format("{} bytes before the start of '{}' ({} bytes)", -fault.offset, fault.array, range->bytes);
+  } else if (inside) {
+    detail = fmt::format("across the end of '{}' ({} bytes)", fault.array, range->bytes);
+  } else {
+    detail = fmt::format("{} bytes past the end of '{}' ({} bytes)", past, fault.array, range->bytes);
+  }
+}
+
+Fault describe(const Grid& grid, const RawFault& raw, const std::string& kernel_name, const Symbol* kernel) {
+  Fault fault;
+  fault.kind = raw.kind;
+  fault.kernel = kernel_name;
+  fault.block = grid.block_position(grid.first_fault_block);
+  fault.thread = grid.thread_position(raw.thread);
+  if (raw.other_thread >= 0 && raw.other_thread < grid.block_threads) {
+    fault.other_thread = grid.thread_position(raw.other_thread);
+  }
+  fault.access_bytes = raw.access_bytes;
+  fault.is_write = raw.is_write;
+  fault.times = raw.times;
+  std::string detail = raw.detail;
+  if (raw.subscript) {
+    const SubscriptSite& site = *raw.subscript;
+    const Symbol* symbol = find_subscripted(grid, site, kernel, fault.array);
+    if (symbol) fault.array = short_name(symbol->mangled);
+    if (!symbol) fault.kind = FaultKind::out_of_bounds_local;
+    fault.where = file_and_line(site.file, site.line);
+    detail = fmt::format("index {} does not exist in {}", raw.index, site.array_type->name);
+    if (!fault.array.empty()) detail += fmt::format(" of array '{}'", fault.array);
+  } else {
+    fault.where =
+        raw.code ? grid.module->where(raw.code) : file_and_line(raw.location.file_name(), raw.location.line());
+    const std::string access = fmt::format("{} of {} bytes ", raw.is_write ? "write" : "read", raw.access_bytes);
+    switch (raw.space) {
+      case RawFault::Space::none:
+        break;
+      case RawFault::Space::static_shared: {
+        const Symbol* symbol = grid.module->thread_local_at(raw.address);
+        const uintptr_t begin = symbol ? symbol->begin : 0;
+        fault.array = symbol ? short_name(symbol->mangled) : "shared memory";
+        fault.offset = static_cast<int64_t>(raw.address - begin);
+        detail = access + fmt::format("at byte {} of '{}'", fault.offset, fault.array) +
+                 (detail.empty() ? "" : ": " + detail);
+        break;
+      }
+      case RawFault::Space::dynamic_shared:
+        fault.array = "dynamic shared memory";
+        fault.offset = static_cast<int64_t>(raw.address);
+        detail = access +
+                 fmt::format("at byte {} of dynamic shared memory ({} bytes)", fault.offset, grid.shared_bytes) +
+                 (detail.empty() ? "" : ": " + detail);
+        break;
+      case RawFault::Space::global: {
+        std::string place;
+        describe_global(grid, raw, fault, place);
+        detail = access + place;
+        break;
+      }
+    }
+  }
+  fault.message = fmt::format("{}: kernel {}, block {}, thread {}: {}, at {}{}", name_of(fault.kind), fault.kernel,
+                              to_text(fault.block), to_text(fault.thread), detail, fault.where, times_text(raw.times));
+  if (detail.empty()) {
+    fault.message = fmt::format("{}: kernel {}, block {}, thread {}, at {}{}", name_of(fault.kind), fault.kernel,
+                                to_text(fault.block), to_text(fault.thread), fault.where, times_text(raw.times));
+  }
+  return fault;
+}
+
+}  // namespace
+
+std::vector<Fault> describe(const Grid& grid) {
+  const Symbol* kernel = grid.module->function_at(reinterpret_cast<uintptr_t>(grid.call.function));
+  const std::string name =
+      kernel ? short_name(kernel->mangled)
+             : fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
+  std::vector<Fault> faults;
+  for (const RawFault& raw : grid.faults) faults.push_back(describe(grid, raw, name, kernel));
+  return faults;
+}
+
+}  // namespace internal
+}  // namespace convlab::simt

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convlab/base/error.h"
+
+namespace convlab::simt {
+
+/// What a kernel did wrong. On a GPU most of these go unnoticed until a result is wrong on somebody else's machine.
+enum class FaultKind {
+  out_of_bounds_global,  ///< outside every allocation that the kernel may touch, or a write to a read-only one
+  out_of_bounds_shared,  ///< outside the launch's shared memory, or past a dimension of a static shared array
+  out_of_bounds_local,   ///< past a dimension of an array that is not shared: a thread's own, or a constant
+  misaligned,            ///< an address that is no multiple of the access's size
+  uninitialised_shared,  ///< a read of shared memory that nothing in this block wrote
+  uninitialised_global,  ///< a read of device memory that nothing wrote since it was allocated
+  race_shared,           ///< two threads, one shared address, at least one write, nothing that orders them
+  divergent_barrier,     ///< __syncthreads that not all threads of the block reach, or reach at different places
+  divergent_warp,        ///< a warp-wide operation that not all lanes of its mask reach, or reach differently
+  inactive_lane,         ///< a shuffle reads a lane that takes no part, or a lane calls with a mask without itself
+  stack_overflow,        ///< a thread's local arrays or recursion do not fit its stack
+  trap,                  ///< __trap()
+};
+
+/// "race on shared memory" and its like.
+std::string_view name_of(FaultKind kind);
+
+/// A position in a grid or a block.
+struct Position {
+  unsigned x = 0, y = 0, z = 0;
+  bool operator==(const Position&) const = default;
+};
+
+/// "(3,0,1)".
+std::string to_text(Position position);
+
+/// One fault, at the first thread that committed it; repeats by other threads at the same place are counted.
+struct Fault {
+  FaultKind kind;
+  std::string kernel;  ///< "tile_kernel<16>", without namespace and parameters
+  Position block, thread;
+  std::optional<Position> other_thread;  ///< the other side of a race; one that did not reach the barrier
+  std::string array;                     ///< the variable's or the allocation's name; "" where there is none
+  int64_t offset = 0;                    ///< of the access from the array's start, in bytes
+  int access_bytes = 0;
+  bool is_write = false;
+  std::string where;    ///< "conv.cu:31", or the function and offset where line tables are missing
+  int64_t times = 1;    ///< in this block
+  std::string message;  ///< all of it in one line
+};
+
+/// Thrown by a launch whose kernel broke the rules. The faults are those of the first block, in the grid's order, that
+/// has any (at most kMaxFaults), so that the report is the same however many workers ran.
+class FaultError : public Error {
+ public:
+  static constexpr int kMaxFaults = 16;
+  explicit FaultError(std::vector<Fault> faults);
+  const std::vector<Fault>& faults() const { return faults_; }
+
+ private:
+  std::vector<Fault> faults_;
+};
+
+}  // namespace convlab::simt

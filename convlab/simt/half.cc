@@ -1,0 +1,28 @@
+#include "convlab/simt/half.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace convlab::simt::cuda {
+
+__half __hfma(__half a, __half b, __half c) noexcept {
+  const double product = static_cast<double>(static_cast<float>(a)) * static_cast<float>(b);
+  const double addend = static_cast<float>(c);
+  // The sum of a 22-bit and an 11-bit number may need more than double's 53 bits, or lose its last ones on the way to
+  // float: rounding to odd on the way keeps the last rounding right.
+  double sum = product + addend;
+  const double part = sum - product;
+  const double error = (product - (sum - part)) + (addend - part);
+  auto to_odd = [](double value, double rest, double towards) {
+    return rest != 0.0 && !(std::bit_cast<uint64_t>(value) & 1u) ? std::nextafter(value, towards) : value;
+  };
+  if (std::isfinite(sum)) sum = to_odd(sum, error, error > 0 ? HUGE_VAL : -HUGE_VAL);
+  float narrow = static_cast<float>(sum);
+  if (std::isfinite(narrow) && static_cast<double>(narrow) != sum && !(std::bit_cast<uint32_t>(narrow) & 1u)) {
+    narrow = std::nextafter(narrow, sum > narrow ? HUGE_VALF : -HUGE_VALF);
+  }
+  return narrow;
+}
+
+}  // namespace convlab::simt::cuda

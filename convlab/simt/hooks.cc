@@ -1,0 +1,194 @@
+// The functions that the compiler's instrumentation calls: -fsanitize=thread at each load and store of a kernel,
+// -fsanitize=bounds at an index past an array's dimension. Only the instrumentation is theirs; the sanitizers' run-time
+// libraries are not linked. Outside of a kernel (the host part of a kernel's file) the hooks do nothing.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "convlab/simt/execution.h"
+
+namespace convlab::simt::internal {
+namespace {
+
+[[gnu::noinline, gnu::cold]] void fail_misaligned(Worker* worker, uintptr_t address, size_t bytes, bool is_write,
+                                                  const void* code) {
+  const HostScope host;
+  RawFault fault;
+  fault.kind = FaultKind::misaligned;
+  fault.space = RawFault::Space::global;
+  fault.address = address;
+  fault.access_bytes = static_cast<int>(bytes);
+  fault.is_write = is_write;
+  fault.code = code;
+  worker->fail(std::move(fault));
+}
+
+[[gnu::noinline]] void slow_access(Worker* worker, uintptr_t address, size_t bytes, bool is_write, const void* code) {
+  const HostScope host;
+  worker->check_access(address, bytes, is_write ? AccessKind::write : AccessKind::read, code);
+}
+
+template <size_t kBytes, bool kWrite>
+[[gnu::always_inline]] inline bool quick_shared(const SharedRegion& region, size_t offset, const Accessor& accessor) {
+  if constexpr (kBytes < 4) return false;
+  if (offset + kBytes > region.bytes) return false;
+  Cell* cell = region.words + offset / 4;
+  for (size_t i = 0; i < kBytes / 4; ++i, ++cell) {
+    // The first write of a block finds out whether a variable lies there.
+    if (kWrite && cell->write.epoch < accessor.block_epoch && region.used && !region.used[offset / 4 + i]) return false;
+    if (!touch_quickly(*cell, kWrite, accessor)) return false;
+  }
+  return true;
+}
+
+template <size_t kBytes, bool kWrite>
+[[gnu::always_inline]] inline void on_access(void* pointer, const void* code) {
+  Worker* const worker = active_worker;
+  if (!worker) return;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
+  if constexpr (kBytes > 1) {
+    if (address % kBytes != 0) [[unlikely]]
+      return fail_misaligned(worker, address, kBytes, kWrite, code);
+  }
+  if (const size_t offset = address - worker->static_shared.base; offset < worker->static_shared.span) {
+    if (quick_shared<kBytes, kWrite>(worker->static_shared, offset, worker->accessor)) return;
+  } else if (const size_t offset = address - worker->dynamic_shared.base; offset < worker->dynamic_shared.span) {
+    if (quick_shared<kBytes, kWrite>(worker->dynamic_shared, offset, worker->accessor)) return;
+  } else {
+    const size_t slot = (reinterpret_cast<uintptr_t>(code) >> 1) % Worker::kSites;
+    const SiteEntry& site = (kWrite ? worker->write_sites : worker->read_sites)[slot];
+    if (const size_t offset = address - site.base; offset < site.bytes && kBytes <= site.bytes - offset) {
+      if (!site.initialised) return;
+      uint8_t* const words = site.initialised + offset / 4;
+      if constexpr (kWrite) {
+        std::memset(words, 1, kBytes <= 4 ? 1 : kBytes / 4);
+        return;
+      } else {
+        if (kBytes <= 4 && words[0]) return;
+        if (kBytes == 8 && (words[0] & words[1])) return;
+        if (kBytes == 16 && (words[0] & words[1] & words[2] & words[3])) return;
+      }
+    } else if (address - worker->stack_base < Worker::kStackBytes) {
+      return;
+    }
+  }
+  slow_access(worker, address, kBytes, kWrite, code);
+}
+
+void on_range(const void* pointer, size_t bytes, bool is_write, const void* code) {
+  if (active_worker) slow_access(active_worker, reinterpret_cast<uintptr_t>(pointer), bytes, is_write, code);
+}
+
+[[noreturn]] void on_subscript(const SubscriptSite* site, uint64_t index) {
+  if (Worker* const worker = active_worker) {
+    const HostScope host;
+    worker->fail_subscript(site, static_cast<int64_t>(index));
+  }
+  std::fprintf(stderr, "%s:%u:%u: runtime error: index %lld out of bounds for type %s\n", site->file, site->line,
+               site->column, static_cast<long long>(index), site->array_type->name);
+  std::abort();
+}
+
+}  // namespace
+}  // namespace convlab::simt::internal
+
+using namespace convlab::simt::internal;
+
+// The names are the compiler's.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+extern "C" {
+
+#define CONVLAB_SIMT_HOOKS(bytes)                                                                        \
+  void __tsan_read##bytes(void* p) { on_access<bytes, false>(p, __builtin_return_address(0)); }          \
+  void __tsan_write##bytes(void* p) { on_access<bytes, true>(p, __builtin_return_address(0)); }          \
+  void __tsan_volatile_read##bytes(void* p) { on_access<bytes, false>(p, __builtin_return_address(0)); } \
+  void __tsan_volatile_write##bytes(void* p) { on_access<bytes, true>(p, __builtin_return_address(0)); } \
+  void __tsan_unaligned_read##bytes(void* p) { on_range(p, bytes, false, __builtin_return_address(0)); } \
+  void __tsan_unaligned_write##bytes(void* p) { on_range(p, bytes, true, __builtin_return_address(0)); } \
+  void __tsan_read##bytes##_pc(void* p, void* code) { on_access<bytes, false>(p, code); }                \
+  void __tsan_write##bytes##_pc(void* p, void* code) { on_access<bytes, true>(p, code); }                \
+  void __tsan_read_write##bytes(void* p) {                                                               \
+    on_access<bytes, false>(p, __builtin_return_address(0));                                             \
+    on_access<bytes, true>(p, __builtin_return_address(0));                                              \
+  }
+CONVLAB_SIMT_HOOKS(1)
+CONVLAB_SIMT_HOOKS(2)
+CONVLAB_SIMT_HOOKS(4)
+CONVLAB_SIMT_HOOKS(8)
+CONVLAB_SIMT_HOOKS(16)
+#undef CONVLAB_SIMT_HOOKS
+
+void __tsan_read_range(void* p, size_t bytes) { on_range(p, bytes, false, __builtin_return_address(0)); }
+void __tsan_write_range(void* p, size_t bytes) { on_range(p, bytes, true, __builtin_return_address(0)); }
+
+// clang calls these where g++ leaves the plain functions.
+void* __tsan_memcpy(void* to, const void* from, size_t bytes) {
+  on_range(from, bytes, false, __builtin_return_address(0));
+  on_range(to, bytes, true, __builtin_return_address(0));
+  return std::memcpy(to, from, bytes);
+}
+void* __tsan_memmove(void* to, const void* from, size_t bytes) {
+  on_range(from, bytes, false, __builtin_return_address(0));
+  on_range(to, bytes, true, __builtin_return_address(0));
+  return std::memmove(to, from, bytes);
+}
+void* __tsan_memset(void* to, int byte, size_t bytes) {
+  on_range(to, bytes, true, __builtin_return_address(0));
+  return std::memset(to, byte, bytes);
+}
+
+void __tsan_func_entry(void*) {
+  Worker* const worker = active_worker;
+  if (!worker) return;
+  const uintptr_t frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (frame >= worker->stack_base + Worker::kStackReserve) [[likely]]
+    return;
+  const HostScope host;
+  RawFault fault;
+  fault.kind = convlab::simt::FaultKind::stack_overflow;
+  fault.code = __builtin_return_address(0);
+  worker->fail(std::move(fault));
+}
+void __tsan_func_exit() {}
+void __tsan_init() {}
+void __tsan_vptr_read(void**) {}
+void __tsan_vptr_update(void**, void*) {}
+
+// Atomics of host code in a kernel's file (std::atomic, shared_ptr); kernels call atomicAdd and the like. The order is
+// always the strongest, whatever was asked for.
+#define CONVLAB_SIMT_ATOMICS(bits, T)                                                                                 \
+  T __tsan_atomic##bits##_load(const volatile T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }             \
+  void __tsan_atomic##bits##_store(volatile T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }             \
+  T __tsan_atomic##bits##_exchange(volatile T* p, T v, int) { return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST); }   \
+  T __tsan_atomic##bits##_fetch_add(volatile T* p, T v, int) { return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST); }   \
+  T __tsan_atomic##bits##_fetch_sub(volatile T* p, T v, int) { return __atomic_fetch_sub(p, v, __ATOMIC_SEQ_CST); }   \
+  T __tsan_atomic##bits##_fetch_and(volatile T* p, T v, int) { return __atomic_fetch_and(p, v, __ATOMIC_SEQ_CST); }   \
+  T __tsan_atomic##bits##_fetch_or(volatile T* p, T v, int) { return __atomic_fetch_or(p, v, __ATOMIC_SEQ_CST); }     \
+  T __tsan_atomic##bits##_fetch_xor(volatile T* p, T v, int) { return __atomic_fetch_xor(p, v, __ATOMIC_SEQ_CST); }   \
+  T __tsan_atomic##bits##_fetch_nand(volatile T* p, T v, int) { return __atomic_fetch_nand(p, v, __ATOMIC_SEQ_CST); } \
+  int __tsan_atomic##bits##_compare_exchange_strong(volatile T* p, T* expected, T v, int, int) {                      \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                    \
+  }                                                                                                                   \
+  int __tsan_atomic##bits##_compare_exchange_weak(volatile T* p, T* expected, T v, int, int) {                        \
+    return __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                    \
+  }                                                                                                                   \
+  T __tsan_atomic##bits##_compare_exchange_val(volatile T* p, T expected, T v, int, int) {                            \
+    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                          \
+    return expected;                                                                                                  \
+  }
+CONVLAB_SIMT_ATOMICS(8, uint8_t)
+CONVLAB_SIMT_ATOMICS(16, uint16_t)
+CONVLAB_SIMT_ATOMICS(32, uint32_t)
+CONVLAB_SIMT_ATOMICS(64, uint64_t)
+#undef CONVLAB_SIMT_ATOMICS
+void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+void __ubsan_handle_out_of_bounds(const SubscriptSite* site, uint64_t index) { on_subscript(site, index); }
+void __ubsan_handle_out_of_bounds_abort(const SubscriptSite* site, uint64_t index) { on_subscript(site, index); }
+
+}  // extern "C"
+// NOLINTEND(bugprone-reserved-identifier)

@@ -1,0 +1,134 @@
+#include "convlab/simt/launch.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "convlab/simt/execution.h"
+
+namespace convlab::simt {
+namespace {
+
+using internal::Grid;
+using internal::Worker;
+
+std::atomic<int> worker_count{0};
+
+int usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0) return CPU_COUNT(&set);
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+// Workers of past launches, for later ones.
+class WorkerPool {
+ public:
+  static WorkerPool& instance() {
+    static WorkerPool& pool = *new WorkerPool;  // never destroyed: a launch may come from a static object's destructor
+    return pool;
+  }
+
+  std::unique_ptr<Worker> take() {
+    {
+      std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        auto worker = std::move(idle_.back());
+        idle_.pop_back();
+        return worker;
+      }
+    }
+    return std::make_unique<Worker>();
+  }
+
+  void give_back(std::unique_ptr<Worker> worker) {
+    std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(worker));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Worker>> idle_;
+};
+
+void work(Grid& grid) noexcept {
+  try {
+    auto worker = WorkerPool::instance().take();
+    worker->run(grid);
+    WorkerPool::instance().give_back(std::move(worker));
+  } catch (...) {
+    std::lock_guard lock(grid.mutex);
+    grid.error = std::current_exception();
+    grid.next_block = grid.blocks;
+  }
+}
+
+void check_extent(const char* what, LaunchExtent e, int64_t max_x, int64_t max_y, int64_t max_z) {
+  if (e.x >= 1 && e.x <= max_x && e.y >= 1 && e.y <= max_y && e.z >= 1 && e.z <= max_z) return;
+  throw bad_input("a launch's {} of {} x {} x {} is not within 1..{} x 1..{} x 1..{}", what, e.x, e.y, e.z, max_x,
+                  max_y, max_z);
+}
+
+cuda::dim3 narrow(LaunchExtent e) {
+  return {static_cast<unsigned>(e.x), static_cast<unsigned>(e.y), static_cast<unsigned>(e.z)};
+}
+
+}  // namespace
+
+void set_workers(int count) { worker_count = std::max(0, count); }
+
+int workers() {
+  const int count = worker_count;
+  return count > 0 ? count : usable_cpus();
+}
+
+void launch_grid(const KernelCall& call, const LaunchShape& shape) {
+  check_extent("grid", shape.grid, kMaxGridX, kMaxGridYZ, kMaxGridYZ);
+  check_extent("block", shape.block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ);
+  const int64_t threads = shape.block.x * shape.block.y * shape.block.z;
+  if (threads > kMaxBlockThreads) {
+    throw bad_input("a launch's block of {} x {} x {} has {} threads, more than {}", shape.block.x, shape.block.y,
+                    shape.block.z, threads, kMaxBlockThreads);
+  }
+  Grid grid;
+  grid.call = call;
+  grid.grid = narrow(shape.grid);
+  grid.block = narrow(shape.block);
+  grid.block_threads = static_cast<int>(threads);
+  // Below 2^31 * 2^16 * 2^16 = 2^63.
+  grid.blocks = shape.grid.x * shape.grid.y * shape.grid.z;
+  grid.shared_bytes = shape.shared_bytes;
+  grid.module = &internal::Module::of(call.function);
+  grid.ranges = internal::current_ranges();
+
+  const internal::Symbol* kernel = grid.module->function_at(reinterpret_cast<uintptr_t>(call.function));
+  const size_t static_bytes = kernel ? grid.module->static_shared_bytes(*kernel) : 0;
+  if (static_bytes > kMaxStaticSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
+    throw bad_input("kernel {} wants {} bytes of static and {} of dynamic shared memory; a block has {} and {} in all",
+                    kernel ? internal::short_name(kernel->mangled) : "", static_bytes, shape.shared_bytes,
+                    kMaxStaticSharedBytes, kMaxSharedBytes);
+  }
+
+  const int64_t helpers = std::min<int64_t>(workers(), grid.blocks) - 1;
+  {
+    std::vector<std::jthread> threads_beside;
+    for (int64_t i = 0; i < helpers; ++i) {
+      try {
+        threads_beside.emplace_back([&grid] { work(grid); });
+      } catch (const std::system_error&) {
+        break;  // no more threads to be had: those that run do all of it
+      }
+    }
+    work(grid);
+  }
+  if (grid.error) std::rethrow_exception(grid.error);
+  if (!grid.faults.empty()) throw FaultError(internal::describe(grid));
+}
+
+}  // namespace convlab::simt

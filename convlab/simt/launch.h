@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "convlab/simt/vector_types.h"
+
+namespace convlab::simt {
+
+/// The size of a grid or block along x, y and z; 64-bit, so that a product too large for the device is an error and not
+/// another number.
+struct LaunchExtent {
+  int64_t x = 1, y = 1, z = 1;
+  constexpr LaunchExtent(int64_t x_ = 1, int64_t y_ = 1, int64_t z_ = 1) : x(x_), y(y_), z(z_) {}
+  constexpr LaunchExtent(cuda::dim3 d) : x(d.x), y(d.y), z(d.z) {}
+};
+
+struct LaunchShape {
+  LaunchExtent grid, block;
+  size_t shared_bytes = 0;  ///< of dynamic shared memory
+};
+
+// What the device claims to be: the limits of compute capability 9.0, minus what is bound to that chip.
+inline constexpr int kWarpSize = 32;
+inline constexpr int64_t kMaxBlockThreads = 1024;
+inline constexpr int64_t kMaxGridX = (int64_t{1} << 31) - 1, kMaxGridYZ = 65535;
+inline constexpr int64_t kMaxBlockXY = 1024, kMaxBlockZ = 64;
+inline constexpr size_t kMaxStaticSharedBytes = 48 * 1024;
+inline constexpr size_t kMaxSharedBytes = 227 * 1024;  ///< static and dynamic together
+
+/// Threads of the host that execute blocks; 0 (the default) means as many as the process may run on. The calling thread
+/// is one of them. Results that depend on the order of global atomics repeat exactly with 1.
+void set_workers(int count);
+int workers();
+
+/// A kernel bound to its arguments, without their types.
+struct KernelCall {
+  const void* function;                   ///< its address names it in reports
+  void (*invoke)(const void* arguments);  ///< calls it once, on the stack of one CUDA thread
+  const void* arguments;
+  size_t argument_bytes;
+};
+
+/// Runs the whole grid and returns. FaultError as fault.h says; Error(bad_input) for a shape that no device takes.
+void launch_grid(const KernelCall& call, const LaunchShape& shape);
+
+namespace internal {
+
+template <size_t I, class T>
+struct Argument {
+  T value;
+};
+
+/// A kernel and its arguments. Not a tuple: reading it calls no function, so that the one which passes them on, once a
+/// thread, can be left without the instrumentation of the kernel's file.
+template <class Indices, class... P>
+struct BoundKernel;
+
+template <size_t... I, class... P>
+struct BoundKernel<std::index_sequence<I...>, P...> {
+  struct Arguments : Argument<I, P>... {};
+  void (*kernel)(P...);
+  Arguments arguments;
+
+  __attribute__((no_sanitize("thread"))) static void invoke(const void* memory) {
+    const BoundKernel& self = *static_cast<const BoundKernel*>(memory);
+    self.kernel(static_cast<const Argument<I, P>&>(self.arguments).value...);
+  }
+};
+
+}  // namespace internal
+
+/// Converts the arguments to the kernel's parameter types and runs the grid.
+template <class... P, class... A>
+void launch_kernel(void (*kernel)(P...), const LaunchShape& shape, A&&... arguments) {
+  static_assert(sizeof...(P) == sizeof...(A), "a launch gives one argument for each parameter of the kernel");
+  static_assert(((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...),
+                "kernel parameters are passed by value, byte for byte");
+  using Bound = internal::BoundKernel<std::index_sequence_for<P...>, P...>;
+  const Bound bound{kernel, {{static_cast<P>(std::forward<A>(arguments))}...}};
+  launch_grid({reinterpret_cast<const void*>(kernel), &Bound::invoke, &bound, sizeof(bound)}, shape);
+}
+
+}  // namespace convlab::simt

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+/// CUDA's arithmetic functions that C++ lacks. Those that a GPU approximates are exact to rounding here; the names that
+/// glibc has for itself (__expf and its like) are macros in cuda_on_host.h.
+namespace convlab::simt::cuda {
+
+#define CONVLAB_SIMT_MIN_MAX(T)                       \
+  constexpr T min(T a, T b) { return b < a ? b : a; } \
+  constexpr T max(T a, T b) { return a < b ? b : a; }
+CONVLAB_SIMT_MIN_MAX(int)
+CONVLAB_SIMT_MIN_MAX(unsigned)
+CONVLAB_SIMT_MIN_MAX(long)
+CONVLAB_SIMT_MIN_MAX(unsigned long)
+CONVLAB_SIMT_MIN_MAX(long long)
+CONVLAB_SIMT_MIN_MAX(unsigned long long)
+#undef CONVLAB_SIMT_MIN_MAX
+// Of a number and a NaN, the number.
+inline float min(float a, float b) { return std::fmin(a, b); }
+inline float max(float a, float b) { return std::fmax(a, b); }
+inline double min(double a, double b) { return std::fmin(a, b); }
+inline double max(double a, double b) { return std::fmax(a, b); }
+constexpr unsigned min(int a, unsigned b) { return min(static_cast<unsigned>(a), b); }
+constexpr unsigned min(unsigned a, int b) { return min(a, static_cast<unsigned>(b)); }
+constexpr unsigned max(int a, unsigned b) { return max(static_cast<unsigned>(a), b); }
+constexpr unsigned max(unsigned a, int b) { return max(a, static_cast<unsigned>(b)); }
+
+inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+inline float __frsqrt_rn(float x) { return static_cast<float>(1.0 / std::sqrt(static_cast<double>(x))); }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+// Never contracted to a fused multiply-add, which is what these are for.
+[[gnu::noinline]] inline float __fmul_rn(float a, float b) { return a * b; }
+[[gnu::noinline]] inline float __fadd_rn(float a, float b) { return a + b; }
+[[gnu::noinline]] inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fdividef(float a, float b) { return a / b; }
+inline float __frcp_rn(float a) { return 1.0f / a; }
+inline float __fsqrt_rn(float a) { return std::sqrt(a); }
+inline float __saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
+inline float sinpif(float x) { return static_cast<float>(std::sin(3.14159265358979323846 * std::remainder(x, 2.0))); }
+inline float cospif(float x) { return static_cast<float>(std::cos(3.14159265358979323846 * std::remainder(x, 2.0))); }
+inline void sincospif(float x, float* sine, float* cosine) {
+  *sine = sinpif(x);
+  *cosine = cospif(x);
+}
+
+inline int __float2int_rn(float x) { return static_cast<int>(std::nearbyint(x)); }
+inline int __float2int_rz(float x) { return static_cast<int>(x); }
+inline int __float2int_rd(float x) { return static_cast<int>(std::floor(x)); }
+inline int __float2int_ru(float x) { return static_cast<int>(std::ceil(x)); }
+inline float __int2float_rn(int x) { return static_cast<float>(x); }
+inline float __uint2float_rn(unsigned x) { return static_cast<float>(x); }
+inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
+inline float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
+
+constexpr int __popc(unsigned x) { return std::popcount(x); }
+constexpr int __popcll(unsigned long long x) { return std::popcount(x); }
+constexpr int __clz(int x) { return std::countl_zero(static_cast<unsigned>(x)); }
+constexpr int __clzll(long long x) { return std::countl_zero(static_cast<unsigned long long>(x)); }
+constexpr int __ffs(int x) { return __builtin_ffs(x); }
+constexpr unsigned __brev(unsigned x) {
+  unsigned reversed = 0;
+  for (int i = 0; i < 32; ++i) reversed |= (x >> i & 1u) << (31 - i);
+  return reversed;
+}
+constexpr int __mul24(int a, int b) { return a * b; }
+constexpr int __mulhi(int a, int b) { return static_cast<int>((static_cast<int64_t>(a) * b) >> 32); }
+constexpr unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>((static_cast<uint64_t>(a) * b) >> 32);
+}
+
+/// A load through the read-only cache: on the host, a load.
+template <class T>
+[[gnu::always_inline]] inline T __ldg(const T* address) {
+  return *address;
+}
+template <class T>
+[[gnu::always_inline]] inline T __ldcs(const T* address) {
+  return *address;
+}
+template <class T>
+[[gnu::always_inline]] inline void __stcs(T* address, T value) {
+  *address = value;
+}
+
+}  // namespace convlab::simt::cuda

@@ -1,0 +1,201 @@
+#include "convlab/simt/memory.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "convlab/base/error.h"
+
+namespace convlab::simt {
+namespace {
+
+using internal::Range;
+using internal::Ranges;
+
+constexpr size_t kAlignment = 256;
+constexpr size_t kGuardBytes = 512;  // a multiple of kAlignment
+// More than any device has. The system is not asked for it: where memory is overcommitted it might say yes.
+constexpr size_t kMaxBytes = size_t{1} << 39;
+
+uintptr_t address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
+
+// All ranges that kernels may touch. Readers take the vector as it is; writers replace it.
+class Registry {
+ public:
+  static Registry& instance() {
+    static Registry& registry = *new Registry;  // never destroyed: static objects may still release memory at exit
+    return registry;
+  }
+
+  std::shared_ptr<const Ranges> ranges() {
+    std::lock_guard lock(mutex_);
+    return ranges_;
+  }
+
+  void add(Range range) {
+    change([&](Ranges& ranges) {
+      auto at = std::upper_bound(ranges.begin(), ranges.end(), range.base,
+                                 [](uintptr_t base, const auto& r) { return base < r->base; });
+      ranges.insert(at, std::make_shared<const Range>(std::move(range)));
+    });
+  }
+
+  void add_once(Range range) {
+    const auto now = ranges();
+    const Range* near = internal::nearest_range(*now, range.base);
+    if (!near || near->base != range.base) add(std::move(range));
+  }
+
+  void remove(uintptr_t base) {
+    change([&](Ranges& ranges) {
+      auto at = std::find_if(ranges.begin(), ranges.end(), [&](const auto& r) { return r->base == base; });
+      if (at != ranges.end()) ranges.erase(at);
+    });
+  }
+
+  void rename(uintptr_t address, std::string_view name) {
+    change([&](Ranges& ranges) {
+      for (auto& range : ranges) {
+        if (address - range->base >= range->bytes) continue;
+        auto renamed = std::make_shared<Range>(*range);
+        renamed->name = name;
+        range = std::move(renamed);
+      }
+    });
+  }
+
+ private:
+  template <class Change>
+  void change(Change&& change) {
+    std::lock_guard lock(mutex_);
+    auto ranges = std::make_shared<Ranges>(*ranges_);
+    change(*ranges);
+    ranges_ = std::move(ranges);
+  }
+
+  std::mutex mutex_;
+  std::shared_ptr<const Ranges> ranges_ = std::make_shared<const Ranges>();
+};
+
+const Range* tracked_range(const Ranges& ranges, const void* memory) {
+  const Range* range = internal::nearest_range(ranges, address_of(memory));
+  return range && address_of(memory) - range->base < range->bytes && range->initialised ? range : nullptr;
+}
+
+// The map's bytes for [memory, memory + bytes), cut to the range.
+std::pair<uint8_t*, size_t> map_part(const Range& range, const void* memory, size_t bytes) {
+  const size_t begin = address_of(memory) - range.base;
+  const size_t end = std::min(begin + bytes, range.bytes);
+  return {range.initialised.get() + begin / 4, (end + 3) / 4 - begin / 4};
+}
+
+}  // namespace
+
+namespace internal {
+
+std::shared_ptr<const Ranges> current_ranges() { return Registry::instance().ranges(); }
+
+const Range* nearest_range(const Ranges& ranges, uintptr_t address) {
+  auto above = std::upper_bound(ranges.begin(), ranges.end(), address,
+                                [](uintptr_t a, const auto& range) { return a < range->base; });
+  const Range* after = above == ranges.end() ? nullptr : above->get();
+  const Range* before = above == ranges.begin() ? nullptr : std::prev(above)->get();
+  if (!before) return after;
+  if (address - before->base < before->bytes || !after) return before;
+  return address - (before->base + before->bytes) <= after->base - address ? before : after;
+}
+
+}  // namespace internal
+
+void* allocate(size_t bytes, std::string_view name) {
+  if (bytes > kMaxBytes) throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
+  const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  char* block = static_cast<char*>(std::aligned_alloc(kAlignment, rounded + 2 * kGuardBytes));
+  uint8_t* map = static_cast<uint8_t*>(std::calloc(rounded / 4 + 1, 1));
+  if (!block || !map) {
+    std::free(block);
+    std::free(map);
+    throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
+  }
+  std::memset(block, 0xff, rounded + 2 * kGuardBytes);
+  Range range;
+  range.base = address_of(block) + kGuardBytes;
+  range.bytes = bytes;
+  range.initialised = std::shared_ptr<uint8_t[]>(map, [](uint8_t* p) { std::free(p); });
+  range.name = name;
+  Registry::instance().add(std::move(range));
+  return block + kGuardBytes;
+}
+
+void release(void* memory) {
+  if (!memory) return;
+  Registry::instance().remove(address_of(memory));
+  std::free(static_cast<char*>(memory) - kGuardBytes);
+}
+
+void set_name(const void* memory, std::string_view name) { Registry::instance().rename(address_of(memory), name); }
+
+void mark_initialised(const void* memory, size_t bytes) {
+  if (bytes == 0) return;
+  const auto ranges = internal::current_ranges();
+  if (const Range* range = tracked_range(*ranges, memory)) {
+    const auto [map, count] = map_part(*range, memory, bytes);
+    std::memset(map, 1, count);
+  }
+}
+
+void copy_to_device(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  std::memcpy(to, from, bytes);
+  mark_initialised(to, bytes);
+}
+
+void copy_on_device(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  std::memmove(to, from, bytes);
+  const auto ranges = internal::current_ranges();
+  const Range* source = tracked_range(*ranges, from);
+  const Range* target = tracked_range(*ranges, to);
+  if (!target) return;
+  // The maps have one byte for 4 of memory: copies that are not aligned alike count as initialised.
+  if (!source || (address_of(from) - address_of(to)) % 4 != 0) return mark_initialised(to, bytes);
+  const auto [from_map, from_count] = map_part(*source, from, bytes);
+  const auto [to_map, to_count] = map_part(*target, to, bytes);
+  std::memmove(to_map, from_map, std::min(from_count, to_count));
+}
+
+void fill_on_device(void* memory, int byte, size_t bytes) {
+  if (bytes == 0) return;
+  std::memset(memory, byte, bytes);
+  mark_initialised(memory, bytes);
+}
+
+RegisteredRange::RegisteredRange(const void* memory, size_t bytes, std::string_view name, RangeAccess access)
+    : base_(memory) {
+  Range range;
+  range.base = address_of(memory);
+  range.bytes = bytes;
+  range.writable = access == RangeAccess::read_write;
+  range.name = name;
+  Registry::instance().add(std::move(range));
+}
+
+RegisteredRange::~RegisteredRange() {
+  if (base_) Registry::instance().remove(address_of(base_));
+}
+
+void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset) {
+  if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
+    throw bad_input("a copy of {} bytes to offset {} of a constant of {} bytes does not fit", bytes, offset,
+                    symbol_bytes);
+  }
+  if (bytes > 0) std::memcpy(static_cast<char*>(symbol) + offset, from, bytes);
+  Range range;  // without a name: reports take it from the program's symbols
+  range.base = address_of(symbol);
+  range.bytes = symbol_bytes;
+  range.writable = false;
+  Registry::instance().add_once(std::move(range));
+}
+
+}  // namespace convlab::simt

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace convlab::simt {
+
+/// Device memory of the host. A kernel may touch what is allocated or registered here, its own stack, its arguments and
+/// the program's __constant__ and __device__ variables; anything else is reported as out of bounds. All functions are
+/// safe to call from several threads; a launch sees what was there when it began.
+
+/// Memory aligned to 256 bytes with a guard zone on both sides, filled with 0xff bytes (NaN as a float). `name` appears
+/// in reports. Kernel reads of bytes that neither a kernel nor the functions below wrote are reported; host code that
+/// fills the memory by itself says so with mark_initialised. Error(unavailable) when there is not enough memory.
+void* allocate(size_t bytes, std::string_view name);
+
+/// Gives memory of allocate() back; nullptr is allowed. A kernel's later access is then out of bounds.
+void release(void* memory);
+
+/// Another name for an allocation or registered range in reports; unknown addresses are ignored.
+void set_name(const void* memory, std::string_view name);
+
+/// The memory's bytes count as written from now on.
+void mark_initialised(const void* memory, size_t bytes);
+
+/// memcpy into and inside of device memory. A copy inside of it carries over which bytes were written.
+void copy_to_device(void* to, const void* from, size_t bytes);
+void copy_on_device(void* to, const void* from, size_t bytes);
+
+/// memset of device memory.
+void fill_on_device(void* memory, int byte, size_t bytes);
+
+enum class RangeAccess { read_only, read_write };
+
+/// Host memory that kernels may touch while this value lives: a test's tensor, say. It counts as initialised.
+class RegisteredRange {
+ public:
+  RegisteredRange() = default;
+  RegisteredRange(const void* memory, size_t bytes, std::string_view name,
+                  RangeAccess access = RangeAccess::read_write);
+  RegisteredRange(RegisteredRange&& other) noexcept : base_(std::exchange(other.base_, nullptr)) {}
+  RegisteredRange& operator=(RegisteredRange&& other) noexcept {
+    std::swap(base_, other.base_);
+    return *this;
+  }
+  ~RegisteredRange();
+
+ private:
+  const void* base_ = nullptr;
+};
+
+/// Copies into a __constant__ variable, which the kernels of later launches read and may not write. Error(bad_input)
+/// where offset + bytes is more than the variable holds. `symbol_bytes` is the variable's size.
+void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset);
+
+namespace internal {
+
+/// One range that kernels may touch.
+struct Range {
+  uintptr_t base = 0;
+  size_t bytes = 0;
+  bool writable = true;
+  std::shared_ptr<uint8_t[]> initialised;  ///< one byte for every 4 of memory, or nullptr: all of it is
+  std::string name;
+};
+
+using Ranges = std::vector<std::shared_ptr<const Range>>;
+
+/// All ranges, sorted by base address.
+std::shared_ptr<const Ranges> current_ranges();
+
+/// The range that holds `address`, otherwise the nearest one below or above (nullptr if there are none at all).
+const Range* nearest_range(const Ranges& ranges, uintptr_t address);
+
+}  // namespace internal
+}  // namespace convlab::simt

@@ -1,0 +1,288 @@
+#include "convlab/simt/symbols.h"
+
+#include <cxxabi.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "convlab/base/error.h"
+
+#ifdef CONVLAB_SIMT_HAS_BACKTRACE
+#include <backtrace.h>
+#endif
+
+namespace convlab::simt::internal {
+namespace {
+
+// A file's bytes while the value lives; empty if it cannot be read.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path) {
+    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status {};
+    if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0) {
+      void* memory = mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+      if (memory != MAP_FAILED) {
+        data_ = static_cast<const char*>(memory);
+        size_ = static_cast<size_t>(status.st_size);
+      }
+    }
+    if (file >= 0) close(file);
+  }
+  ~MappedFile() {
+    if (data_) munmap(const_cast<char*>(data_), size_);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  // `count` objects of type T at `offset`, or nullptr where they would reach past the file's end.
+  template <class T>
+  const T* at(uint64_t offset, uint64_t count = 1) const {
+    if (offset > size_ || count > (size_ - offset) / sizeof(T)) return nullptr;
+    return reinterpret_cast<const T*>(data_ + offset);
+  }
+
+ private:
+  const char* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+const Symbol* symbol_at(const std::vector<Symbol>& symbols, uintptr_t address) {
+  auto above = std::upper_bound(symbols.begin(), symbols.end(), address,
+                                [](uintptr_t a, const Symbol& symbol) { return a < symbol.begin; });
+  // Symbols may nest or share a begin; the nearest that reaches the address is among the few before it.
+  for (int tries = 0; above != symbols.begin() && tries < 8; ++tries) {
+    --above;
+    if (address - above->begin < above->bytes) return &*above;
+  }
+  return nullptr;
+}
+
+bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+#ifdef CONVLAB_SIMT_HAS_BACKTRACE
+struct Line {
+  std::string file;
+  int line = 0;
+};
+
+// Called for each inlined function at the instruction, innermost first. The first that is the kernel's own counts.
+int keep_line(void* data, uintptr_t, const char* file, int line, const char*) {
+  auto& kept = *static_cast<Line*>(data);
+  if (!file || line == 0) return 0;
+  kept = {file, line};
+  return kept.file.find("/convlab/simt/") == std::string::npos && kept.file.find("/convlab/base/") == std::string::npos;
+}
+
+Line line_of(uintptr_t address) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  auto ignore = [](void*, const char*, int) {};
+  static backtrace_state* const state = backtrace_create_state(nullptr, 0, ignore, nullptr);
+  Line line;
+  if (state) backtrace_pcinfo(state, address, keep_line, ignore, &line);
+  return line;
+}
+#endif
+
+}  // namespace
+
+std::string short_name(std::string_view symbol) {
+  std::string name(symbol);
+  int status = 0;
+  if (char* demangled = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)) {
+    name = demangled;
+    std::free(demangled);
+  }
+  if (const size_t clone = name.find(" [clone"); clone != std::string::npos) name.resize(clone);
+  // From the left: the last name that starts outside of all brackets. From there to the parameters.
+  size_t begin = 0, end = name.size();
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) end = std::min(end, i);
+    if (c == '<' || c == '(') ++depth;
+    if (c == '>' || c == ')') --depth;
+    if (depth == 0 && (c == ' ' || (c == ':' && i > 0 && name[i - 1] == ':'))) {
+      begin = i + 1;
+      end = name.size();
+    }
+  }
+  return name.substr(begin, end - begin);
+}
+
+std::string subscripted_name(std::string_view line, int column) {
+  if (column < 1 || static_cast<size_t>(column) > line.size()) return "";
+  size_t i = static_cast<size_t>(column);  // one past the bracket to match
+  if (is_name_character(line[i - 1])) {    // clang gives the column of the name
+    size_t end = i;
+    while (end < line.size() && is_name_character(line[end])) ++end;
+    return std::string(line.substr(i - 1, end - (i - 1)));
+  }
+  if (line[i - 1] != ']') return "";
+  while (i > 0 && line[i - 1] == ']') {
+    int depth = 0;
+    do {
+      --i;
+      depth += (line[i] == ']') - (line[i] == '[');
+    } while (depth > 0 && i > 0);
+    if (depth != 0) return "";
+    while (i > 0 && line[i - 1] == ' ') --i;
+  }
+  size_t begin = i;
+  while (begin > 0 && is_name_character(line[begin - 1])) --begin;
+  return std::string(line.substr(begin, i - begin));
+}
+
+const Module& Module::of(const void* function) {
+  struct Found {
+    uintptr_t address;
+    uintptr_t bias = 0;
+    std::string path;
+    std::vector<Segment> segments;
+    size_t thread_local_bytes = 0;
+  } found{reinterpret_cast<uintptr_t>(function), 0, {}, {}, 0};
+  auto look = [](dl_phdr_info* info, size_t, void* data) {
+    auto& f = *static_cast<Found*>(data);
+    std::vector<Segment> segments;
+    size_t thread_local_bytes = 0;
+    bool here = false;
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const auto& header = info->dlpi_phdr[i];
+      if (header.p_type == PT_TLS) thread_local_bytes = header.p_memsz;
+      if (header.p_type != PT_LOAD) continue;
+      const uintptr_t base = info->dlpi_addr + header.p_vaddr;
+      segments.push_back({base, header.p_memsz, (header.p_flags & PF_W) != 0});
+      here = here || f.address - base < header.p_memsz;
+    }
+    if (!here) return 0;
+    f.bias = info->dlpi_addr;
+    f.path = info->dlpi_name;
+    f.segments = std::move(segments);
+    f.thread_local_bytes = thread_local_bytes;
+    return 1;
+  };
+  if (dl_iterate_phdr(look, &found) == 0) throw unavailable("simt: the kernel's address is in no loaded program");
+
+  static std::mutex mutex;
+  static auto& modules = *new std::map<uintptr_t, std::unique_ptr<Module>>;  // by bias; never destroyed
+  std::lock_guard lock(mutex);
+  auto& module = modules[found.bias];
+  if (!module) {
+    module.reset(new Module(found.bias));
+    module->segments_ = std::move(found.segments);
+    module->thread_local_bytes_ = found.thread_local_bytes;
+    module->read_file(found.path.empty() ? "/proc/self/exe" : found.path);
+  }
+  return *module;
+}
+
+void Module::read_file(const std::string& path) {
+  const MappedFile file(path);
+  const auto* header = file.at<ElfW(Ehdr)>(0);
+  if (header && std::memcmp(header->e_ident, ELFMAG, SELFMAG) == 0) {
+    const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
+    for (int i = 0; sections && i < header->e_shnum; ++i) {
+      const auto& table = sections[i];
+      if (table.sh_type != SHT_SYMTAB || table.sh_link >= header->e_shnum) continue;
+      const auto& strings = sections[table.sh_link];
+      const char* text = file.at<char>(strings.sh_offset, strings.sh_size);
+      const size_t count = table.sh_size / sizeof(ElfW(Sym));
+      const auto* symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
+      if (!text || !symbols) continue;
+      for (size_t s = 0; s < count; ++s) {
+        const auto& symbol = symbols[s];
+        if (symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 || symbol.st_name >= strings.sh_size) continue;
+        const char* name = text + symbol.st_name;
+        Symbol entry{symbol.st_value, symbol.st_size, {name, strnlen(name, strings.sh_size - symbol.st_name)}};
+        const int type = ELF64_ST_TYPE(symbol.st_info);
+        if (type == STT_FUNC) functions_.push_back(std::move(entry));
+        if (type == STT_OBJECT) objects_.push_back(std::move(entry));
+        if (type == STT_TLS) thread_locals_.push_back(std::move(entry));
+      }
+    }
+  }
+  for (auto* list : {&functions_, &objects_, &thread_locals_}) {
+    std::sort(list->begin(), list->end(), [](const Symbol& a, const Symbol& b) { return a.begin < b.begin; });
+  }
+  thread_local_used_.assign((thread_local_bytes_ + 3) / 4, thread_locals_.empty() ? 1 : 0);
+  for (const Symbol& symbol : thread_locals_) {
+    const size_t end = std::min((symbol.begin + symbol.bytes + 3) / 4, thread_local_used_.size());
+    for (size_t word = symbol.begin / 4; word < end; ++word) thread_local_used_[word] = 1;
+  }
+}
+
+uintptr_t Module::thread_local_base() const {
+  struct Found {
+    uintptr_t bias, base;
+  } found{bias_, 0};
+  auto look = [](dl_phdr_info* info, size_t, void* data) {
+    auto& f = *static_cast<Found*>(data);
+    if (info->dlpi_addr != f.bias) return 0;
+    f.base = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
+    return 1;
+  };
+  dl_iterate_phdr(look, &found);
+  if (found.base == 0 && thread_local_bytes_ > 0) {
+    throw unavailable("simt: kernels must be linked into the program, not loaded later: no thread-local block here");
+  }
+  return found.base;
+}
+
+const Symbol* Module::thread_local_at(size_t offset) const { return symbol_at(thread_locals_, offset); }
+const Symbol* Module::thread_local_named(std::string_view name) const {
+  for (const Symbol& symbol : thread_locals_) {
+    if (symbol.mangled.find(name) != std::string::npos && short_name(symbol.mangled) == name) return &symbol;
+  }
+  return nullptr;
+}
+const Symbol* Module::function_at(uintptr_t address) const { return symbol_at(functions_, address - bias_); }
+const Symbol* Module::object_at(uintptr_t address) const { return symbol_at(objects_, address - bias_); }
+
+std::vector<const Symbol*> Module::static_shared_of(const Symbol& kernel) const {
+  std::vector<const Symbol*> found;
+  if (kernel.mangled.rfind("_Z", 0) != 0) return found;
+  const std::string prefix = "_ZZ" + kernel.mangled.substr(2) + "E";
+  for (const Symbol& symbol : thread_locals_) {
+    if (symbol.mangled.rfind(prefix, 0) == 0) found.push_back(&symbol);
+  }
+  return found;
+}
+
+size_t Module::static_shared_bytes(const Symbol& kernel) const {
+  size_t sum = 0;
+  for (const Symbol* symbol : static_shared_of(kernel)) sum += symbol->bytes;
+  return sum;
+}
+
+const Module::Segment* Module::segment_at(uintptr_t address) const {
+  for (const Segment& segment : segments_) {
+    if (address - segment.base < segment.bytes) return &segment;
+  }
+  return nullptr;
+}
+
+std::string Module::where(const void* return_address) const {
+  const uintptr_t address = reinterpret_cast<uintptr_t>(return_address) - 1;
+#ifdef CONVLAB_SIMT_HAS_BACKTRACE
+  if (const Line line = line_of(address); line.line != 0) {
+    return fmt::format("{}:{}", line.file.substr(line.file.rfind('/') + 1), line.line);
+  }
+#endif
+  if (const Symbol* function = function_at(address)) {
+    return fmt::format("{}+{:#x}", short_name(function->mangled), address - bias_ - function->begin);
+  }
+  return fmt::format("{:#x}", address - bias_);
+}
+
+}  // namespace convlab::simt::internal

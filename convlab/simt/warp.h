@@ -1,0 +1,160 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "convlab/simt/vector_types.h"
+#include "convlab/simt/where.h"
+
+/// What a CUDA thread knows of its place, and how it meets the other threads of its warp and block. Every operation
+/// takes the place in the source that calls it, by default argument, for reports and to tell one barrier from another.
+namespace convlab::simt {
+
+namespace internal {
+class Worker;
+}
+
+/// Constant while one thread runs, so that the compiler may call them once a kernel.
+[[gnu::const]] cuda::uint3 thread_index() noexcept;
+[[gnu::const]] cuda::uint3 block_index() noexcept;
+[[gnu::const]] cuda::dim3 block_extent() noexcept;
+[[gnu::const]] cuda::dim3 grid_extent() noexcept;
+
+enum class BarrierOperation : uint8_t { sync, count, all, any };
+
+/// Waits for all threads of the block; gives the number of non-zero predicates, whether all, or whether any are.
+int block_barrier(BarrierOperation operation, int predicate, Where where) noexcept;
+
+enum class WarpOperation : uint8_t {
+  sync,
+  shuffle,  // by lane number
+  shuffle_up,
+  shuffle_down,
+  shuffle_xor,
+  vote_all,
+  vote_any,
+  ballot,
+  active_mask,  // not an agreement: lanes that wait at the same place
+  add,
+  smallest,
+  largest,  // of 32-bit numbers, signed
+  unsigned_smallest,
+  unsigned_largest,
+  bit_and,
+  bit_or,
+  bit_xor,
+  collective,  // see warp_collective
+};
+
+/// Waits for the lanes of the mask that have not exited, all of which must bring the same operation and mask. `lane` is
+/// a shuffle's lane, distance or lane mask and `width` its segment: 1, 2, 4, 8, 16 or 32.
+uint64_t warp_operation(WarpOperation operation, uint32_t mask, uint64_t value, int lane, int width,
+                        Where where) noexcept;
+
+/// Waits for the whole warp, then calls `run` once with what each lane brought (nullptr for lanes that are not there).
+using CollectiveWork = void (*)(internal::Worker&, void* const lanes[32], Where where);
+void warp_collective(CollectiveWork run, void* payload, Where where) noexcept;
+
+/// Reports an explicit __trap() and ends the thread.
+[[noreturn]] void trap(Where where) noexcept;
+
+/// The launch's dynamic shared memory, aligned to 1024 bytes.
+[[gnu::const]] void* dynamic_shared_memory() noexcept;
+
+namespace internal {
+
+template <class T>
+uint64_t to_bits(T value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8);
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(T));
+  return bits;
+}
+
+template <class T>
+T from_bits(uint64_t bits) {
+  T value;
+  __builtin_memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+}  // namespace internal
+
+namespace cuda {
+
+inline constexpr int warpSize = 32;
+
+inline void __syncthreads(Where where = Where::current()) { block_barrier(BarrierOperation::sync, 0, where); }
+inline int __syncthreads_count(int predicate, Where where = Where::current()) {
+  return block_barrier(BarrierOperation::count, predicate, where);
+}
+inline int __syncthreads_and(int predicate, Where where = Where::current()) {
+  return block_barrier(BarrierOperation::all, predicate, where);
+}
+inline int __syncthreads_or(int predicate, Where where = Where::current()) {
+  return block_barrier(BarrierOperation::any, predicate, where);
+}
+inline void __syncwarp(unsigned mask = 0xffffffffu, Where where = Where::current()) {
+  warp_operation(WarpOperation::sync, mask, 0, 0, 32, where);
+}
+
+/// Blocks of a grid run on one host thread each: the order of memory needs only the compiler's respect.
+inline void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence_system() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+[[noreturn]] inline void __trap(Where where = Where::current()) { trap(where); }
+
+/// The calling thread's lanes with it at the same place, once no other lane of the warp can run.
+inline unsigned __activemask(Where where = Where::current()) {
+  return static_cast<unsigned>(warp_operation(WarpOperation::active_mask, 0, 0, 0, 32, where));
+}
+
+template <class T>
+T __shfl_sync(unsigned mask, T value, int lane, int width = 32, Where where = Where::current()) {
+  return internal::from_bits<T>(
+      warp_operation(WarpOperation::shuffle, mask, internal::to_bits(value), lane, width, where));
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, Where where = Where::current()) {
+  return internal::from_bits<T>(
+      warp_operation(WarpOperation::shuffle_up, mask, internal::to_bits(value), static_cast<int>(delta), width, where));
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, Where where = Where::current()) {
+  return internal::from_bits<T>(warp_operation(WarpOperation::shuffle_down, mask, internal::to_bits(value),
+                                               static_cast<int>(delta), width, where));
+}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, Where where = Where::current()) {
+  return internal::from_bits<T>(
+      warp_operation(WarpOperation::shuffle_xor, mask, internal::to_bits(value), lane_mask, width, where));
+}
+
+inline int __all_sync(unsigned mask, int predicate, Where where = Where::current()) {
+  return static_cast<int>(warp_operation(WarpOperation::vote_all, mask, predicate != 0, 0, 32, where));
+}
+inline int __any_sync(unsigned mask, int predicate, Where where = Where::current()) {
+  return static_cast<int>(warp_operation(WarpOperation::vote_any, mask, predicate != 0, 0, 32, where));
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate, Where where = Where::current()) {
+  return static_cast<unsigned>(warp_operation(WarpOperation::ballot, mask, predicate != 0, 0, 32, where));
+}
+
+#define CONVLAB_SIMT_REDUCE(name, T, operation)                                                             \
+  inline T name(unsigned mask, T value, Where where = Where::current()) {                                   \
+    return internal::from_bits<T>(warp_operation(operation, mask, internal::to_bits(value), 0, 32, where)); \
+  }
+CONVLAB_SIMT_REDUCE(__reduce_add_sync, int, WarpOperation::add)
+CONVLAB_SIMT_REDUCE(__reduce_add_sync, unsigned, WarpOperation::add)
+CONVLAB_SIMT_REDUCE(__reduce_min_sync, int, WarpOperation::smallest)
+CONVLAB_SIMT_REDUCE(__reduce_min_sync, unsigned, WarpOperation::unsigned_smallest)
+CONVLAB_SIMT_REDUCE(__reduce_max_sync, int, WarpOperation::largest)
+CONVLAB_SIMT_REDUCE(__reduce_max_sync, unsigned, WarpOperation::unsigned_largest)
+CONVLAB_SIMT_REDUCE(__reduce_and_sync, unsigned, WarpOperation::bit_and)
+CONVLAB_SIMT_REDUCE(__reduce_or_sync, unsigned, WarpOperation::bit_or)
+CONVLAB_SIMT_REDUCE(__reduce_xor_sync, unsigned, WarpOperation::bit_xor)
+#undef CONVLAB_SIMT_REDUCE
+
+}  // namespace cuda
+}  // namespace convlab::simt

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <source_location>
+
+/// A place in the source, taken by default argument: std::source_location where the compiler has it (clang 14 does
+/// not).
+namespace convlab::simt {
+
+#ifdef __cpp_lib_source_location
+using Where = std::source_location;
+#else
+class Where {
+ public:
+  static constexpr Where current(const char* file = __builtin_FILE(), uint32_t line = __builtin_LINE(),
+                                 uint32_t column = __builtin_COLUMN()) {
+    Where where;
+    where.file_ = file;
+    where.line_ = line;
+    where.column_ = column;
+    return where;
+  }
+  constexpr const char* file_name() const { return file_; }
+  constexpr uint32_t line() const { return line_; }
+  constexpr uint32_t column() const { return column_; }
+
+ private:
+  const char* file_ = "";
+  uint32_t line_ = 0, column_ = 0;
+};
+#endif
+
+}  // namespace convlab::simt

@@ -1,0 +1,155 @@
+#include "convlab/simt/wmma.h"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "convlab/simt/execution.h"
+
+namespace convlab::simt::wmma {
+namespace internal {
+namespace {
+
+using simt::internal::AccessKind;
+using simt::internal::RawFault;
+using simt::internal::Worker;
+
+constexpr int kMaxElements = 32 * 16;  // of an operand: 32 x 16
+constexpr int kLanes = 32;
+
+float element(const Operand& operand, int i) {
+  return operand.is_half ? static_cast<float>(static_cast<const cuda::__half*>(operand.elements)[i])
+                         : static_cast<const float*>(operand.elements)[i];
+}
+
+// A lane that brings other arguments than lane 0 or none at all; -1 if they agree.
+template <class Agree>
+int dissenting_lane(void* const lanes[kLanes], Agree agree) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (!lanes[lane] || !agree(lane)) return lane;
+  }
+  return -1;
+}
+
+void fail_divergent(Worker& worker, int lane, bool missing, Where where) {
+  RawFault fault;
+  fault.kind = FaultKind::divergent_warp;
+  fault.location = where;
+  fault.detail = fmt::format("a wmma function needs the whole warp with the same arguments, lane {} {}", lane,
+                             missing ? "is not there" : "brings others");
+  worker.fail(std::move(fault));
+}
+
+void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
+  auto of = [&](int lane) -> const Transfer& { return *static_cast<const Transfer*>(lanes[lane]); };
+  if (!lanes[0]) return fail_divergent(worker, 0, true, where);
+  const Transfer& first = of(0);
+  const int dissenting = dissenting_lane(lanes, [&](int lane) {
+    const Transfer& other = of(lane);
+    return other.memory == first.memory && other.leading_dimension == first.leading_dimension &&
+           other.by_column == first.by_column && other.is_store == first.is_store &&
+           other.fragment.rows == first.fragment.rows && other.fragment.columns == first.fragment.columns;
+  });
+  if (dissenting >= 0) return fail_divergent(worker, dissenting, !lanes[dissenting], where);
+
+  const Operand& shape = first.fragment;
+  const size_t element_bytes = shape.is_half ? 2 : 4;
+  const uintptr_t base = reinterpret_cast<uintptr_t>(first.memory);
+  if (base % 32 != 0 || first.leading_dimension * element_bytes % 16 != 0) {
+    RawFault fault;
+    fault.kind = FaultKind::misaligned;
+    fault.location = where;
+    fault.detail = fmt::format(
+        "a wmma matrix at an address {} past a multiple of 32 with {} bytes from row to row; "
+        "the address must be a multiple of 32, the distance of 16",
+        base % 32, first.leading_dimension * element_bytes);
+    worker.fail(std::move(fault));
+  }
+  // In memory, `runs` of `length` elements that lie together: rows, or columns.
+  const int runs = first.by_column ? shape.columns : shape.rows;
+  const int length = first.by_column ? shape.rows : shape.columns;
+  for (int run = 0; run < runs; ++run) {
+    worker.check_access(base + static_cast<size_t>(run) * first.leading_dimension * element_bytes,
+                        static_cast<size_t>(length) * element_bytes,
+                        first.is_store ? AccessKind::write : AccessKind::read, nullptr, where);
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const Operand& mine = of(lane).fragment;
+    for (int i = 0; i < mine.count; ++i) {
+      const int flat = lane * mine.count + i;
+      const int row = flat / mine.columns, column = flat % mine.columns;
+      const size_t at = first.by_column ? static_cast<size_t>(column) * first.leading_dimension + row
+                                        : static_cast<size_t>(row) * first.leading_dimension + column;
+      char* const memory = static_cast<char*>(first.memory) + at * element_bytes;
+      char* const held = static_cast<char*>(mine.elements) + static_cast<size_t>(i) * element_bytes;
+      std::memcpy(first.is_store ? memory : held, first.is_store ? held : memory, element_bytes);
+    }
+  }
+}
+
+void gather(void* const lanes[kLanes], Operand Multiplication::*which, float* matrix) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const Operand& operand = static_cast<const Multiplication*>(lanes[lane])->*which;
+    for (int i = 0; i < operand.count; ++i) matrix[lane * operand.count + i] = element(operand, i);
+  }
+}
+
+void run_multiplication(Worker& worker, void* const lanes[kLanes], Where where) {
+  if (!lanes[0]) return fail_divergent(worker, 0, true, where);
+  const Multiplication& first = *static_cast<const Multiplication*>(lanes[0]);
+  const int dissenting = dissenting_lane(lanes, [&](int lane) {
+    const Multiplication& other = *static_cast<const Multiplication*>(lanes[lane]);
+    return other.a.rows == first.a.rows && other.b.columns == first.b.columns && other.a.columns == first.a.columns &&
+           other.tf32 == first.tf32 && other.d.is_half == first.d.is_half;
+  });
+  if (dissenting >= 0) return fail_divergent(worker, dissenting, !lanes[dissenting], where);
+
+  const int m = first.a.rows, k = first.a.columns, n = first.b.columns;
+  float a[kMaxElements], b[kMaxElements], c[kMaxElements];
+  gather(lanes, &Multiplication::a, a);
+  gather(lanes, &Multiplication::b, b);
+  gather(lanes, &Multiplication::c, c);
+  if (first.tf32) {
+    for (float* matrix : {a, b}) {
+      for (int i = 0; i < kMaxElements; ++i) {
+        if (i >= (matrix == a ? m : n) * k) break;
+        matrix[i] = std::bit_cast<float>(std::bit_cast<uint32_t>(matrix[i]) & 0xffffe000u);
+      }
+    }
+  }
+  for (int row = 0; row < m; ++row) {
+    for (int step = 0; step < k; ++step) {
+      const float left = a[row * k + step];
+      for (int column = 0; column < n; ++column) c[row * n + column] += left * b[step * n + column];
+    }
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const Operand& d = static_cast<const Multiplication*>(lanes[lane])->d;
+    for (int i = 0; i < d.count; ++i) {
+      const float value = c[lane * d.count + i];
+      if (d.is_half) {
+        static_cast<cuda::__half*>(d.elements)[i] = value;
+      } else {
+        static_cast<float*>(d.elements)[i] = value;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void transfer(Transfer& transfer, Where where) noexcept { warp_collective(run_transfer, &transfer, where); }
+
+void multiply(Multiplication& multiplication, Where where) noexcept {
+  warp_collective(run_multiplication, &multiplication, where);
+}
+
+}  // namespace internal
+
+float __float_to_tf32(float value) noexcept {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7f800000u) == 0x7f800000u) return value;  // infinity, NaN
+  return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
+}
+
+}  // namespace convlab::simt::wmma

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <type_traits>
+
+#include "convlab/simt/half.h"
+#include "convlab/simt/warp.h"
+#include "convlab/simt/where.h"
+
+/// nvcuda::wmma on the host: 16x16x16, 32x8x16 and 8x32x16 of half into float or half, and 16x16x8 of TF32 into float.
+/// Each function is an operation of the whole warp. Products are exact; sums are taken in float, in order of k. A TF32
+/// operand's low 13 bits are dropped, as the hardware does with what __float_to_tf32 has not rounded.
+///
+/// As in CUDA, which lane holds which element is nobody's business (loop over num_elements), pointers are aligned to 32
+/// bytes and leading dimensions to 16 bytes, and no function orders memory: __syncwarp or __syncthreads goes between
+/// a store and another lane's load.
+namespace convlab::simt::wmma {
+
+struct matrix_a;
+struct matrix_b;
+struct accumulator;
+struct row_major;
+struct col_major;
+enum layout_t { mem_row_major, mem_col_major };
+namespace precision {
+struct tf32;
+}
+
+namespace internal {
+
+template <class Use, int M, int N, int K>
+inline constexpr int kRows = std::is_same_v<Use, matrix_b> ? K : M;
+template <class Use, int M, int N, int K>
+inline constexpr int kColumns = std::is_same_v<Use, matrix_a> ? K : N;
+
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, precision::tf32>, float, T>;
+
+template <class Use, int M, int N, int K, class T>
+inline constexpr bool kExists =
+    (std::is_same_v<T, cuda::__half> || (std::is_same_v<T, float> && std::is_same_v<Use, accumulator>))
+        ? (K == 16 && ((M == 16 && N == 16) || (M == 32 && N == 8) || (M == 8 && N == 32))) ||
+              (std::is_same_v<T, float> && M == 16 && N == 16 && K == 8)
+        : std::is_same_v<T, precision::tf32> && !std::is_same_v<Use, accumulator> && M == 16 && N == 16 && K == 8;
+
+/// A fragment without its types: one lane's elements, which are `count` in a row of the matrix taken row by row.
+struct Operand {
+  void* elements = nullptr;
+  int count = 0;
+  int rows = 0, columns = 0;
+  bool is_half = false;
+};
+
+struct Transfer {
+  Operand fragment;
+  void* memory = nullptr;
+  unsigned leading_dimension = 0;
+  bool by_column = false;
+  bool is_store = false;
+};
+
+struct Multiplication {
+  Operand d, a, b, c;
+  bool tf32 = false;
+};
+
+void transfer(Transfer& transfer, Where where) noexcept;
+void multiply(Multiplication& multiplication, Where where) noexcept;
+
+template <class Fragment>
+Operand operand_of(const Fragment& fragment) {
+  return {const_cast<void*>(static_cast<const void*>(fragment.x)), Fragment::num_elements, Fragment::rows,
+          Fragment::columns, std::is_same_v<typename Fragment::element_type, cuda::__half>};
+}
+
+}  // namespace internal
+
+template <class Use, int M, int N, int K, class T, class Layout = void>
+struct fragment {
+  static_assert(internal::kExists<Use, M, N, K, T>, "no such fragment: see wmma.h for the shapes and types there are");
+  static_assert(std::is_same_v<Use, accumulator> == std::is_void_v<Layout>,
+                "matrix_a and matrix_b have a layout, an accumulator has none");
+  using element_type = internal::Stored<T>;
+  using storage_element_type = element_type;
+  static constexpr int rows = internal::kRows<Use, M, N, K>, columns = internal::kColumns<Use, M, N, K>;
+  static constexpr int num_elements = rows * columns / 32, num_storage_elements = num_elements;
+  element_type x[num_elements];
+};
+
+template <class Use, int M, int N, int K, class T, class Layout, class Value>
+void fill_fragment(fragment<Use, M, N, K, T, Layout>& f, const Value& value) {
+  for (auto& element : f.x) element = value;
+}
+
+template <class Use, int M, int N, int K, class T, class Layout>
+void load_matrix_sync(fragment<Use, M, N, K, T, Layout>& f, const internal::Stored<T>* memory,
+                      unsigned leading_dimension, Where where = Where::current()) {
+  internal::Transfer transfer{internal::operand_of(f), const_cast<internal::Stored<T>*>(memory), leading_dimension,
+                              std::is_same_v<Layout, col_major>, false};
+  internal::transfer(transfer, where);
+}
+
+template <int M, int N, int K, class T>
+void load_matrix_sync(fragment<accumulator, M, N, K, T>& f, const T* memory, unsigned leading_dimension,
+                      layout_t layout, Where where = Where::current()) {
+  internal::Transfer transfer{internal::operand_of(f), const_cast<T*>(memory), leading_dimension,
+                              layout == mem_col_major, false};
+  internal::transfer(transfer, where);
+}
+
+template <int M, int N, int K, class T>
+void store_matrix_sync(T* memory, const fragment<accumulator, M, N, K, T>& f, unsigned leading_dimension,
+                       layout_t layout, Where where = Where::current()) {
+  internal::Transfer transfer{internal::operand_of(f), memory, leading_dimension, layout == mem_col_major, true};
+  internal::transfer(transfer, where);
+}
+
+/// d = a * b + c; d may be c.
+template <int M, int N, int K, class T, class LayoutA, class LayoutB, class D, class C>
+void mma_sync(fragment<accumulator, M, N, K, D>& d, const fragment<matrix_a, M, N, K, T, LayoutA>& a,
+              const fragment<matrix_b, M, N, K, T, LayoutB>& b, const fragment<accumulator, M, N, K, C>& c,
+              Where where = Where::current()) {
+  internal::Multiplication multiplication{internal::operand_of(d), internal::operand_of(a), internal::operand_of(b),
+                                          internal::operand_of(c), std::is_same_v<T, precision::tf32>};
+  internal::multiply(multiplication, where);
+}
+
+/// To the 10 explicit mantissa bits of TF32: to nearest, ties away from zero.
+float __float_to_tf32(float value) noexcept;
+
+}  // namespace convlab::simt::wmma

@@ -1,0 +1,196 @@
+// Planted faults: each must be reported, with kernel, block, thread and array, and the same with any number of workers.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "convlab/simt/fault.h"
+#include "convlab/simt/launch.h"
+#include "convlab/simt/memory.h"
+#include "tests/simt_kernels/samples.h"
+
+namespace convlab {
+namespace {
+
+using simt::Fault;
+using simt::FaultError;
+using simt::FaultKind;
+using simt::Position;
+
+struct Expected {
+  Planted planted;
+  const char* kernel;
+  FaultKind kind;
+  unsigned block, thread;
+  std::optional<unsigned> other_thread;
+  const char* array;
+  std::optional<int64_t> offset;
+};
+
+void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.kernel; }
+
+// The faults of one planted kernel, whose x and y are 64 floats each.
+std::vector<Fault> faults_of(Planted planted) {
+  const std::vector<float> x(64, 1.0f);
+  const simt::RegisteredRange registered(x.data(), x.size() * sizeof(float), "x", simt::RangeAccess::read_only);
+  struct Release {
+    void operator()(void* memory) const { simt::release(memory); }
+  };
+  const std::unique_ptr<void, Release> y(simt::allocate(64 * sizeof(float), "y"));
+  try {
+    plant(planted, x.data(), static_cast<float*>(y.get()), nullptr);
+  } catch (const FaultError& error) {
+    return error.faults();
+  }
+  return {};
+}
+
+std::vector<std::string> messages_of(const std::vector<Fault>& faults) {
+  std::vector<std::string> messages;
+  for (const Fault& fault : faults) messages.push_back(fault.message);
+  return messages;
+}
+
+class PlantedFault : public testing::TestWithParam<Expected> {
+ protected:
+  void TearDown() override { simt::set_workers(0); }
+};
+
+TEST_P(PlantedFault, IsReported) {
+  const Expected& expected = GetParam();
+  simt::set_workers(1);
+  const std::vector<Fault> faults = faults_of(expected.planted);
+  const auto found =
+      std::find_if(faults.begin(), faults.end(), [&](const Fault& fault) { return fault.kind == expected.kind; });
+  ASSERT_NE(found, faults.end()) << "reported: " << testing::PrintToString(messages_of(faults));
+  SCOPED_TRACE(found->message);
+  EXPECT_EQ(found->kernel, expected.kernel);
+  EXPECT_EQ(found->block, (Position{expected.block, 0, 0}));
+  EXPECT_EQ(found->thread, (Position{expected.thread, 0, 0}));
+  EXPECT_EQ(found->array, expected.array);
+  EXPECT_EQ(found->offset, expected.offset.value_or(found->offset));
+  if (expected.other_thread) {
+    ASSERT_TRUE(found->other_thread);
+    EXPECT_EQ(*found->other_thread, (Position{*expected.other_thread, 0, 0}));
+  }
+  EXPECT_THAT(found->where, testing::StartsWith("planted_faults.cu:"));
+  for (const std::string& part : {std::string(name_of(found->kind)), "kernel " + found->kernel,
+                                  "block " + to_text(found->block), "thread " + to_text(found->thread)}) {
+    EXPECT_THAT(found->message, testing::HasSubstr(part));
+  }
+}
+
+TEST_P(PlantedFault, IsReportedAlikeByManyWorkers) {
+  simt::set_workers(1);
+  const auto alone = messages_of(faults_of(GetParam().planted));
+  simt::set_workers(4);
+  for (int repeat = 0; repeat < 5; ++repeat) EXPECT_EQ(messages_of(faults_of(GetParam().planted)), alone);
+}
+
+constexpr auto kNone = std::nullopt;
+
+INSTANTIATE_TEST_SUITE_P(
+    Kernels, PlantedFault,
+    testing::Values(
+        Expected{Planted::global_read_past_end, "global_read_past_end", FaultKind::out_of_bounds_global, 1, 29, kNone,
+                 "x", 256},
+        Expected{Planted::global_read_before_start, "global_read_before_start", FaultKind::out_of_bounds_global, 0, 0,
+                 kNone, "x", -8},
+        Expected{Planted::global_write_past_end, "global_write_past_end", FaultKind::out_of_bounds_global, 1, 0, kNone,
+                 "y", 256},
+        Expected{Planted::global_write_to_read_only, "global_write_to_read_only", FaultKind::out_of_bounds_global, 0, 9,
+                 kNone, "x", 16},
+        Expected{Planted::global_null, "global_null", FaultKind::out_of_bounds_global, 0, 3, kNone, "", kNone},
+        Expected{Planted::global_uninitialised, "global_uninitialised", FaultKind::uninitialised_global, 0, 8, kNone,
+                 "y", 32},
+        Expected{Planted::global_misaligned, "global_misaligned", FaultKind::misaligned, 0, 1, kNone, "x", 2},
+        Expected{Planted::constant_write, "constant_write", FaultKind::out_of_bounds_global, 0, 2, kNone,
+                 "constant_table", 8},
+        Expected{Planted::static_shared_index, "static_shared_index", FaultKind::out_of_bounds_shared, 0, 31, kNone,
+                 "tile", kNone},
+        Expected{Planted::static_shared_inner_index, "static_shared_inner_index", FaultKind::out_of_bounds_shared, 0,
+                 23, kNone, "square", kNone},
+        Expected{Planted::helper_shared_index, "helper_shared_index", FaultKind::out_of_bounds_shared, 0, 31, kNone,
+                 "ring", kNone},
+        Expected{Planted::static_shared_pointer, "static_shared_pointer", FaultKind::out_of_bounds_global, 0, 7, kNone,
+                 "", kNone},
+        Expected{Planted::dynamic_shared_past_end, "dynamic_shared_past_end", FaultKind::out_of_bounds_shared, 0, 31,
+                 kNone, "dynamic shared memory", 128},
+        Expected{Planted::local_index, "local_index", FaultKind::out_of_bounds_local, 0, 0, kNone, "own", kNone},
+        Expected{Planted::uninitialised_shared, "uninitialised_shared", FaultKind::uninitialised_shared, 0, 31, kNone,
+                 "written", 128},
+        Expected{Planted::uninitialised_shared_half, "uninitialised_shared_half", FaultKind::uninitialised_shared, 0, 1,
+                 kNone, "halves", 2},
+        Expected{Planted::never_written_shared, "never_written_shared", FaultKind::uninitialised_shared, 0, 0, kNone,
+                 "forgotten", 0},
+        Expected{Planted::stale_shared, "stale_shared", FaultKind::uninitialised_shared, 1, 0, kNone, "kept", 0},
+        Expected{Planted::race_write_write, "race_write_write", FaultKind::race_shared, 0, 1, 0, "cells", 0},
+        Expected{Planted::race_read_write, "race_read_write", FaultKind::race_shared, 0, 1, 0, "tile", 0},
+        Expected{Planted::race_write_read, "race_write_read", FaultKind::race_shared, 0, 1, 0, "tile", 4},
+        Expected{Planted::race_plain_and_atomic, "race_plain_and_atomic", FaultKind::race_shared, 0, 1, 0, "sum", 0},
+        Expected{Planted::race_between_warps, "race_between_warps", FaultKind::race_shared, 0, 32, 31, "tile", 128},
+        Expected{Planted::race_in_warp_without_syncwarp, "race_in_warp_without_syncwarp", FaultKind::race_shared, 0, 1,
+                 0, "tile", 4},
+        Expected{Planted::race_after_shuffle, "race_after_shuffle", FaultKind::race_shared, 0, 31, 0, "tile", 0},
+        Expected{Planted::race_neighbouring_halves, "race_neighbouring_halves", FaultKind::race_shared, 0, 30, 11,
+                 "halves", 22},
+        Expected{Planted::race_wmma_store, "race_wmma_store", FaultKind::race_shared, 0, 31, kNone, "tile", 124},
+        Expected{Planted::barrier_after_exit, "barrier_after_exit", FaultKind::divergent_barrier, 0, 0, 40, "", kNone},
+        Expected{Planted::barrier_in_branches, "barrier_in_branches", FaultKind::divergent_barrier, 0, 0, 1, "", kNone},
+        Expected{Planted::barrier_missed_by_half, "barrier_missed_by_half", FaultKind::divergent_barrier, 0, 0, 32, "",
+                 kNone},
+        Expected{Planted::syncwarp_missed, "syncwarp_missed", FaultKind::divergent_warp, 0, 0, 16, "", kNone},
+        Expected{Planted::shuffle_missed_by_half, "shuffle_missed_by_half", FaultKind::divergent_warp, 0, 0, 16, "",
+                 kNone},
+        Expected{Planted::shuffle_reads_exited_lane, "shuffle_reads_exited_lane", FaultKind::inactive_lane, 0, 16, 20,
+                 "", kNone},
+        Expected{Planted::shuffle_reads_outside_mask, "shuffle_reads_outside_mask", FaultKind::inactive_lane, 0, 8, 16,
+                 "", kNone},
+        Expected{Planted::shuffle_without_own_lane, "shuffle_without_own_lane", FaultKind::inactive_lane, 0, 16, kNone,
+                 "", kNone},
+        Expected{Planted::warp_and_block_barrier, "warp_and_block_barrier", FaultKind::divergent_warp, 0, 0, 5, "",
+                 kNone},
+        Expected{Planted::wmma_in_branch, "wmma_in_branch", FaultKind::divergent_warp, 0, 31, kNone, "", kNone},
+        Expected{Planted::stack_overflow, "stack_overflow", FaultKind::stack_overflow, 0, 1, kNone, "", kNone},
+        Expected{Planted::trap, "trap", FaultKind::trap, 0, 6, kNone, "", kNone}),
+    [](const auto& info) { return info.param.kernel; });
+
+TEST(Faults, AreAWrongResultToTheCaller) {
+  try {
+    const std::vector<float> x(64);
+    const simt::RegisteredRange registered(x.data(), 256, "x");
+    plant(Planted::global_write_past_end, x.data(), const_cast<float*>(x.data()), nullptr);
+    FAIL() << "nothing reported";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::wrong_result);
+    EXPECT_THAT(error.what(), testing::HasSubstr("past the end of 'x' (256 bytes)"));
+  }
+}
+
+TEST(Faults, LeaveNothingBehind) {
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    EXPECT_FALSE(faults_of(Planted::stack_overflow).empty());
+    EXPECT_FALSE(faults_of(Planted::barrier_missed_by_half).empty());
+    const std::vector<float> x(512, 1.0f);
+    float sums[2] = {};
+    const simt::RegisteredRange rx(x.data(), 2048, "x"), rs(sums, sizeof(sums), "sums");
+    sum_by_tree(x.data(), sums, 512, 2, nullptr);
+    EXPECT_EQ(sums[0] + sums[1], 512.0f);
+  }
+}
+
+TEST(Faults, ReleasedMemoryIsOutOfBounds) {
+  const std::vector<float> x(512, 1.0f);
+  const simt::RegisteredRange rx(x.data(), 2048, "x");
+  float* sums = static_cast<float*>(simt::allocate(8, "sums"));
+  simt::release(sums);
+  EXPECT_THROW(sum_by_tree(x.data(), sums, 512, 2, nullptr), FaultError);
+}
+
+}  // namespace
+}  // namespace convlab

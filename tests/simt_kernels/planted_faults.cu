@@ -1,0 +1,372 @@
+#include "tests/simt_kernels/samples.h"
+
+// One kernel for each fault that simt must report. nvcc compiles them, too; on a GPU they would go unnoticed.
+namespace convlab::inline CONVLAB_KERNEL_NAMESPACE {
+namespace {
+
+using namespace nvcuda;
+
+__global__ void global_read_past_end(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = x[i + 3];
+}
+
+__global__ void global_read_before_start(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = x[i - 2];
+}
+
+__global__ void global_write_past_end(const float* x, float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i * 2] = x[i];
+}
+
+__global__ void global_write_to_read_only(const float* x, float* y) {
+  if (threadIdx.x == 9) const_cast<float*>(x)[4] = 1.0f;
+  y[threadIdx.x] = 0.0f;
+}
+
+__global__ void global_null(const float* x, float* y) {
+  if (threadIdx.x == 3) y = nullptr;
+  y[threadIdx.x] = x[threadIdx.x];
+}
+
+__global__ void global_uninitialised(float* y) {
+  if (threadIdx.x < 8) y[threadIdx.x] = 1.0f;
+  __syncthreads();
+  y[threadIdx.x + 16] = y[threadIdx.x];
+}
+
+__global__ void global_misaligned(const float* x, float* y) {
+  const char* bytes = reinterpret_cast<const char*>(x) + 2 * threadIdx.x;
+  y[threadIdx.x] = *reinterpret_cast<const float*>(bytes);
+}
+
+__constant__ float constant_table[16];
+
+__global__ void constant_write(float* y) {
+  float* table = constant_table;
+  if (threadIdx.x == 2) table[threadIdx.x] = 1.0f;
+  y[threadIdx.x] = table[threadIdx.x % 16];
+}
+
+__global__ void static_shared_index(const float* x, float* y) {
+  __shared__ float before[4];
+  __shared__ float tile[32];
+  if (threadIdx.x == 0) before[0] = x[0];
+  tile[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = tile[threadIdx.x + 1] + before[0];
+}
+
+__global__ void static_shared_inner_index(const float* x, float* y) {
+  __shared__ float square[8][8];
+  __shared__ float other[8][8];
+  const int row = threadIdx.x / 8;
+  const int column = threadIdx.x % 8;
+  square[row][column] = x[threadIdx.x % 64];
+  other[row][column] = 0.0f;
+  __syncthreads();
+  y[threadIdx.x] = other[row][column] + square[row][column + (row == 2)];
+}
+
+__device__ float rotated(float value) {
+  __shared__ float ring[32];
+  ring[threadIdx.x] = value;
+  __syncthreads();
+  return ring[threadIdx.x + 1];
+}
+
+__global__ void helper_shared_index(const float* x, float* y) { y[threadIdx.x] = rotated(x[threadIdx.x]); }
+
+__global__ void static_shared_pointer(const float* x, float* y, int far) {
+  __shared__ float tile[32];
+  float* p = tile;
+  p[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = p[threadIdx.x == 7 ? far : threadIdx.x];
+}
+
+__global__ void dynamic_shared_past_end(const float* x, float* y) {
+  float* tile = dynamic_shared<float>();
+  tile[threadIdx.x + (threadIdx.x == 31)] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void local_index(const float* x, float* y, int count) {
+  float own[8];
+  for (int i = 0; i < 8; ++i) own[i] = x[i];
+  for (int i = 0; i < count; ++i) own[(i * 5) % 8] += own[i];
+  y[threadIdx.x] = own[3];
+}
+
+__global__ void uninitialised_shared(const float* x, float* y) {
+  __shared__ float written[33];
+  written[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = written[threadIdx.x + 1];
+}
+
+__global__ void uninitialised_shared_half(const float* x, float* y) {
+  __shared__ __half halves[64];
+  halves[2 * threadIdx.x] = __float2half(x[threadIdx.x]);
+  __syncthreads();
+  y[threadIdx.x] = __half2float(halves[threadIdx.x]);
+}
+
+__global__ void never_written_shared(float* y) {
+  __shared__ float forgotten[32];
+  y[threadIdx.x] = forgotten[threadIdx.x];
+}
+
+// The first block writes; what it left must not be what a later block reads.
+__global__ void stale_shared(const float* x, float* y) {
+  __shared__ float kept[32];
+  if (blockIdx.x == 0) kept[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = kept[threadIdx.x];
+}
+
+__global__ void race_write_write(const float* x, float* y) {
+  __shared__ float cells[16];
+  cells[threadIdx.x / 2] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = cells[threadIdx.x / 2];
+}
+
+// Without a barrier between: a neighbour's element may not be there yet.
+__global__ void race_read_write(const float* x, float* y) {
+  __shared__ float tile[32];
+  tile[threadIdx.x] = x[threadIdx.x];
+  y[threadIdx.x] = threadIdx.x > 0 ? tile[threadIdx.x - 1] : 0.0f;
+}
+
+// Without the barrier that ends the use of a tile: the next one is written while it is read.
+__global__ void race_write_read(const float* x, float* y) {
+  __shared__ float tile[32];
+  float sum = 0.0f;
+  for (int step = 0; step < 2; ++step) {
+    tile[threadIdx.x] = x[threadIdx.x + 32 * step];
+    __syncthreads();
+    sum += tile[(threadIdx.x + 1) % 32];
+  }
+  y[threadIdx.x] = sum;
+}
+
+__global__ void race_plain_and_atomic(const float* x, float* y) {
+  __shared__ float sum;
+  if (threadIdx.x == 0) sum = 0.0f;
+  atomicAdd(&sum, x[threadIdx.x]);
+  __syncthreads();
+  y[threadIdx.x] = sum;
+}
+
+__global__ void race_between_warps(const float* x, float* y) {
+  __shared__ float tile[64];
+  tile[threadIdx.x] = x[threadIdx.x];
+  __syncwarp();
+  y[threadIdx.x] = tile[63 - threadIdx.x];
+}
+
+__global__ void race_in_warp_without_syncwarp(const float* x, float* y) {
+  __shared__ float tile[32];
+  tile[threadIdx.x] = x[threadIdx.x];
+  __syncwarp();
+  for (int delta = 16; delta > 0; delta /= 2) {
+    if (threadIdx.x < delta) tile[threadIdx.x] += tile[threadIdx.x + delta];
+  }
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+
+// A shuffle waits for the lanes of its mask, and orders no memory.
+__global__ void race_after_shuffle(const float* x, float* y) {
+  __shared__ float tile[32];
+  tile[threadIdx.x] = x[threadIdx.x];
+  const float other = __shfl_xor_sync(0xffffffffu, x[threadIdx.x], 1);
+  y[threadIdx.x] = other + tile[31 - threadIdx.x];
+}
+
+// Two threads write the halves of each word, which is no race; a third reads one of them too early.
+__global__ void race_neighbouring_halves(const float* x, float* y) {
+  __shared__ __half halves[32];
+  halves[threadIdx.x] = __float2half(x[threadIdx.x]);
+  if (threadIdx.x == 30) y[0] = __half2float(halves[11]);
+}
+
+__global__ void race_wmma_store(const float* x, float* y) {
+  __shared__ __align__(32) float tile[256];
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> zero;
+  wmma::fill_fragment(zero, x[0]);
+  wmma::store_matrix_sync(tile, zero, 16, wmma::mem_row_major);
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+
+__global__ void barrier_after_exit(const float* x, float* y) {
+  if (threadIdx.x >= 40) return;
+  y[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+}
+
+__global__ void barrier_in_branches(const float* x, float* y) {
+  if (threadIdx.x % 2 == 0) {
+    y[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+  } else {
+    __syncthreads();
+    y[threadIdx.x] = 0.0f;
+  }
+}
+
+__global__ void barrier_missed_by_half(const float* x, float* y) {
+  if (threadIdx.x < 32) __syncthreads();
+  y[threadIdx.x] = x[threadIdx.x];
+}
+
+__global__ void syncwarp_missed(const float* x, float* y) {
+  if (threadIdx.x < 16) {
+    __syncwarp();
+    y[threadIdx.x] = x[threadIdx.x];
+  } else {
+    __syncthreads();
+  }
+}
+
+__global__ void shuffle_missed_by_half(const float* x, float* y) {
+  float value = x[threadIdx.x];
+  if (threadIdx.x < 16) value += __shfl_down_sync(0xffffffffu, value, 8);
+  __syncthreads();
+  y[threadIdx.x] = value;
+}
+
+__global__ void shuffle_reads_exited_lane(const float* x, float* y) {
+  if (threadIdx.x >= 20) return;
+  y[threadIdx.x] = __shfl_down_sync(0xffffffffu, x[threadIdx.x], 4);
+}
+
+__global__ void shuffle_reads_outside_mask(const float* x, float* y) {
+  if (threadIdx.x < 16) y[threadIdx.x] = __shfl_down_sync(0x0000ffffu, x[threadIdx.x], 8);
+}
+
+__global__ void shuffle_without_own_lane(const float* x, float* y) {
+  y[threadIdx.x] = __shfl_xor_sync(0x0000ffffu, x[threadIdx.x], 1);
+}
+
+__global__ void warp_and_block_barrier(const float* x, float* y) {
+  if (threadIdx.x == 5) {
+    y[threadIdx.x] = __ballot_sync(0xffffffffu, x[0] > 0.0f);
+  } else {
+    y[threadIdx.x] = __any_sync(0xffffffffu, x[0] > 0.0f);
+  }
+}
+
+__global__ void wmma_in_branch(const float* x, float* y) {
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
+  wmma::fill_fragment(sum, x[0]);
+  if (threadIdx.x != 4) wmma::store_matrix_sync(y, sum, 16, wmma::mem_row_major);
+}
+
+__device__ __attribute__((noinline)) float deep(const float* x, int depth) {
+  float own[64];
+  for (int i = 0; i < 64; ++i) own[i] = x[i] + depth;
+  if (depth > 100000) return own[depth % 64];
+  return deep(x, depth + 1) + own[(depth * 7) % 64];
+}
+
+__global__ void stack_overflow(const float* x, float* y) { y[threadIdx.x] = deep(x, threadIdx.x == 1 ? 0 : 100000); }
+
+__global__ void trap(const float* x, float* y) {
+  if (threadIdx.x == 6 && x != nullptr) __trap();
+  y[threadIdx.x] = x[threadIdx.x];
+}
+
+}  // namespace
+
+void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
+  const LaunchShape two_blocks{.grid = 2, .block = 32};
+  const LaunchShape one_warp{.grid = 1, .block = 32};
+  const LaunchShape two_warps{.grid = 1, .block = 64};
+  switch (fault) {
+    case Planted::global_read_past_end:
+      return launch(global_read_past_end, two_blocks, stream, x, y);
+    case Planted::global_read_before_start:
+      return launch(global_read_before_start, two_blocks, stream, x, y);
+    case Planted::global_write_past_end:
+      return launch(global_write_past_end, two_blocks, stream, x, y);
+    case Planted::global_write_to_read_only:
+      return launch(global_write_to_read_only, one_warp, stream, x, y);
+    case Planted::global_null:
+      return launch(global_null, one_warp, stream, x, y);
+    case Planted::global_uninitialised:
+      return launch(global_uninitialised, one_warp, stream, y);
+    case Planted::global_misaligned:
+      return launch(global_misaligned, one_warp, stream, x, y);
+    case Planted::constant_write:
+      copy_to_constant(constant_table, x, sizeof(constant_table), stream);
+      return launch(constant_write, one_warp, stream, y);
+    case Planted::static_shared_index:
+      return launch(static_shared_index, one_warp, stream, x, y);
+    case Planted::static_shared_inner_index:
+      return launch(static_shared_inner_index, two_warps, stream, x, y);
+    case Planted::helper_shared_index:
+      return launch(helper_shared_index, one_warp, stream, x, y);
+    case Planted::static_shared_pointer:
+      return launch(static_shared_pointer, one_warp, stream, x, y, 1 << 20);  // past all there is
+    case Planted::dynamic_shared_past_end:
+      return launch(dynamic_shared_past_end, {.block = 32, .shared_bytes = 32 * sizeof(float)}, stream, x, y);
+    case Planted::local_index:
+      return launch(local_index, one_warp, stream, x, y, 9);
+    case Planted::uninitialised_shared:
+      return launch(uninitialised_shared, one_warp, stream, x, y);
+    case Planted::uninitialised_shared_half:
+      return launch(uninitialised_shared_half, one_warp, stream, x, y);
+    case Planted::never_written_shared:
+      return launch(never_written_shared, one_warp, stream, y);
+    case Planted::stale_shared:
+      return launch(stale_shared, two_blocks, stream, x, y);
+    case Planted::race_write_write:
+      return launch(race_write_write, one_warp, stream, x, y);
+    case Planted::race_read_write:
+      return launch(race_read_write, one_warp, stream, x, y);
+    case Planted::race_write_read:
+      return launch(race_write_read, one_warp, stream, x, y);
+    case Planted::race_plain_and_atomic:
+      return launch(race_plain_and_atomic, one_warp, stream, x, y);
+    case Planted::race_between_warps:
+      return launch(race_between_warps, two_warps, stream, x, y);
+    case Planted::race_in_warp_without_syncwarp:
+      return launch(race_in_warp_without_syncwarp, one_warp, stream, x, y);
+    case Planted::race_after_shuffle:
+      return launch(race_after_shuffle, one_warp, stream, x, y);
+    case Planted::race_neighbouring_halves:
+      return launch(race_neighbouring_halves, one_warp, stream, x, y);
+    case Planted::race_wmma_store:
+      return launch(race_wmma_store, one_warp, stream, x, y);
+    case Planted::barrier_after_exit:
+      return launch(barrier_after_exit, two_warps, stream, x, y);
+    case Planted::barrier_in_branches:
+      return launch(barrier_in_branches, two_warps, stream, x, y);
+    case Planted::barrier_missed_by_half:
+      return launch(barrier_missed_by_half, two_warps, stream, x, y);
+    case Planted::syncwarp_missed:
+      return launch(syncwarp_missed, one_warp, stream, x, y);
+    case Planted::shuffle_missed_by_half:
+      return launch(shuffle_missed_by_half, one_warp, stream, x, y);
+    case Planted::shuffle_reads_exited_lane:
+      return launch(shuffle_reads_exited_lane, one_warp, stream, x, y);
+    case Planted::shuffle_reads_outside_mask:
+      return launch(shuffle_reads_outside_mask, one_warp, stream, x, y);
+    case Planted::shuffle_without_own_lane:
+      return launch(shuffle_without_own_lane, one_warp, stream, x, y);
+    case Planted::warp_and_block_barrier:
+      return launch(warp_and_block_barrier, one_warp, stream, x, y);
+    case Planted::wmma_in_branch:
+      return launch(wmma_in_branch, one_warp, stream, x, y);
+    case Planted::stack_overflow:
+      return launch(stack_overflow, one_warp, stream, x, y);
+    case Planted::trap:
+      return launch(trap, one_warp, stream, x, y);
+  }
+}
+
+}  // namespace convlab::inline CONVLAB_KERNEL_NAMESPACE

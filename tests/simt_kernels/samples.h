@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/device/cuda_compat.h"
+
+/// The sample kernels' launchers. Pointers are device memory; work is done when the stream has been synchronized.
+namespace convlab::inline CONVLAB_KERNEL_NAMESPACE {
+
+// Right programs.
+struct ConvSize {
+  int n, c, h, w, k, r, s;
+  __host__ __device__ int p() const { return h - r + 1; }
+  __host__ __device__ int q() const { return w - s + 1; }
+};
+void conv_naive(const float* x, const float* w, float* y, ConvSize size, cudaStream_t stream);
+void conv_shared_tile(const float* x, const float* w, float* y, ConvSize size, cudaStream_t stream);
+void matmul_tiled(const float* a, const float* b, float* c, int m, int n, int k, cudaStream_t stream);
+void sum_by_tree(const float* x, float* sums, int count, int blocks, cudaStream_t stream);
+void sum_by_shuffles(const float* x, float* sums, int count, int blocks, cudaStream_t stream);
+void sum_with_partial_masks(const float* x, float* sums, cudaStream_t stream);
+void histogram(const int* values, int count, int* bins, cudaStream_t stream);
+void histogram_of_bytes(const unsigned char* values, int count, unsigned char* out, cudaStream_t stream);
+void scale_by_constant(const float* factors, const float* x, float* y, int count, cudaStream_t stream);
+void scale_by_constant_again(const float* x, float* y, int count, cudaStream_t stream);
+void matmul_fp16(const float* a, const float* b, float* c, int m, int n, int k, cudaStream_t stream);
+void matmul_tf32(const float* a, const float* b, float* c, int m, int n, int k, bool split, cudaStream_t stream);
+void double_with_vectors(const float* x, float* y, int count, cudaStream_t stream);
+void votes(const int* x, unsigned* out, cudaStream_t stream);
+void block_votes(const int* x, int* out, int threads, cudaStream_t stream);
+void transpose_halves(const float* x, float* y, cudaStream_t stream);
+void conditional_scalar(const float* x, float* y, int count, bool use, cudaStream_t stream);
+void active_lanes(unsigned* out, cudaStream_t stream);
+void atomics_of_all_kinds(int* out, cudaStream_t stream);
+
+// Planted faults, one each.
+enum class Planted {
+  global_read_past_end,
+  global_read_before_start,
+  global_write_past_end,
+  global_write_to_read_only,
+  global_null,
+  global_uninitialised,
+  global_misaligned,
+  constant_write,
+  static_shared_index,
+  static_shared_inner_index,
+  helper_shared_index,
+  static_shared_pointer,
+  dynamic_shared_past_end,
+  local_index,
+  uninitialised_shared,
+  uninitialised_shared_half,
+  never_written_shared,
+  stale_shared,
+  race_write_write,
+  race_read_write,
+  race_write_read,
+  race_plain_and_atomic,
+  race_between_warps,
+  race_in_warp_without_syncwarp,
+  race_after_shuffle,
+  race_neighbouring_halves,
+  race_wmma_store,
+  barrier_after_exit,
+  barrier_in_branches,
+  barrier_missed_by_half,
+  syncwarp_missed,
+  shuffle_missed_by_half,
+  shuffle_reads_exited_lane,
+  shuffle_reads_outside_mask,
+  shuffle_without_own_lane,
+  warp_and_block_barrier,
+  wmma_in_branch,
+  stack_overflow,
+  trap,
+};
+/// x holds 64 floats, y 64 floats.
+void plant(Planted fault, const float* x, float* y, cudaStream_t stream);
+
+}  // namespace convlab::inline CONVLAB_KERNEL_NAMESPACE

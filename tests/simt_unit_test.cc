@@ -1,0 +1,184 @@
+// The parts of simt by themselves: arithmetic types, names, memory, launch limits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convlab/base/error.h"
+#include "convlab/simt/half.h"
+#include "convlab/simt/launch.h"
+#include "convlab/simt/memory.h"
+#include "convlab/simt/shadow.h"
+#include "convlab/simt/symbols.h"
+#include "convlab/simt/wmma.h"
+
+namespace convlab::simt {
+namespace {
+
+using cuda::__half;
+using cuda::__hfma;
+using cuda::__ushort_as_half;
+
+TEST(Half, IsSmallAndTrivial) {
+  static_assert(sizeof(__half) == 2 && std::is_trivially_copyable_v<__half>);
+  static_assert(std::is_trivially_default_constructible_v<__half>);
+  static_assert(sizeof(cuda::__half2) == 4 && alignof(cuda::__half2) == 4);
+}
+
+TEST(Half, ArithmeticRoundsOnce) {
+  const __half one = 1.0f, tiny = __ushort_as_half(1);
+  EXPECT_EQ((one + tiny).bits, one.bits);
+  EXPECT_EQ(static_cast<float>(__half(2049.0f)), 2048.0f);  // a tie, to even
+  EXPECT_EQ(static_cast<float>(__half(2051.0f)), 2052.0f);
+  EXPECT_TRUE(std::isinf(static_cast<float>(__half(65520.0f))));
+  EXPECT_EQ(static_cast<float>(__half(65519.0f)), 65504.0f);
+  EXPECT_TRUE(std::isnan(static_cast<float>(__half(std::numeric_limits<float>::quiet_NaN()))));
+}
+
+// Against arithmetic that is exact: halves are multiples of 2^-24, products of 2^-48, and long double has 64 bits for
+// those that are near enough to one another to matter.
+TEST(Half, FusedMultiplyAddRoundsOnce) {
+  uint64_t state = 1;
+  auto next = [&] {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return __ushort_as_half(static_cast<uint16_t>((state >> 40) % 0x7c00u) | static_cast<uint16_t>(state >> 63 << 15));
+  };
+  for (int i = 0; i < 200000; ++i) {
+    const __half a = next(), b = next(), c = next();
+    const auto value = static_cast<long double>(static_cast<float>(a)) * static_cast<float>(b) + static_cast<float>(c);
+    const __half got = __hfma(a, b, c);
+    if (std::isinf(static_cast<float>(got))) {
+      ASSERT_GE(std::fabs(value), 65520.0L);
+      continue;
+    }
+    // Nearest: no neighbour is nearer, and of two as near the even one.
+    const long double error = std::fabs(static_cast<long double>(static_cast<float>(got)) - value);
+    for (const int step : {-1, 1}) {
+      const __half neighbour = __ushort_as_half(static_cast<uint16_t>(got.bits + step));
+      if (((neighbour.bits ^ got.bits) & 0x8000u) != 0 || !std::isfinite(static_cast<float>(neighbour))) continue;
+      const long double other = std::fabs(static_cast<long double>(static_cast<float>(neighbour)) - value);
+      ASSERT_TRUE(error < other || (error == other && got.bits % 2 == 0)) << i;
+    }
+  }
+}
+
+TEST(Tf32, RoundsToNearestTiesAway) {
+  EXPECT_EQ(wmma::__float_to_tf32(1.0f), 1.0f);
+  EXPECT_EQ(wmma::__float_to_tf32(1.0f + 0x1p-11f), 1.0f + 0x1p-10f);
+  EXPECT_EQ(wmma::__float_to_tf32(-1.0f - 0x1p-11f), -1.0f - 0x1p-10f);
+  EXPECT_EQ(wmma::__float_to_tf32(1.0f + 0x1p-12f), 1.0f);
+  EXPECT_TRUE(std::isinf(wmma::__float_to_tf32(std::numeric_limits<float>::infinity())));
+  EXPECT_TRUE(std::isnan(wmma::__float_to_tf32(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST(Names, OfKernelsAndArrays) {
+  using internal::short_name;
+  EXPECT_EQ(short_name("_ZN7convlab12_GLOBAL__N_111tile_kernelILi16EEEvPKfPfi"), "tile_kernel<16>");
+  EXPECT_EQ(short_name("_ZZN7convlab12_GLOBAL__N_111tile_kernelILi16EEEvPKfPfiE4tile"), "tile");
+  EXPECT_EQ(short_name("_Z5plaini"), "plain");
+  EXPECT_EQ(short_name("main"), "main");
+  EXPECT_EQ(short_name("convlab::(anonymous namespace)::table"), "table");
+}
+
+TEST(Names, OfSubscripts) {
+  using internal::subscripted_name;
+  const std::string line = "  y[0] = tile[a[1]][n] + z;";
+  EXPECT_EQ(subscripted_name(line, 22), "tile");
+  EXPECT_EQ(subscripted_name(line, 18), "a");
+  EXPECT_EQ(subscripted_name(line, 6), "y");
+  EXPECT_EQ(subscripted_name(line, 10), "tile");
+  EXPECT_EQ(subscripted_name(line, 8), "");
+  EXPECT_EQ(subscripted_name(line, 200), "");
+  EXPECT_EQ(subscripted_name("]", 1), "");
+  EXPECT_EQ(subscripted_name("", 1), "");
+}
+
+TEST(Memory, IsAlignedGuardedAndFilled) {
+  auto* bytes = static_cast<unsigned char*>(allocate(100, "bytes"));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes) % 256, 0u);
+  for (int i = -256; i < 356; ++i) EXPECT_EQ(bytes[i], 0xff);
+  fill_on_device(bytes, 3, 100);
+  EXPECT_EQ(bytes[99], 3);
+  EXPECT_EQ(bytes[100], 0xff);
+  release(bytes);
+  release(nullptr);
+}
+
+TEST(Memory, TooMuchIsAnError) {
+  EXPECT_THROW(allocate(size_t{1} << 60, "huge"), Error);
+  EXPECT_THROW(allocate(std::numeric_limits<size_t>::max(), "huge"), Error);
+}
+
+TEST(Memory, NearestRangeIsFound) {
+  std::vector<char> memory(100);
+  const RegisteredRange low(memory.data(), 10, "low"), high(memory.data() + 50, 10, "high");
+  const auto ranges = internal::current_ranges();
+  const auto name_at = [&](int offset) {
+    return internal::nearest_range(*ranges, reinterpret_cast<uintptr_t>(memory.data() + offset))->name;
+  };
+  EXPECT_EQ(name_at(9), "low");
+  EXPECT_EQ(name_at(12), "low");
+  EXPECT_EQ(name_at(45), "high");
+  EXPECT_EQ(name_at(50), "high");
+  EXPECT_EQ(name_at(65), "high");
+}
+
+TEST(Memory, CopiesToASymbolStayInside) {
+  static float symbol[4];
+  const float values[4] = {1, 2, 3, 4};
+  copy_to_symbol(symbol, sizeof(symbol), values, 8, 8);
+  EXPECT_EQ(symbol[2], 1.0f);
+  EXPECT_THROW(copy_to_symbol(symbol, sizeof(symbol), values, 16, 4), Error);
+  EXPECT_THROW(copy_to_symbol(symbol, sizeof(symbol), values, 1, 17), Error);
+}
+
+void count_calls(int* calls) { __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED); }
+
+TEST(Launch, RunsEachThreadOnce) {
+  for (const int count : {1, 2, 5}) {
+    set_workers(count);
+    int calls = 0;
+    launch_kernel(count_calls, {.grid = {3, 4, 5}, .block = {7, 3, 2}}, &calls);
+    EXPECT_EQ(calls, 3 * 4 * 5 * 7 * 3 * 2);
+  }
+  set_workers(0);
+  EXPECT_GE(workers(), 1);
+}
+
+TEST(Launch, RefusesWhatNoDeviceTakes) {
+  int calls = 0;
+  for (const LaunchShape& shape :
+       {LaunchShape{.grid = 0, .block = 1}, LaunchShape{.grid = {1, 65536}, .block = 1},
+        LaunchShape{.grid = int64_t{1} << 31, .block = 1}, LaunchShape{.grid = 1, .block = 1025},
+        LaunchShape{.grid = 1, .block = {32, 33}}, LaunchShape{.grid = 1, .block = {1, 1, 65}},
+        LaunchShape{.grid = 1, .block = -1}, LaunchShape{.grid = 1, .block = 1, .shared_bytes = 227 * 1024 + 1}}) {
+    EXPECT_THROW(launch_kernel(count_calls, shape, &calls), Error);
+  }
+  EXPECT_EQ(calls, 0);
+  launch_kernel(count_calls, {.grid = 1, .block = 1, .shared_bytes = 227 * 1024}, &calls);
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(WarpClock, OrdersLanesThroughOthers) {
+  auto clock = std::make_unique<internal::WarpClock>();
+  internal::AccessRecord by_lane_0{1, clock->stamp, 1u << 0, 0, 0, 0, 0};
+  EXPECT_FALSE(clock->ordered(by_lane_0, 1u << 2));
+  EXPECT_TRUE(clock->ordered(by_lane_0, 1u << 0));
+  clock->synchronise(0b011, UINT32_MAX);
+  EXPECT_TRUE(clock->ordered(by_lane_0, 1u << 1));
+  EXPECT_FALSE(clock->ordered(by_lane_0, 1u << 2));
+  clock->synchronise(0b110, UINT32_MAX);
+  EXPECT_TRUE(clock->ordered(by_lane_0, 1u << 2));
+  EXPECT_FALSE(clock->ordered(by_lane_0, 1u << 3));
+  clock->synchronise(UINT32_MAX, UINT32_MAX);
+  EXPECT_TRUE(clock->ordered(by_lane_0, 1u << 3));
+}
+
+}  // namespace
+}  // namespace convlab::simt
