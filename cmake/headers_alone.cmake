@@ -30,3 +30,5 @@ foreach(layer IN LISTS CONVLAB_LAYERS)
     target_link_libraries(convlab_headers_alone PRIVATE convlab_${layer})
   endif()
 endforeach()
+# What convlab_test() gives to tests, for the headers that they share.
+target_compile_definitions(convlab_headers_alone PRIVATE CONVLAB_SOURCE_DIR="" CONVLAB_BINARY="")
