@@ -23,8 +23,8 @@ std::string_view name_of(Math math);
 enum class Repeat { bitwise, order_dependent };
 
 /// direct: each output is the sum of its own products, so small integers come out exactly and a NaN spreads to its
-/// receptive field alone. split: as direct, of operands split into parts of less precision, so that a product of reals may
-/// be off by 3 * 2^-22. transform: by way of Winograd, FFT or what a library chooses: integers come out within the
+/// receptive field alone. split: as direct, of operands split into parts of less precision, so that a product of reals
+/// may be off by 3 * 2^-22. transform: by way of Winograd, FFT or what a library chooses: integers come out within the
 /// tolerance, and a NaN may spread further in its image (never less far).
 enum class Sum { direct, split, transform };
 

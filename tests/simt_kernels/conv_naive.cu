@@ -1,6 +1,7 @@
 #include "tests/simt_kernels/samples.h"
 
-namespace convlab::inline CONVLAB_KERNEL_NAMESPACE {
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
 
 // One thread an output element.
@@ -31,4 +32,5 @@ void conv_naive(const float* x, const float* w, float* y, ConvSize z, cudaStream
          z.w, z.k, z.r, z.s, z.p(), z.q());
 }
 
-}  // namespace convlab::inline CONVLAB_KERNEL_NAMESPACE
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

@@ -1,6 +1,7 @@
 #include "tests/simt_kernels/samples.h"
 
-namespace convlab::inline CONVLAB_KERNEL_NAMESPACE {
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
 
 constexpr int kTile = 16;  // outputs of a block along each side
@@ -52,4 +53,5 @@ void conv_shared_tile(const float* x, const float* w, float* y, ConvSize z, cuda
          z);
 }
 
-}  // namespace convlab::inline CONVLAB_KERNEL_NAMESPACE
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

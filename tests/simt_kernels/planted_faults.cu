@@ -1,7 +1,8 @@
 #include "tests/simt_kernels/samples.h"
 
 // One kernel for each fault that simt must report. nvcc compiles them, too; on a GPU they would go unnoticed.
-namespace convlab::inline CONVLAB_KERNEL_NAMESPACE {
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
 
 using namespace nvcuda;
@@ -369,4 +370,5 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
   }
 }
 
-}  // namespace convlab::inline CONVLAB_KERNEL_NAMESPACE
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

@@ -1,6 +1,7 @@
 #include "tests/simt_kernels/samples.h"
 
-namespace convlab::inline CONVLAB_KERNEL_NAMESPACE {
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
 
 using namespace nvcuda;
@@ -355,4 +356,5 @@ void atomics_of_all_kinds(int* out, cudaStream_t stream) {
   launch(atomics_kernel, {.grid = 1, .block = 64}, stream, out);
 }
 
-}  // namespace convlab::inline CONVLAB_KERNEL_NAMESPACE
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

@@ -5,7 +5,8 @@
 #include "convlab/device/cuda_compat.h"
 
 /// The sample kernels' launchers. Pointers are device memory; work is done when the stream has been synchronized.
-namespace convlab::inline CONVLAB_KERNEL_NAMESPACE {
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 // Right programs.
 struct ConvSize {
@@ -78,4 +79,5 @@ enum class Planted {
 /// x holds 64 floats, y 64 floats.
 void plant(Planted fault, const float* x, float* y, cudaStream_t stream);
 
-}  // namespace convlab::inline CONVLAB_KERNEL_NAMESPACE
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
