@@ -1,0 +1,215 @@
+// onednn: oneDNN's direct convolution (2.6, C++ API), the library baseline on CPUs.
+// Threads: oneDNN's own, of OpenMP, as many as the stream has; they are not the stream's threads, and spin for some
+//   milliseconds after a launch before they sleep, which slows down what runs right after it.
+// Per output: terms() fused multiply-adds; images and outputs are reordered to oneDNN's layouts and back in its time.
+// Refuses all but the plain step (fp32 NCHW in and out), and sums so long that its error grows too large. Filters are
+//   reordered in prepare().
+// Limited by what the library has for few channels; and in small batches by asking it for descriptors (about 0.1 ms a
+//   launch: we keep no state; generated code comes from the library's own cache after the first launch).
+
+#include <dnnl.hpp>
+
+#include <algorithm>
+#include <vector>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/error.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/registry.h"
+
+// OpenMP's own, of the runtime that oneDNN is linked with. Declared here because omp.h comes with the compiler, whose
+// runtime may be another one.
+extern "C" {
+int omp_get_max_threads();
+void omp_set_num_threads(int threads);
+}
+
+namespace convlab {
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+/// OpenMP's number of threads is a setting of the calling thread; it is put back.
+class ScopedThreads {
+ public:
+  explicit ScopedThreads(int threads) { omp_set_num_threads(threads); }
+  ~ScopedThreads() { omp_set_num_threads(before_); }
+  ScopedThreads(const ScopedThreads&) = delete;
+  ScopedThreads& operator=(const ScopedThreads&) = delete;
+
+ private:
+  int before_ = omp_get_max_threads();
+};
+
+memory::desc images(const ConvProblem& problem, Tag tag) {
+  return {problem.input_shape(), memory::data_type::f32, tag};
+}
+
+memory::desc outputs(const ConvProblem& problem, Tag tag) {
+  return {problem.output_shape(), memory::data_type::f32, tag};
+}
+
+memory::desc filters(const ConvProblem& problem, Tag grouped, Tag plain) {
+  if (problem.groups == 1) return {problem.filter_shape(), memory::data_type::f32, plain};
+  return {{problem.groups, problem.maps_per_group(), problem.channels_per_group(), problem.r, problem.s},
+          memory::data_type::f32,
+          grouped};
+}
+
+dnnl::primitive_attr own_scratchpad() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+dnnl::convolution_forward::primitive_desc convolution(const ConvProblem& problem, const memory::desc& weights,
+                                                      const dnnl::engine& engine) {
+  // oneDNN counts the pixels left out between filter elements, and takes whatever padding makes the sizes come out.
+  const memory::dims dilation{problem.dilation_h - 1, problem.dilation_w - 1};
+  const auto padding_after = [](int64_t out, int64_t stride, int64_t taps, int64_t dilation_, int64_t in,
+                                int64_t before) {
+    return (out - 1) * stride + (taps - 1) * dilation_ + 1 - in - before;
+  };
+  const memory::dims after{
+      padding_after(problem.p(), problem.stride_h, problem.r, problem.dilation_h, problem.h, problem.pad_top),
+      padding_after(problem.q(), problem.stride_w, problem.s, problem.dilation_w, problem.w, problem.pad_left)};
+  return {{dnnl::prop_kind::forward_inference,
+           dnnl::algorithm::convolution_direct,
+           images(problem, Tag::any),
+           weights,
+           outputs(problem, Tag::any),
+           {problem.stride_h, problem.stride_w},
+           dilation,
+           {problem.pad_top, problem.pad_left},
+           after},
+          own_scratchpad(),
+          engine};
+}
+
+/// The layout of filters that the library wants. What is prepared must not depend on the batch, so it is asked for one
+/// image.
+memory::desc filter_layout(ConvProblem problem, const dnnl::engine& engine) {
+  problem.n = 1;
+  return convolution(problem, filters(problem, Tag::any, Tag::any), engine).weights_desc();
+}
+
+/// Everything that a launch runs, and where its arrays stand in the workspace.
+struct Launch {
+  explicit Launch(const ConvProblem& problem)
+      : engine(dnnl::engine::kind::cpu, 0),
+        plain_x(images(problem, Tag::nchw)),
+        plain_y(outputs(problem, Tag::nchw)),
+        convolve(convolution(problem, filter_layout(problem, engine), engine)),
+        reorder_x(engine, plain_x, engine, convolve.src_desc(), own_scratchpad()),
+        reorder_y(engine, convolve.dst_desc(), engine, plain_y, own_scratchpad()) {
+    const auto place = [&](size_t bytes) {
+      const size_t at = workspace_bytes;
+      workspace_bytes =
+          static_cast<size_t>(checked_add(static_cast<int64_t>(at), round_up(static_cast<int64_t>(bytes), 64)));
+      return at;
+    };
+    if (convolve.src_desc() != plain_x) x_at = place(convolve.src_desc().get_size());
+    if (convolve.dst_desc() != plain_y) y_at = place(convolve.dst_desc().get_size());
+    // The three run one after the other, and so share their scratchpad.
+    scratchpad_at = place(std::max({convolve.scratchpad_desc().get_size(), reorder_x.scratchpad_desc().get_size(),
+                                    reorder_y.scratchpad_desc().get_size()}));
+  }
+
+  dnnl::engine engine;
+  memory::desc plain_x, plain_y;
+  dnnl::convolution_forward::primitive_desc convolve;
+  dnnl::reorder::primitive_desc reorder_x, reorder_y;
+  size_t x_at = 0, y_at = 0, scratchpad_at = 0, workspace_bytes = 0;
+};
+
+// oneDNN adds all terms of an output to one number, so the error grows with the square root of their number: 6e-7
+// relative (L2) with 1700 terms, 1.7e-6 with 5400, where the class fp32 ends at 1e-6.
+constexpr int64_t kMostTerms = 2400;
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  if (const Refusal refusal = refuse_unless_plain(step)) return refusal;
+  if (step.problem.terms() > kMostTerms) {
+    return fmt::format("sums of {} terms: oneDNN's error is within fp32's 1e-6 up to about {}", step.problem.terms(),
+                       kMostTerms);
+  }
+  try {
+    const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+    convolution(step.problem, filter_layout(step.problem, engine), engine);
+  } catch (const dnnl::error& error) {
+    return fmt::format("oneDNN has no convolution for it: {}", error.what());
+  }
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const ConvStep& step) {
+  return filter_layout(step.problem, dnnl::engine(dnnl::engine::kind::cpu, 0)).get_size();
+}
+
+void prepare(const ConvArgs& args, Stream& stream) {
+  const ScopedThreads threads(stream.threads()->size());
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  dnnl::stream queue(engine);
+  memory from(filters(args.step.problem, Tag::goihw, Tag::oihw), engine, const_cast<float*>(args.w));
+  memory to(filter_layout(args.step.problem, engine), engine, args.prepared);
+  dnnl::reorder(from, to).execute(queue, from, to);
+  queue.wait();
+}
+
+size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
+  const ScopedThreads threads(caps.threads);
+  return Launch(step.problem).workspace_bytes;
+}
+
+void launch(const ConvArgs& args, Stream& stream) {
+  const ScopedThreads threads(stream.threads()->size());
+  Launch what(args.step.problem);
+  dnnl::stream queue(what.engine);
+  auto* const workspace = static_cast<uint8_t*>(args.workspace);
+  const auto scratchpad = [&](const memory::desc& desc) {
+    return memory(desc, what.engine, workspace + what.scratchpad_at);
+  };
+  memory plain_x(what.plain_x, what.engine, const_cast<void*>(args.x));
+  memory plain_y(what.plain_y, what.engine, args.y);
+  memory x = plain_x, y = plain_y;
+  if (what.convolve.src_desc() != what.plain_x) {
+    x = memory(what.convolve.src_desc(), what.engine, workspace + what.x_at);
+    dnnl::reorder(what.reorder_x)
+        .execute(queue, {{DNNL_ARG_FROM, plain_x},
+                         {DNNL_ARG_TO, x},
+                         {DNNL_ARG_SCRATCHPAD, scratchpad(what.reorder_x.scratchpad_desc())}});
+  }
+  if (what.convolve.dst_desc() != what.plain_y) {
+    y = memory(what.convolve.dst_desc(), what.engine, workspace + what.y_at);
+  }
+  dnnl::convolution_forward(what.convolve)
+      .execute(queue, {{DNNL_ARG_SRC, x},
+                       {DNNL_ARG_WEIGHTS, memory(what.convolve.weights_desc(), what.engine, args.prepared)},
+                       {DNNL_ARG_DST, y},
+                       {DNNL_ARG_SCRATCHPAD, scratchpad(what.convolve.scratchpad_desc())}});
+  if (what.convolve.dst_desc() != what.plain_y) {
+    dnnl::reorder(what.reorder_y)
+        .execute(queue, {{DNNL_ARG_FROM, y},
+                         {DNNL_ARG_TO, plain_y},
+                         {DNNL_ARG_SCRATCHPAD, scratchpad(what.reorder_y.scratchpad_desc())}});
+  }
+  queue.wait();
+}
+
+const RegisterConvKernel registered{{
+    .info = {.name = "onednn",
+             .device = DeviceKind::cpu,
+             .math = Math::fp32,
+             .repeat = Repeat::bitwise,
+             .rung = 9,
+             .idea = "the library's: oneDNN's direct convolution, reorders of its layouts included",
+             .after = ""},
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab
