@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@ namespace convlab {
 namespace {
 
 constexpr int64_t kOpset = 13, kIrVersion = 8;
+constexpr int64_t kDilatedAverageOpset = 19, kDilatedAverageIrVersion = 9;  // the first with a dilated AveragePool
 
 /// Names for the values of a file: the graph's own, but each once. (They repeat after Identity and the like were
 /// removed, and ONNX names no value "".)
@@ -38,15 +40,16 @@ class Names {
 /// Writes one node, and initializers for the constants that opset 13 wants as inputs.
 class NodeWriter {
  public:
-  NodeWriter(onnx::GraphProto& graph, const Node& node, Names& names)
-      : graph_(graph), node_(*graph.add_node()), names_(names) {
+  /// `input_shape`: of the node's first input, open sizes -1; nullopt where it is not known.
+  NodeWriter(onnx::GraphProto& graph, const Node& node, std::optional<Shape> input_shape, Names& names)
+      : graph_(graph), node_(*graph.add_node()), input_shape_(std::move(input_shape)), names_(names) {
     node_.set_name(node.name);
     node_.set_op_type(name_of(node.op));
     for (ValueId input : node.inputs) node_.add_input(names[input]);
     node_.add_output(names[node.output]);
   }
 
-  void integer(const char* name, int64_t value) { set_integer(node_, name, value); }
+  void integer(const char* name, int64_t value) { add(name, onnx::AttributeProto::INT).set_i(value); }
   void real(const char* name, float value) {
     onnx::AttributeProto& attribute = add(name, onnx::AttributeProto::FLOAT);
     attribute.set_f(value);
@@ -62,13 +65,15 @@ class NodeWriter {
 
   /// A further input, a constant of integers.
   void integer_input(const char* what, const std::vector<int64_t>& values) {
-    onnx::TensorProto& tensor = constant(what, onnx::TensorProto::INT64);
-    tensor.add_dims(static_cast<int64_t>(values.size()));
-    for (int64_t value : values) tensor.add_int64_data(value);
+    node_.add_input(integer_constant(what, values));
   }
 
   /// A further input, a constant scalar.
-  void real_input(const char* what, float value) { constant(what, onnx::TensorProto::FLOAT).add_float_data(value); }
+  void real_input(const char* what, float value) {
+    onnx::TensorProto& tensor = constant(what, onnx::TensorProto::FLOAT);
+    tensor.add_float_data(value);
+    node_.add_input(tensor.name());
+  }
 
   void operator()(const ConvOp& op) {
     integers("strides", {op.stride_h, op.stride_w});
@@ -82,9 +87,10 @@ class NodeWriter {
     integer("ceil_mode", op.pool.ceil_mode);
     if (op.pool.kind == PoolKind::max) {
       integers("dilations", {op.pool.dilation_h, op.pool.dilation_w});
-    } else if (op.pool.dilation_h != 1 || op.pool.dilation_w != 1) {
-      throw bad_input("node '{}': opset {} has no dilated average pooling", node_.name(), kOpset);
     } else {
+      if (op.pool.dilation_h != 1 || op.pool.dilation_w != 1) {
+        integers("dilations", {op.pool.dilation_h, op.pool.dilation_w});
+      }
       integer("count_include_pad", op.pool.count_include_pad);
     }
     padding(op.auto_pad, op.pool);
@@ -113,11 +119,27 @@ class NodeWriter {
     if (!op.permutation.empty()) integers("perm", op.permutation);
   }
   void operator()(const SoftmaxOp& op) {
-    // Over the last dimension alone flattening means nothing, and the importers do not say it then.
-    if (op.flattened) {
-      throw bad_input("node '{}': opset {} has no Softmax over several dimensions together", node_.name(), kOpset);
+    integer("axis", op.flattened ? -1 : op.axis);
+    if (!op.flattened) return;
+    // Opset 13 has no Softmax over several dimensions together: they become one before it, and themselves after it.
+    if (!input_shape_ || std::ranges::count(*input_shape_, -1) > 1) {
+      throw bad_input("node '{}': opset {} has no Softmax over several dimensions of an input whose shape is open",
+                      node_.name(), kOpset);
     }
-    integer("axis", op.axis);
+    const std::string flat = names_.fresh(node_.output(0) + ".flat"),
+                      flat_y = names_.fresh(node_.output(0) + ".flat_y");
+    onnx::NodeProto before;
+    before.set_name(node_.name() + ".flatten");
+    before.set_op_type("Flatten");
+    before.add_input(node_.input(0));
+    before.add_output(flat);
+    add(before, "axis", onnx::AttributeProto::INT).set_i(op.axis);
+    node_.set_input(0, flat);
+    onnx::NodeProto& after = follow("Reshape", flat_y);
+    after.add_input(integer_constant("shape", *input_shape_));
+    // The new node goes before the Softmax, which was made first.
+    *graph_.add_node() = before;
+    for (int i = graph_.node_size() - 1; i > graph_.node_size() - 3; --i) graph_.mutable_node()->SwapElements(i, i - 1);
   }
   void operator()(const PadOp& op) {
     constexpr const char* kModes[] = {"constant", "reflect", "edge"};
@@ -126,15 +148,9 @@ class NodeWriter {
     if (op.mode == PadMode::constant) real_input("value", op.value);
   }
   void operator()(const RoundOp&) {  // to float16 and back: all values of the file are float32
-    const std::string rounded = names_.fresh(node_.output(0) + ".float16");
-    onnx::NodeProto& back = *graph_.add_node();
-    back.set_name(node_.name() + ".back");
-    back.set_op_type("Cast");
-    back.add_input(rounded);
-    back.add_output(node_.output(0));
-    set_integer(back, "to", onnx::TensorProto::FLOAT);
-    node_.set_output(0, rounded);
     integer("to", onnx::TensorProto::FLOAT16);
+    onnx::NodeProto& back = follow("Cast", names_.fresh(node_.output(0) + ".float16"));
+    add(back, "to", onnx::AttributeProto::INT).set_i(onnx::TensorProto::FLOAT);
   }
   void operator()(const GlobalAveragePoolOp&) {}
   void operator()(const MatMulOp&) {}
@@ -151,16 +167,29 @@ class NodeWriter {
   onnx::AttributeProto& add(const char* name, onnx::AttributeProto::AttributeType type) {
     return add(node_, name, type);
   }
-  static void set_integer(onnx::NodeProto& node, const char* name, int64_t value) {
-    add(node, name, onnx::AttributeProto::INT).set_i(value);
+
+  /// One more node, which makes the node's output of the node's output under another name.
+  onnx::NodeProto& follow(const char* op_type, const std::string& between) {
+    onnx::NodeProto& after = *graph_.add_node();
+    after.set_name(node_.name() + ".after");
+    after.set_op_type(op_type);
+    after.add_input(between);
+    after.add_output(node_.output(0));
+    node_.set_output(0, between);
+    return after;
   }
 
   onnx::TensorProto& constant(const char* what, onnx::TensorProto::DataType type) {
     onnx::TensorProto& tensor = *graph_.add_initializer();
     tensor.set_name(names_.fresh(node_.output(0) + "." + what));
     tensor.set_data_type(type);
-    node_.add_input(tensor.name());
     return tensor;
+  }
+  const std::string& integer_constant(const char* what, const std::vector<int64_t>& values) {
+    onnx::TensorProto& tensor = constant(what, onnx::TensorProto::INT64);
+    tensor.add_dims(static_cast<int64_t>(values.size()));
+    for (int64_t value : values) tensor.add_int64_data(value);
+    return tensor.name();
   }
 
   template <class Window>
@@ -172,6 +201,7 @@ class NodeWriter {
 
   onnx::GraphProto& graph_;
   onnx::NodeProto& node_;
+  std::optional<Shape> input_shape_;
   Names& names_;
 };
 
@@ -191,33 +221,42 @@ void describe(onnx::ValueInfoProto& info, const std::string& name, const std::op
   }
 }
 
-/// The output's shape, open where it changes with the batch; nullopt where the sizes that the input leaves open decide.
-std::optional<Shape> output_shape(const Graph& graph) {
+/// Each value's shape, -1 where it changes with the sizes that the input leaves open; nullopt where more than that
+/// does.
+std::vector<std::optional<Shape>> open_shapes(const Graph& graph) {
   const auto with = [&](int64_t size) {
     Shape input = graph.input_shape;
     for (int64_t& each : input) each = each < 0 ? size : each;
-    return infer_shapes(graph, input)[static_cast<size_t>(graph.output)];
+    return infer_shapes(graph, input);
   };
+  std::vector<std::optional<Shape>> open(graph.value_names.size());
   try {
-    Shape one = with(1);
-    const Shape two = with(2);
-    if (one.size() != two.size()) return std::nullopt;
-    for (size_t i = 0; i < one.size(); ++i) {
-      if (one[i] != two[i]) one[i] = -1;
+    const std::vector<Shape> one = with(1), two = with(2);
+    for (size_t value = 0; value < open.size(); ++value) {
+      if (one[value].size() != two[value].size()) continue;
+      open[value] = one[value];
+      for (size_t i = 0; i < one[value].size(); ++i) {
+        if (one[value][i] != two[value][i]) (*open[value])[i] = -1;
+      }
     }
-    return one;
-  } catch (const Error&) {
-    return std::nullopt;
+  } catch (const Error&) {  // these sizes do not fit, others may
   }
+  return open;
+}
+
+bool averages_dilated(const Node& node) {
+  const auto* op = std::get_if<PoolOp>(&node.op);
+  return op != nullptr && op->pool.kind == PoolKind::average && (op->pool.dilation_h != 1 || op->pool.dilation_w != 1);
 }
 
 }  // namespace
 
 std::vector<uint8_t> export_onnx(const Graph& graph) {
   onnx::ModelProto model;
-  model.set_ir_version(kIrVersion);
+  const bool dilated = std::ranges::any_of(graph.nodes, averages_dilated);
+  model.set_ir_version(dilated ? kDilatedAverageIrVersion : kIrVersion);
   model.set_producer_name("convlab");
-  model.add_opset_import()->set_version(kOpset);
+  model.add_opset_import()->set_version(dilated ? kDilatedAverageOpset : kOpset);
   for (const auto& [key, value] : graph.metadata) {
     onnx::StringStringEntryProto& entry = *model.add_metadata_props();
     entry.set_key(key);
@@ -233,12 +272,22 @@ std::vector<uint8_t> export_onnx(const Graph& graph) {
     for (int64_t size : tensor.shape()) initializer.add_dims(size);
     initializer.set_raw_data(tensor.raw(), tensor.bytes());
   }
+  const std::vector<std::optional<Shape>> shapes = open_shapes(graph);
+  const auto shape_of = [&](ValueId value) { return shapes[static_cast<size_t>(value)]; };
   for (const Node& node : graph.nodes) {
-    NodeWriter writer(proto, node, names);
+    NodeWriter writer(proto, node, shape_of(node.inputs.at(0)), names);
     std::visit(writer, node.op);
   }
+  std::string output = names[graph.output];
+  if (graph.output == graph.input) {  // ONNX wants a node between them
+    onnx::NodeProto& identity = *proto.add_node();
+    identity.set_op_type("Identity");
+    identity.add_input(output);
+    output = names.fresh(output);
+    identity.add_output(output);
+  }
   describe(*proto.add_input(), names[graph.input], graph.input_shape);
-  describe(*proto.add_output(), names[graph.output], output_shape(graph));
+  describe(*proto.add_output(), output, shape_of(graph.output));
   std::string bytes;
   if (!model.SerializeToString(&bytes)) {
     throw bad_input("{}: the model takes more than the 2 GiB that an ONNX file may have", graph.name);
