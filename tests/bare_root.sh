@@ -60,12 +60,13 @@ classify() {
   }
 }
 
-timed "debootstrap from $mirror" debootstrap --variant=minbase bookworm "$bare" "$mirror" >"$bare.log" 2>&1 || {
-  tail -n 5 "$bare.log"
-  rm -f "$bare.log"
-  skip "debootstrap failed, see above"
+make_root() {
+  debootstrap --variant=minbase bookworm "$bare" "$mirror" >"$bare/log" 2>&1 || {
+    tail -n 5 "$bare/log"
+    skip "debootstrap from $mirror failed, see above"
+  }
 }
-rm -f "$bare.log"
+timed "debootstrap from $mirror" make_root
 mount -t proc proc "$bare/proc"
 cp /etc/resolv.conf /etc/hosts "$bare/etc/"
 mkdir -p "$bare/srv/a copy/convlab"
