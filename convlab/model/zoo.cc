@@ -17,9 +17,12 @@ namespace {
 
 std::vector<std::string> shipped_names() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(find_resource("models"))) {
-    if (entry.path().extension() == ".onnx") names.push_back(entry.path().stem().string());
+  std::error_code error;
+  std::filesystem::directory_iterator entry(find_resource("models"), error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    if (entry->path().extension() == ".onnx") names.push_back(entry->path().stem().string());
   }
+  if (error) throw bad_input("{}: {}", find_resource("models").string(), error.message());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -51,27 +54,43 @@ std::string metadata(const Graph& graph, const std::string& key, const std::stri
   return found == graph.metadata.end() ? otherwise : found->second;
 }
 
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// One layer as the course's tables have it; "" for what only changes a shape.
+std::string describe(const Graph& graph, const Node& node) {
+  const auto weights = [&]() -> Shape {
+    const auto found = node.inputs.size() > 1 ? graph.constants.find(node.inputs[1]) : graph.constants.end();
+    return found == graph.constants.end() ? Shape{} : found->second.shape();
+  }();
+  if (std::holds_alternative<FlattenOp>(node.op) || std::holds_alternative<ReshapeOp>(node.op) ||
+      std::holds_alternative<SqueezeOp>(node.op) || std::holds_alternative<UnsqueezeOp>(node.op)) {
+    return "";
+  }
+  if (std::holds_alternative<ConvOp>(node.op) && weights.size() == 4) {
+    return fmt::format("conv {}@{}x{}", weights[0], weights[2], weights[3]);
+  }
+  if (const auto* gemm = std::get_if<GemmOp>(&node.op); gemm != nullptr && weights.size() == 2) {
+    return fmt::format("FC {}", weights[gemm->transpose_b ? 0 : 1]);
+  }
+  if (std::holds_alternative<MatMulOp>(node.op) && weights.size() == 2) return fmt::format("FC {}", weights[1]);
+  if (const auto* op = std::get_if<PoolOp>(&node.op)) {
+    const Pool& pool = op->pool;
+    const auto size = [](int64_t h, int64_t w) { return h == w ? fmt::format("{}", h) : fmt::format("{}x{}", h, w); };
+    const std::string window = size(pool.kernel_h, pool.kernel_w), stride = size(pool.stride_h, pool.stride_w);
+    return fmt::format("{} {}{}", lower(name_of(node.op)), window, stride == window ? "" : "/" + stride);
+  }
+  return lower(name_of(node.op));
+}
+
 }  // namespace
 
 std::string describe_layers(const Graph& graph) {
   std::vector<std::string> layers;
   for (const Node& node : graph.nodes) {
-    if (std::holds_alternative<ConvOp>(node.op)) {
-      const Shape& filters = graph.constants.at(node.inputs[1]).shape();
-      layers.push_back(fmt::format("conv {}@{}x{}", filters[0], filters[2], filters[3]));
-    } else if (const auto* gemm = std::get_if<GemmOp>(&node.op)) {
-      const auto weights = graph.constants.find(node.inputs[1]);
-      const size_t columns = gemm->transpose_b ? 0 : 1;
-      layers.push_back(weights == graph.constants.end() ? "matrix product"
-                                                        : fmt::format("FC {}", weights->second.shape()[columns]));
-    } else if (const auto* pool = std::get_if<PoolOp>(&node.op)) {
-      layers.push_back(
-          fmt::format("{}pool {}", pool->pool.kind == PoolKind::max ? "max" : "average", pool->pool.kernel_h));
-    } else if (!std::holds_alternative<FlattenOp>(node.op) && !std::holds_alternative<ReshapeOp>(node.op)) {
-      std::string name = name_of(node.op);
-      std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-      layers.push_back(name);
-    }
+    if (std::string layer = describe(graph, node); !layer.empty()) layers.push_back(std::move(layer));
   }
   return fmt::format("{}", fmt::join(layers, ", "));
 }
@@ -88,12 +107,13 @@ std::vector<ShippedModel> shipped_models() {
   const std::filesystem::path folder = find_resource("models");
   for (const std::string& name : shipped_names()) {
     const Graph graph = load_onnx(folder / (name + ".onnx"));
-    models.push_back({.name = name,
-                      .semester = metadata(graph, "semester", ""),
-                      .course_model = course_model_name(graph),
-                      .input = Shape(graph.input_shape.begin() + 1, graph.input_shape.end()),
-                      .layers = describe_layers(graph),
-                      .accuracy = parse_double(metadata(graph, "test_accuracy", "0"), name + ": test_accuracy", 0, 1)});
+    models.push_back(
+        {.name = name,
+         .semester = metadata(graph, "semester", ""),
+         .course_model = course_model_name(graph),
+         .input = Shape(graph.input_shape.begin() + (graph.input_shape.empty() ? 0 : 1), graph.input_shape.end()),
+         .layers = describe_layers(graph),
+         .accuracy = parse_double(metadata(graph, "test_accuracy", "0"), name + ": test_accuracy", 0, 1)});
   }
   return models;
 }

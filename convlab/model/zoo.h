@@ -27,7 +27,7 @@ Graph load_model(const std::string& name_or_path);
 /// What the course's scripts would print as the model's name: from its metadata, otherwise "ece408".
 std::string course_model_name(const Graph& graph);
 
-/// "conv 12@5x5, tanh, maxpool 2, conv 24@5x5, FC 160, tanh, FC 10, softmax".
+/// "conv 12@5x5, tanh, maxpool 2, conv 24@5x5, FC 160, tanh, FC 10, softmax"; changes of shape alone are left out.
 std::string describe_layers(const Graph& graph);
 
 }  // namespace convlab
