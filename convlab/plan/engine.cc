@@ -12,9 +12,9 @@
 namespace convlab {
 namespace {
 
-/// A batch's arrays on a CPU: large enough that weights read once serve many images, small enough that what one step
-/// writes is still in a cache when the next one reads it.
-constexpr int64_t kHostArenaBytes = int64_t{64} << 20;
+/// A batch's arrays on a CPU: large enough that weights read once serve many images, small beside any machine's memory.
+/// Processor time of fa19, two threads, by batch: 128 images 100 %, 256 90 %, 512 85 %, 1000 84 %; fa18's falls by 5 %.
+constexpr int64_t kHostArenaBytes = int64_t{128} << 20;
 constexpr int64_t kMostHostImages = 1024;
 
 /// Plans kept besides the full batch's: a last batch's size comes again and again.

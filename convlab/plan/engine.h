@@ -16,7 +16,7 @@ namespace convlab {
 
 struct EngineOptions {
   PlanOptions plan;
-  int64_t batch = 0;  ///< images a batch; 0: as many as fit into a bounded arena, which on a CPU stays in its caches
+  int64_t batch = 0;  ///< images a batch; 0: as many as fit into an arena of bounded size
 };
 
 /// A graph, ready to run on one device: weights are there and prepared, memory is taken. One thread at a time.
