@@ -37,6 +37,10 @@ Json to_json(const ClassifyOptions& options, const Classifier& classifier, const
                       {"op_time_s", layer.seconds},
                       {"gflops", layer.seconds > 0 ? layer.flops / layer.seconds * 1e-9 : 0.0}});
   }
+  Json foldings = Json::array();
+  for (const Folding& each : classifier.engine->foldings()) {
+    foldings.push_back({{"nodes", each.nodes}, {"folded", each.folded}, {"text", each.text}});
+  }
   const Usage usage = usage_so_far();
   return {{"model", options.model},
           {"images", classifier.count()},
@@ -46,6 +50,7 @@ Json to_json(const ClassifyOptions& options, const Classifier& classifier, const
           {"plan", name_of(options.plan)},
           {"threads", caps.threads},
           {"layers", std::move(layers)},
+          {"foldings", std::move(foldings)},
           {"network_s", result.network_seconds},
           {"load_s", classifier.load_seconds},
           {"total_s", usage.elapsed_s},

@@ -78,10 +78,9 @@ PlanOptions ComputeOptions::plan_options(PlanMode mode, ElementType input) const
 }
 
 PlanMode parse_plan(const std::string& text, const std::string& name) {
-  for (PlanMode mode : {PlanMode::layers, PlanMode::fused}) {
+  for (PlanMode mode : {PlanMode::layers, PlanMode::fused, PlanMode::folded}) {
     if (text == name_of(mode)) return mode;
   }
-  if (text == "folded") throw unavailable("{} folded: no plan folds linear operators yet; use fused", name);
   throw bad_input("{}: '{}' is none of layers, fused, folded", name, text);
 }
 

@@ -48,6 +48,15 @@ void print_layers(Output& output, const Classification& result, const std::optio
   }
 }
 
+void print_foldings(Output& output, PlanMode plan, const std::vector<Folding>& foldings) {
+  if (plan != PlanMode::folded) return;
+  output.print("\n");
+  for (const Folding& each : foldings) {
+    output.print("{} {}: {}\n", each.folded ? "folded" : "not folded", each.nodes, each.text);
+  }
+  if (foldings.empty()) output.print("nothing folded: no two linear operators stand next to each other\n");
+}
+
 void run(const RunOptions& options, Output& output) {
   Classifier classifier = load_classifier(options.classify);
   output.print("{}{}{}", kLoadingData, kLoadingModel, kNewInference);
@@ -61,6 +70,7 @@ void run(const RunOptions& options, Output& output) {
   const int64_t images = classifier.count();
   const double load_seconds = classifier.load_seconds;
   const Usage usage = usage_so_far();
+  const std::vector<Folding> foldings = classifier.engine->foldings();
   classifier = {};  // what measuring takes is not to come on top
 
   std::optional<Ceilings> ceilings;
@@ -69,6 +79,7 @@ void run(const RunOptions& options, Output& output) {
     ceilings = measure_ceilings(pool);
   }
   print_layers(output, result, ceilings);
+  print_foldings(output, options.classify.plan, foldings);
   output.print("\n{} images to labels in {:.3f} ms on {} ({} thread{}), after {:.3f} ms of loading\n", images,
                result.network_seconds * 1e3, name_of(kind), threads, threads == 1 ? "" : "s", load_seconds * 1e3);
   if (ceilings) {

@@ -75,6 +75,7 @@ TEST(CliRun, JsonHoldsEveryFigure) {
 TEST(CliRun, TheWayOfComputingDoesNotChangeTheAnswer) {
   const double expected = json_of({"run", "sp18", "-n", "40", "--json", "-"})["accuracy"];
   const std::vector<std::vector<std::string>> ways{{"--plan", "layers"},
+                                                   {"--plan", "folded"},
                                                    {"--kernel", "cpu.reference"},
                                                    {"--kernel", "cpu.im2col_gemm", "--plan", "layers"},
                                                    {"--batch", "7"},

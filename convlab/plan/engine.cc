@@ -75,6 +75,10 @@ Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOpti
   fixed_batch_ = why_not_split_ && ranks_agree && modelled[0] > 0;
   if (fixed_batch_) input_[0] = modelled[0];
   graph_ = simplified(std::move(graph), input_, options.plan.mode);
+  if (options.plan.mode == PlanMode::folded) {
+    ThreadPool threads(device.caps().threads);
+    foldings_ = fold_linear(graph_, input_, threads);
+  }
   if (why_not_split_) {
     batch_ = fixed_batch_ ? modelled[0] : images;
     if (options.batch > 0 && options.batch != batch_) {

@@ -9,6 +9,7 @@
 
 #include "convlab/device/device.h"
 #include "convlab/model/graph.h"
+#include "convlab/plan/fold.h"
 #include "convlab/plan/plan.h"
 #include "convlab/tensor/tensor.h"
 
@@ -38,6 +39,9 @@ class Engine {
 
   /// The shape of the output for n images. Error(bad_input) for an n that run() does not take.
   Shape output_shape(int64_t n) const;
+
+  /// The chains of linear operators that the graph had, and what became of them; empty unless the plan is folded.
+  const std::vector<Folding>& foldings() const { return foldings_; }
 
   /// Seconds that packing the weights took, when the engine was made.
   double prepare_seconds() const { return prepare_seconds_; }
@@ -73,6 +77,7 @@ class Engine {
   Device& device_;
   EngineOptions options_;
   Graph graph_;
+  std::vector<Folding> foldings_;
   Shape input_;
   std::unique_ptr<Stream> stream_;
   std::optional<std::string> why_not_split_;

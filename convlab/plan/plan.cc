@@ -154,7 +154,7 @@ class Planner {
     chain.step.problem = conv_problem(std::get<ConvOp>(node.op), shape_of(node.inputs[0]), shape_of(node.inputs[1]));
     Epilogue& epilogue = chain.step.epilogue;
     epilogue.bias = node.inputs.size() > 2;
-    while (options_.mode == PlanMode::fused) {
+    while (options_.mode != PlanMode::layers) {
       const Node* next = only_reader(chain.output);
       if (next == nullptr) break;
       const bool activates = epilogue.activation.kind != ActivationKind::none;
@@ -250,8 +250,8 @@ class Planner {
     }
     const Shape& shape = shape_of(node.output);
     const Node* next = only_reader(node.output);
-    const bool fuses = options_.mode == PlanMode::fused && std::holds_alternative<GemmOp>(node.op) && next != nullptr &&
-                       std::holds_alternative<ActivationOp>(next->op);
+    const bool fuses = options_.mode != PlanMode::layers && std::holds_alternative<GemmOp>(node.op) &&
+                       next != nullptr && std::holds_alternative<ActivationOp>(next->op);
     if (fuses) {
       OpStep fused = completed(step, operands, shape);
       fused.activation = std::get<ActivationOp>(next->op).activation;
@@ -365,7 +365,17 @@ std::string to_text(const Location& location) {
 
 }  // namespace
 
-std::string_view name_of(PlanMode mode) { return mode == PlanMode::layers ? "layers" : "fused"; }
+std::string_view name_of(PlanMode mode) {
+  switch (mode) {
+    case PlanMode::layers:
+      return "layers";
+    case PlanMode::fused:
+      return "fused";
+    case PlanMode::folded:
+      return "folded";
+  }
+  return "?";
+}
 
 std::string_view PlanStep::kernel_name() const { return conv != nullptr ? conv->info.name : op->name; }
 

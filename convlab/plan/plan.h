@@ -14,8 +14,9 @@
 namespace convlab {
 
 /// layers: each operator by itself, as the course timed them. fused: a convolution with its bias, pooling and
-/// activation in one step, a dense layer with its activation, batch normalization folded into the weights.
-enum class PlanMode { layers, fused };
+/// activation in one step, a dense layer with its activation, batch normalization folded into the weights. folded: as
+/// fused, and chains of linear operators become one operator where that costs less (see fold_linear).
+enum class PlanMode { layers, fused, folded };
 
 std::string_view name_of(PlanMode mode);
 

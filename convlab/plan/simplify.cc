@@ -238,7 +238,7 @@ void fold_constants(Graph& graph) {
 
 Graph simplified(Graph graph, const Shape& input_shape, PlanMode mode) {
   fold_constants(graph);
-  if (mode == PlanMode::fused) Merger(graph, input_shape).run();
+  if (mode != PlanMode::layers) Merger(graph, input_shape).run();
   drop_unread_constants(graph);
   return graph;
 }
