@@ -55,13 +55,12 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) 
   LayerResult layer{.name = step.name,
                     .op = step.op_name(),
                     .kernel = std::string(step.kernel_name()),
-                    .math = std::string(name_of(Math::fp32)),
                     .flops = step.flops() * batches};
   if (const ConvStep* conv = step.conv_step()) {
     ConvProblem problem = conv->problem;
     problem.n = images;
     layer.problem = to_text(problem);
-    layer.math = std::string(name_of(step.conv->info.math));
+    layer.math = step.conv->info.math;
     layer.bytes = static_cast<double>(problem.input_count()) * static_cast<double>(size_of(conv->input)) +
                   4.0 * static_cast<double>(problem.filter_count()) +
                   4.0 * static_cast<double>(element_count(conv->output_shape())) * batches;

@@ -45,8 +45,8 @@ Classifier load_classifier(const ClassifyOptions& options);
 /// One step of the plan over all images.
 struct LayerResult {
   std::string name, op, kernel;
-  std::string problem;  ///< of a convolution: its text, for all images; otherwise ""
-  std::string math;     ///< of a convolution: the kernel's arithmetic; otherwise fp32
+  std::string problem;     ///< of a convolution: its text, for all images; otherwise ""
+  Math math = Math::fp32;  ///< of a convolution: the kernel's
   double seconds = 0;
   double flops = 0;
   double bytes = 0;  ///< that must move at least: inputs and outputs once each

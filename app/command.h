@@ -20,6 +20,7 @@ struct Command {
 };
 
 // One file a command; the table in main.cc lists them.
+Action declare_bench(CLI::App& options);
 Action declare_convert(CLI::App& options);
 Action declare_infer(CLI::App& options);
 Action declare_list(CLI::App& options);

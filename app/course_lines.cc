@@ -46,7 +46,7 @@ Json to_json(const ClassifyOptions& options, const Classifier& classifier, const
           {"images", classifier.count()},
           {"accuracy", result.accuracy},
           {"device", name_of(caps.kind)},
-          {"math", name_of(options.compute.math)},
+          {"math", name_of(options.compute.math())},
           {"plan", name_of(options.plan)},
           {"threads", caps.threads},
           {"layers", std::move(layers)},

@@ -38,7 +38,7 @@ void infer(const InferOptions& options, Output& output) {
                {"output", options.output},
                {"output_shape", result.shape()},
                {"device", name_of(device->caps().kind)},
-               {"math", name_of(options.compute.math)}});
+               {"math", name_of(options.compute.math())}});
 }
 
 }  // namespace

@@ -61,20 +61,28 @@ CLI::Option* add_text(CLI::App& options, const std::string& names, std::string& 
   });
 }
 
+Math ComputeOptions::math() const {
+  if (asked_math) return *asked_math;
+  for (const ConvKernel& each : conv_kernels()) {
+    if (each.info.name == kernel) return each.info.math;
+  }
+  return Math::fp32;
+}
+
 std::unique_ptr<Device> ComputeOptions::open() const {
   std::unique_ptr<Device> opened = open_device(device, device_options());
   const DeviceKind kind = opened->caps().kind;
   const std::vector<ConvKernel>& all = conv_kernels();
   if (std::none_of(all.begin(), all.end(),
-                   [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == math; })) {
+                   [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == math(); })) {
     throw unavailable("--math {}: no kernel on {} computes convolutions in {}; 'convlab list kernels' shows all",
-                      name_of(math), name_of(kind), name_of(math));
+                      name_of(math()), name_of(kind), name_of(math()));
   }
   return opened;
 }
 
 PlanOptions ComputeOptions::plan_options(PlanMode mode, ElementType input) const {
-  return {.mode = mode, .math = math, .kernel = kernel == "auto" ? "" : kernel, .input = input};
+  return {.mode = mode, .math = math(), .kernel = kernel == "auto" ? "" : kernel, .input = input};
 }
 
 PlanMode parse_plan(const std::string& text, const std::string& name) {
@@ -93,19 +101,33 @@ void add_threads(CLI::App& options, ComputeOptions& compute) {
           "threads of host work (default: as many as the machine or container lets this process use)");
 }
 
+Math parse_math(const std::string& text, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Math math : {Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16}) {
+    if (text == name_of(math)) return math;
+    names.push_back(name_of(math));
+  }
+  throw bad_input("{}: '{}' is none of {}", name, text, fmt::join(names, ", "));
+}
+
 void add_math(CLI::App& options, ComputeOptions& compute) {
-  constexpr std::array kAll{Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16};
-  std::vector<std::string> names;
-  for (Math math : kAll) names.emplace_back(name_of(math));
-  add_parsed(options, "--math", fmt::format("{}", fmt::join(names, "|")),
-             "arithmetic of convolutions, never less precise than asked (default fp32)",
-             [&compute, kAll, names](const std::string& text, const std::string& name) {
-               const auto found = std::find(names.begin(), names.end(), text);
-               if (found == names.end()) {
-                 throw bad_input("{}: '{}' is none of {}", name, text, fmt::join(names, ", "));
-               }
-               compute.math = kAll[static_cast<size_t>(found - names.begin())];
-             });
+  add_parsed(
+      options, "--math", "fp32|tf32|bf16x2|bf16|fp16",
+      "arithmetic of convolutions, never less precise than asked (default fp32, or that of --kernel)",
+      [&compute](const std::string& text, const std::string& name) { compute.asked_math = parse_math(text, name); });
+}
+
+std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, DeviceKind device) {
+  if (pattern.find_first_of("*?") == std::string::npos) return {&require_conv_kernel(pattern, device)};
+  std::vector<const ConvKernel*> kernels;
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.device == device && glob_match(pattern, kernel.info.name)) kernels.push_back(&kernel);
+  }
+  if (kernels.empty()) {
+    throw bad_input("--kernel {}: no kernel of device {} matches; 'convlab list kernels' shows all", pattern,
+                    name_of(device));
+  }
+  return kernels;
 }
 
 void add_compute(CLI::App& options, ComputeOptions& compute) {

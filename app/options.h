@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,11 @@ CLI::Option* add_parsed(CLI::App& options, const std::string& names, const std::
 struct ComputeOptions {
   std::string device = "auto";
   std::string kernel = "auto";
-  Math math = Math::fp32;
+  std::optional<Math> asked_math;
   int64_t threads = 0;  ///< 0: as many as this process may use
+
+  /// What --math says; without it, what the kernel that is asked for by name computes in, or fp32.
+  Math math() const;
 
   DeviceOptions device_options() const { return {.threads = static_cast<int>(threads)}; }
 
@@ -46,12 +50,18 @@ struct ComputeOptions {
   PlanOptions plan_options(PlanMode mode, ElementType input) const;
 };
 
+/// "fp32", "tf32", ...; `name` is the option's, as below.
+Math parse_math(const std::string& text, const std::string& name);
+
 /// "layers" or "fused"; `name` is the option's.
 PlanMode parse_plan(const std::string& text, const std::string& name);
 
 void add_device(CLI::App& options, ComputeOptions& compute);
 void add_threads(CLI::App& options, ComputeOptions& compute);
 void add_math(CLI::App& options, ComputeOptions& compute);
+
+/// The device's kernels whose names match --kernel: one or more, otherwise an Error that names what is near.
+std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, DeviceKind device);
 
 /// --device, --kernel, --math and --threads.
 void add_compute(CLI::App& options, ComputeOptions& compute);

@@ -11,7 +11,6 @@
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
-#include "convlab/device/thread_pool.h"
 #include "convlab/measure/ceilings.h"
 
 namespace convlab::app {
@@ -41,10 +40,11 @@ void print_layers(Output& output, const Classification& result, const std::optio
     const std::string rate = timed && layer.flops > 0 ? fmt::format("{:.1f}", layer.flops / layer.seconds * 1e-9) : "-";
     const std::string share =
         timed && ceilings
-            ? fmt::format("{:.0f} %", 100 * ceilings->bound_seconds(layer.flops, layer.bytes) / layer.seconds)
+            ? fmt::format("{:.0f} %",
+                          100 * ceilings->bound(layer.flops, layer.bytes, layer.math).seconds / layer.seconds)
             : "-";
     output.print("{:<{}}  {:<{}}  {:<{}}  {:<6}  {:>10.3f}  {:>8}  {:>8}\n", layer.name, name_width, layer.op, op_width,
-                 layer.kernel, kernel_width, layer.math, layer.seconds * 1e3, rate, share);
+                 layer.kernel, kernel_width, name_of(layer.math), layer.seconds * 1e3, rate, share);
   }
 }
 
@@ -65,26 +65,24 @@ void run(const RunOptions& options, Output& output) {
   print_correctness(output, result, classifier.course_model);
 
   const Json json = to_json(options.classify, classifier, result);
-  const DeviceKind kind = classifier.device->caps().kind;
-  const int threads = classifier.device->caps().threads;
   const int64_t images = classifier.count();
   const double load_seconds = classifier.load_seconds;
   const Usage usage = usage_so_far();
   const std::vector<Folding> foldings = classifier.engine->foldings();
+  const std::unique_ptr<Device> device = std::move(classifier.device);
   classifier = {};  // what measuring takes is not to come on top
 
+  const DeviceKind kind = device->caps().kind;
+  const int threads = device->caps().threads;
   std::optional<Ceilings> ceilings;
-  if (kind == DeviceKind::cpu) {
-    ThreadPool pool(threads);
-    ceilings = measure_ceilings(pool);
-  }
+  if (kind != DeviceKind::simt) ceilings = known_ceilings(*device);
   print_layers(output, result, ceilings);
   print_foldings(output, options.classify.plan, foldings);
   output.print("\n{} images to labels in {:.3f} ms on {} ({} thread{}), after {:.3f} ms of loading\n", images,
                result.network_seconds * 1e3, name_of(kind), threads, threads == 1 ? "" : "s", load_seconds * 1e3);
   if (ceilings) {
-    output.print("bound: {:.0f} GFLOP/s fp32 or {:.1f} GB/s, measured here\n", ceilings->flops_per_second * 1e-9,
-                 ceilings->bytes_per_second * 1e-9);
+    output.print("bound: {:.0f} GFLOP/s fp32 or {:.1f} GB/s, measured here\n",
+                 ceilings->flops_per_second(Math::fp32) * 1e-9, ceilings->memory_bytes * 1e-9);
   }
   output.print("{}\n", to_text(usage));
   output.json(json);

@@ -34,20 +34,6 @@ std::vector<ConvProblem> chosen_problems(const VerifyOptions& options) {
   return all;
 }
 
-/// The device's kernels that match the pattern: one or more, otherwise an Error that names what is near.
-std::vector<const ConvKernel*> chosen_kernels(const std::string& pattern, DeviceKind device) {
-  if (pattern.find_first_of("*?") == std::string::npos) return {&require_conv_kernel(pattern, device)};
-  std::vector<const ConvKernel*> kernels;
-  for (const ConvKernel& kernel : conv_kernels()) {
-    if (kernel.info.device == device && glob_match(pattern, kernel.info.name)) kernels.push_back(&kernel);
-  }
-  if (kernels.empty()) {
-    throw bad_input("--kernel {}: no kernel of device {} matches; 'convlab list kernels' shows all", pattern,
-                    name_of(device));
-  }
-  return kernels;
-}
-
 void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, const CaseResult& result) {
   if (Progress::visible()) fmt::print(stderr, "\r\033[K");  // where the progress stands, the result goes
   const std::string detail =
@@ -72,7 +58,7 @@ Json case_json(const ConvKernel& kernel, const ConvStep& step, const CaseResult&
 void verify(const VerifyOptions& options, Output& output) {
   const std::vector<ConvProblem> problems = chosen_problems(options);
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
-  const std::vector<const ConvKernel*> kernels = chosen_kernels(options.kernel, device->caps().kind);
+  const std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device->caps().kind);
 
   // What a problem costs beside its sums; it only matters to the estimate of the time left.
   constexpr double kOverhead = 1e5;

@@ -2,26 +2,42 @@
 
 #include <gtest/gtest.h>
 
-#include "convlab/device/thread_pool.h"
+#include "convlab/device/device.h"
 
 namespace convlab {
 namespace {
 
 TEST(Ceilings, BoundIsTheSlowerOfArithmeticAndTraffic) {
-  const Ceilings ceilings{.flops_per_second = 100, .bytes_per_second = 10};
-  EXPECT_DOUBLE_EQ(ceilings.bound_seconds(200, 10), 2);
-  EXPECT_DOUBLE_EQ(ceilings.bound_seconds(200, 30), 3);
+  const Ceilings ceilings{.fp32_flops = 100, .memory_bytes = 10, .cache_bytes = 40, .cache_size = 8};
+  EXPECT_DOUBLE_EQ(ceilings.bound(200, 10, Math::fp32).seconds, 2);
+  EXPECT_EQ(ceilings.bound(200, 10, Math::fp32).limit, Limit::arithmetic);
+  EXPECT_DOUBLE_EQ(ceilings.bound(200, 30, Math::fp32).seconds, 3);
+  EXPECT_EQ(ceilings.bound(200, 30, Math::fp32).limit, Limit::memory);
+  EXPECT_DOUBLE_EQ(ceilings.bound(1, 8, Math::fp32).seconds, 0.2);
+  EXPECT_EQ(ceilings.bound(1, 8, Math::fp32).limit, Limit::cache);
+}
+
+TEST(Ceilings, EachClassMayUseTheFastestArithmeticThatIsAsAccurate) {
+  const Ceilings gpu{.fp32_flops = 60, .tf32_flops = 300, .fp16_flops = 600};
+  EXPECT_DOUBLE_EQ(gpu.flops_per_second(Math::fp32), 200) << "three products of halves";
+  EXPECT_DOUBLE_EQ(gpu.flops_per_second(Math::tf32), 600);
+  EXPECT_DOUBLE_EQ(gpu.flops_per_second(Math::fp16), 600);
+  const Ceilings host{.fp32_flops = 60};
+  for (const Math math : {Math::fp32, Math::tf32, Math::fp16}) EXPECT_DOUBLE_EQ(host.flops_per_second(math), 60);
 }
 
 TEST(Ceilings, MeasuredRatesAreThoseOfSomeProcessor) {
-  ThreadPool threads(1);
-  const Ceilings ceilings = measure_ceilings(threads);
+  const auto device = open_device("cpu", {.threads = 1});
+  const Ceilings ceilings = measure_ceilings(*device);
   // From one scalar operation a cycle of a slow processor to 32 lanes, two units, 8 GHz: a loop that the compiler
   // dropped, or a unit mistaken, is outside.
-  EXPECT_GT(ceilings.flops_per_second, 1e8);
-  EXPECT_LT(ceilings.flops_per_second, 1e12);
-  EXPECT_GT(ceilings.bytes_per_second, 1e8);
-  EXPECT_LT(ceilings.bytes_per_second, 1e13);
+  EXPECT_GT(ceilings.fp32_flops, 1e8);
+  EXPECT_LT(ceilings.fp32_flops, 1e12);
+  for (const double bytes : {ceilings.memory_bytes, ceilings.cache_bytes}) {
+    EXPECT_GT(bytes, 1e8);
+    EXPECT_LT(bytes, 1e13);
+  }
+  EXPECT_GT(ceilings.cache_size, 0);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <string>
 
 #include "convlab/base/error.h"
@@ -24,7 +25,12 @@ class CudaStream final : public Stream {
     check_cuda(cudaSetDevice(index_), "choosing the GPU");
     check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
   }
-  ~CudaStream() override { cudaStreamDestroy(stream_); }
+  ~CudaStream() override {
+    for (cudaEvent_t event : events_) {
+      if (event != nullptr) cudaEventDestroy(event);
+    }
+    cudaStreamDestroy(stream_);
+  }
 
   void upload(void* to, const void* from, size_t bytes) override {
     check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to the GPU");
@@ -36,12 +42,25 @@ class CudaStream final : public Stream {
     check_cuda(cudaMemsetAsync(memory, byte, bytes, stream_), "filling GPU memory");
   }
   void synchronize() override { check_cuda(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
+  double time(const std::function<void()>& work) override {
+    for (cudaEvent_t& event : events_) {
+      if (event == nullptr) check_cuda(cudaEventCreate(&event), "creating an event");
+    }
+    check_cuda(cudaEventRecord(events_[0], stream_), "recording an event");
+    work();
+    check_cuda(cudaEventRecord(events_[1], stream_), "recording an event");
+    synchronize();
+    float milliseconds = 0;
+    check_cuda(cudaEventElapsedTime(&milliseconds, events_[0], events_[1]), "reading events");
+    return milliseconds * 1e-3;
+  }
   ThreadPool* threads() override { return nullptr; }
   void* native() override { return stream_; }
 
  private:
   int index_;
   cudaStream_t stream_ = nullptr;
+  std::array<cudaEvent_t, 2> events_{};
 };
 
 std::string describe(const cudaDeviceProp& properties) {

@@ -1,5 +1,7 @@
 #include "convlab/device/device.h"
 
+#include <chrono>
+
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/device/cpu.h"
@@ -18,6 +20,14 @@ std::string_view name_of(DeviceKind kind) {
       return "simt";
   }
   return "?";
+}
+
+double Stream::time(const std::function<void()>& work) {
+  synchronize();
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  synchronize();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {

@@ -55,6 +55,10 @@ class Stream {
   virtual void fill(void* device_memory, int byte, size_t bytes) = 0;
   virtual void synchronize() = 0;
 
+  /// Gives `work` to this stream and waits. Seconds that the device itself took for it: between events on a GPU, by the
+  /// clock on a host.
+  virtual double time(const std::function<void()>& work);
+
   /// The threads that host kernels of this stream share; on cuda, nullptr.
   virtual ThreadPool* threads() = 0;
 

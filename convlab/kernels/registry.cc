@@ -56,6 +56,11 @@ const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device) 
                   nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
 }
 
+bool is_library(const ConvKernel& kernel) {
+  // Our own are named after their device, or after what executes them.
+  return !kernel.info.name.starts_with("cpu.") && !kernel.info.name.starts_with("cuda.");
+}
+
 std::string_view name_of(Math math) {
   switch (math) {
     case Math::fp32:

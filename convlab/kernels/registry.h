@@ -17,6 +17,9 @@ const ConvKernel* find_conv_kernel(std::string_view name, DeviceKind device);
 /// Error(unavailable) where the kernel exists but for another device.
 const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device);
 
+/// Libraries are there to be compared with: they are taken when they are asked for.
+bool is_library(const ConvKernel& kernel);
+
 /// A kernel's file ends with `const RegisterConvKernel registered{{.info = ..., ...}};`. This works because kernels
 /// are linked as objects: from a static library the linker would drop them silently (a test compares names with files).
 struct RegisterConvKernel {

@@ -1,19 +1,53 @@
 #pragma once
 
+#include <cstdint>
+#include <string_view>
+
+#include "convlab/device/device.h"
+#include "convlab/kernels/kernel.h"
+
 namespace convlab {
 
 class ThreadPool;
 
-/// What the host can do at best with these threads, seen in loops of our own: no kernel is expected to do better.
-struct Ceilings {
-  double flops_per_second = 0;  ///< fp32 multiply-adds in registers, two operations each
-  double bytes_per_second = 0;  ///< copying, bytes read and bytes written both counted
+/// What limits a piece of work at best.
+enum class Limit { memory, cache, arithmetic };
 
-  /// The least seconds that so much arithmetic and traffic can take: the larger of the two.
-  double bound_seconds(double flops, double bytes) const;
+std::string_view name_of(Limit limit);
+
+/// The least time that a piece of work can take, and why.
+struct Bound {
+  double seconds = 0;
+  Limit limit = Limit::memory;
 };
 
-/// Measures the best of several short rounds: about 50 ms, and 64 MiB of memory.
-Ceilings measure_ceilings(ThreadPool& threads);
+/// What a machine can do at best, seen in loops of our own: no kernel is expected to do better. Rates are per second,
+/// 0 where there is no such unit. A multiplication and an addition are two operations.
+struct Ceilings {
+  double fp32_flops = 0;    ///< multiply-adds in registers
+  double tf32_flops = 0;    ///< tensor cores
+  double fp16_flops = 0;    ///< tensor cores, sums in fp32
+  double memory_bytes = 0;  ///< copying what no cache holds, bytes read and bytes written both counted
+  double cache_bytes = 0;   ///< copying within the last cache (of a GPU), or each core's own (of a CPU)
+  double upload_bytes = 0;  ///< from pinned host memory to the GPU
+  int64_t cache_size = 0;   ///< bytes that the cache of cache_bytes holds
+
+  bool operator==(const Ceilings&) const = default;
+
+  /// The best rate of any arithmetic whose results are of this class: three products of numbers split in two halves
+  /// of fp16 are fp32-class, and fp16 has as many bits of significand as tf32.
+  double flops_per_second(Math math) const;
+
+  /// The larger of the times that arithmetic and traffic take; `bytes` come from the cache if it holds them all.
+  Bound bound(double flops, double bytes, Math math) const;
+};
+
+/// Takes about 0.1 s and 200 MiB on a host, 0.2 s and 2 GiB on a GPU. Of a simt device: of the host that executes it.
+Ceilings measure_ceilings(Device& device);
+
+/// Of a GPU: as measured on one of this description before, if that was kept ($XDG_CACHE_HOME/convlab or
+/// ~/.cache/convlab) and is not wanted `anew`; otherwise measured, and kept where that folder can be written. A host,
+/// whose cores others share, is measured every time.
+Ceilings known_ceilings(Device& device, bool anew = false);
 
 }  // namespace convlab

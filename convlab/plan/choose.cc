@@ -14,11 +14,6 @@ constexpr std::string_view kPreferred[] = {"cpu.direct", "cpu.im2col_gemm", "cud
 
 bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.math <= wanted; }
 
-/// Libraries are there to be compared with. Our own kernels are named after their device.
-bool is_library(const ConvKernel& kernel) {
-  return !kernel.info.name.starts_with("cpu.") && !kernel.info.name.starts_with("cuda.");
-}
-
 size_t preference(const ConvKernel& kernel) {
   return static_cast<size_t>(std::find(std::begin(kPreferred), std::end(kPreferred), kernel.info.name) -
                              std::begin(kPreferred));

@@ -1,0 +1,120 @@
+// A GPU's ceilings: copying through memory and through its last cache, multiply-adds in registers and in tensor cores,
+// and the way up from pinned host memory.
+
+#include <algorithm>
+
+#include "convlab/device/tensor_core.cuh"
+#include "convlab/measure/ceilings_of_device.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kThreads = 256, kWarp = 32;
+constexpr int kBlocksEach = 8;  // of every multiprocessor: 64 warps, all that it holds
+
+/// Each block copies its own part again and again, 16 bytes a thread.
+__global__ void copy(const float4* from, float4* to, int64_t count, int repeats) {
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (int64_t i = blockIdx.x * int64_t{kThreads} + threadIdx.x; i < count; i += int64_t{gridDim.x} * kThreads) {
+      to[i] = from[i];
+    }
+  }
+}
+
+constexpr int kRounds = 4096, kChains = 8;  // independent chains a thread
+
+__global__ void multiply_add(float* sink, float factor) {
+  float a[kChains];
+  for (int i = 0; i < kChains; ++i) a[i] = static_cast<float>(threadIdx.x + i);
+#pragma unroll 4
+  for (int round = 0; round < kRounds; ++round) {
+#pragma unroll
+    for (int i = 0; i < kChains; ++i) a[i] = a[i] * factor + factor;
+  }
+  float sum = 0;
+  for (float value : a) sum += value;
+  if (sum == -1.0f) *sink = sum;  // never, which the compiler does not know
+}
+
+template <bool kHalf>
+__global__ void matrix_multiply_add(float* sink, uint32_t bits) {
+  float d[kChains][4] = {};
+  const uint32_t a[4] = {bits, bits, bits, bits}, b[2] = {bits, bits};
+#pragma unroll 4
+  for (int round = 0; round < kRounds; ++round) {
+#pragma unroll
+    for (int i = 0; i < kChains; ++i) {
+      if constexpr (kHalf) {
+        mma_fp16(d[i], a, b);
+      } else {
+        mma_tf32(d[i], a, b);
+      }
+    }
+  }
+  float sum = 0;
+  for (auto& row : d) sum += row[0] + row[1] + row[2] + row[3];
+  if (sum == -1.0f) *sink = sum;
+}
+
+/// The best of several launches, as amount / seconds.
+template <class Launch>
+double best_rate(Stream& stream, double amount, const Launch& launch_once) {
+  constexpr int kTries = 6;  // the first ones also bring the clock up
+  double best = 0;
+  for (int i = 0; i < kTries; ++i) best = std::max(best, amount / stream.time(launch_once));
+  return best;
+}
+
+double copy_rate(Device& device, Stream& stream, int64_t bytes, int repeats) {
+  const Buffer from = device.allocate(static_cast<size_t>(bytes)), to = device.allocate(static_cast<size_t>(bytes));
+  stream.fill(from.data(), 1, from.bytes());
+  const auto count = static_cast<int64_t>(bytes / sizeof(float4));
+  const int64_t blocks = int64_t{device.caps().multiprocessors} * kBlocksEach;
+  return best_rate(stream, 2.0 * static_cast<double>(bytes) * repeats, [&] {
+    launch(copy, {.grid = {blocks}, .block = {kThreads}}, stream.native(), static_cast<const float4*>(from.data()),
+           static_cast<float4*>(to.data()), count, repeats);
+  });
+}
+
+double upload_rate(Device& device, Stream& stream) {
+  constexpr size_t kBytes = size_t{64} << 20;
+  const Buffer to = device.allocate(kBytes);
+  void* from = nullptr;
+  check_cuda(cudaMallocHost(&from, kBytes), "taking pinned memory");
+  const double rate = best_rate(stream, static_cast<double>(kBytes), [&] { stream.upload(to.data(), from, kBytes); });
+  check_cuda(cudaFreeHost(from), "giving pinned memory back");
+  return rate;
+}
+
+}  // namespace
+
+Ceilings cuda_ceilings(Device& device, Stream& stream) {
+  const DeviceCaps& caps = device.caps();
+  int cache = 0, index = 0;
+  check_cuda(cudaGetDevice(&index), "asking for the GPU");
+  check_cuda(cudaDeviceGetAttribute(&cache, cudaDevAttrL2CacheSize, index), "asking for the size of the L2 cache");
+  const Buffer sink = device.allocate(sizeof(float));
+  const int64_t blocks = int64_t{caps.multiprocessors} * kBlocksEach;
+  const double threads = static_cast<double>(blocks) * kThreads, chains = double{kRounds} * kChains;
+  const auto rate = [&](double flops, auto kernel, auto argument) {
+    return best_rate(stream, flops, [&] {
+      launch(kernel, {.grid = {blocks}, .block = {kThreads}}, stream.native(), static_cast<float*>(sink.data()),
+             argument);
+    });
+  };
+  constexpr double kRows = 16, kColumns = 8, kTf32Terms = 8, kFp16Terms = 16;
+  const double products = 2 * threads / kWarp * chains * kRows * kColumns;
+  Ceilings ceilings{.fp32_flops = rate(2 * threads * chains, multiply_add, 0.5f),
+                    .memory_bytes = copy_rate(device, stream, int64_t{1} << 30, 1),
+                    .cache_bytes = copy_rate(device, stream, cache / 8, 50),
+                    .upload_bytes = upload_rate(device, stream),
+                    .cache_size = cache};
+  if (caps.compute_capability >= 80) {
+    // Ones: what tensor cores take from a power budget depends on the data, and ones take little.
+    ceilings.tf32_flops = rate(products * kTf32Terms, matrix_multiply_add<false>, 0x3f800000u);
+    ceilings.fp16_flops = rate(products * kFp16Terms, matrix_multiply_add<true>, 0x3c003c00u);
+  }
+  return ceilings;
+}
+
+}  // namespace convlab

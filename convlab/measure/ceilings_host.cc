@@ -1,0 +1,118 @@
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "convlab/measure/ceilings_host.cc"
+#include <hwy/foreach_target.h>  // includes this file once for each instruction set
+#include <hwy/highway.h>
+
+#include "convlab/measure/ceilings_of_device.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// Independent chains of multiply-adds, as many as hide the latency of two units (4 or 5 cycles each). Returns the
+/// number of operations; `sink` keeps the compiler from dropping them.
+double multiply_add(int64_t rounds, float* sink) {
+  const hn::ScalableTag<float> d;
+  // a <- a * 0.5 + 0.5 stays near 1: no infinities, no subnormals.
+  const auto half = hn::Set(d, 0.5f);
+  auto a0 = hn::Set(d, 1.0f), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0, a8 = a0, a9 = a0;
+  for (int64_t i = 0; i < rounds; ++i) {
+    a0 = hn::MulAdd(a0, half, half);
+    a1 = hn::MulAdd(a1, half, half);
+    a2 = hn::MulAdd(a2, half, half);
+    a3 = hn::MulAdd(a3, half, half);
+    a4 = hn::MulAdd(a4, half, half);
+    a5 = hn::MulAdd(a5, half, half);
+    a6 = hn::MulAdd(a6, half, half);
+    a7 = hn::MulAdd(a7, half, half);
+    a8 = hn::MulAdd(a8, half, half);
+    a9 = hn::MulAdd(a9, half, half);
+  }
+  constexpr int kChains = 10;
+  const auto sum = ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7)) + (a8 + a9);
+  *sink = hn::GetLane(sum);
+  return 2.0 * kChains * static_cast<double>(hn::Lanes(d)) * static_cast<double>(rounds);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace convlab
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "convlab/device/thread_pool.h"
+
+namespace convlab {
+namespace {
+
+HWY_EXPORT(multiply_add);
+
+/// Calls work(), which returns an amount, `rounds` times; the best amount per second.
+template <class Work>
+double best_rate(int rounds, const Work& work) {
+  double best = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    const double amount = work();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    best = std::max(best, amount / seconds.count());
+  }
+  return best;
+}
+
+double flops_per_second(ThreadPool& threads) {
+  constexpr int64_t kMultiplyAdds = 200'000;  // of each chain: about a millisecond
+  constexpr int kRounds = 10;
+  const auto all = static_cast<size_t>(threads.size());
+  std::vector<double> amounts(all);
+  std::vector<float> sinks(all);
+  return best_rate(kRounds, [&] {
+    threads.parallel_for(threads.size(), 1, [&](int64_t begin, int64_t, int) {
+      const auto i = static_cast<size_t>(begin);
+      amounts[i] = HWY_DYNAMIC_DISPATCH(multiply_add)(kMultiplyAdds, &sinks[i]);
+    });
+    double sum = 0;
+    for (double amount : amounts) sum += amount;
+    return sum;
+  });
+}
+
+/// Bytes a second that all threads copy together, each `repeats` times its own share of an array of `bytes`.
+double copy_rate(ThreadPool& threads, int64_t bytes, int repeats) {
+  const int64_t share = bytes / threads.size();
+  std::vector<char> from(static_cast<size_t>(bytes), 1), to(static_cast<size_t>(bytes));
+  constexpr int kRounds = 5;  // the first one, which takes the memory, is the slowest
+  return best_rate(kRounds, [&] {
+    threads.parallel_for(threads.size(), 1, [&](int64_t thread, int64_t, int) {
+      for (int i = 0; i < repeats; ++i) {
+        std::memcpy(to.data() + thread * share, from.data() + thread * share, static_cast<size_t>(share));
+      }
+    });
+    return 2.0 * static_cast<double>(share * threads.size()) * repeats;
+  });
+}
+
+}  // namespace
+
+Ceilings host_ceilings(ThreadPool& threads) {
+  // Where the machine does not tell the size of a core's second cache, what any processor of the last ten years has.
+  const int64_t told = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  const int64_t cache = told > 0 ? told : int64_t{256} << 10;
+  const int64_t cached = cache / 4 * threads.size();  // two arrays, and room for what else a core keeps
+  constexpr int64_t kMemory = int64_t{96} << 20;      // an array: larger than a core's part of any last cache
+  return {.fp32_flops = flops_per_second(threads),
+          .memory_bytes = copy_rate(threads, kMemory, 1),
+          .cache_bytes = copy_rate(threads, cached, 100),
+          .cache_size = cache * threads.size()};
+}
+
+}  // namespace convlab
+#endif

@@ -1,0 +1,8 @@
+#include "convlab/measure/gpu_state.h"
+
+namespace convlab {
+
+MachineState gpu_state() { return {}; }
+std::string gpu_driver_version() { return ""; }
+
+}  // namespace convlab

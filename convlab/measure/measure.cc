@@ -1,0 +1,77 @@
+#include "convlab/measure/measure.h"
+
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+/// Ceilings are measured, too, and a machine that was busy then may do better now: on a host, which others share, much
+/// better.
+double tolerance(DeviceKind device) { return device == DeviceKind::cuda ? 0.85 : 0.5; }
+
+void refuse_the_impossible(const ConvKernel& kernel, const ConvStep& step, const Ceilings& ceilings, double bytes,
+                           double milliseconds) {
+  const double flops = kernel.info.sum == Sum::transform ? 0 : step.problem.flops();
+  const Bound floor = ceilings.bound(flops, bytes, kernel.info.math);
+  if (milliseconds >= floor.seconds * 1e3 * tolerance(kernel.info.device)) return;
+  throw wrong_result(
+      "{} on {} took {:.4f} ms, and this machine needs {:.4f} ms ({}) for the least that must be done: the time or the "
+      "kernel is wrong ('convlab bench --ceilings' measures the machine anew)",
+      kernel.info.name, to_text(step.problem), milliseconds, floor.seconds * 1e3, name_of(floor.limit));
+}
+
+}  // namespace
+
+Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
+               std::span<const int> tuning) {
+  const ConvStep& step = arrays.step();
+  const DeviceCaps& caps = arrays.device().caps();
+  Record record{.kernel = std::string(kernel.info.name),
+                .problem = to_text(step.problem),
+                .math = std::string(name_of(kernel.info.math)),
+                .device = caps.kind,
+                .rung = kernel.info.rung};
+  for (size_t i = 0; i < kernel.tunables.size(); ++i) {
+    const Tunable& tunable = kernel.tunables[i];
+    record.tuning[std::string(tunable.name)] = tuning.empty() ? tunable.value : tuning[i];
+  }
+  record.before = machine_state(caps);
+  KernelBench bench(kernel, arrays, tuning);
+  record.prepare_ms = bench.prepare_ms();
+  std::vector<double> op_ms;
+  record.hot_ms = sample(effort, [&] {
+    const KernelBench::Times times = bench.run();
+    op_ms.push_back(times.op_ms);
+    return times.device_ms;
+  });
+  record.op_ms = summarize(std::move(op_ms));
+  record.cold_ms = sample(effort, [&] {
+    arrays.flush_caches();
+    return bench.run().device_ms;
+  });
+  record.after = machine_state(caps);
+
+  const double bytes = step.problem.compulsory_bytes(static_cast<int64_t>(size_of(step.input)), sizeof(float));
+  refuse_the_impossible(kernel, step, ceilings, bytes, record.hot_ms.min);
+  const double seconds = record.hot_ms.median * 1e-3;
+  record.gflops = step.problem.flops() / seconds * 1e-9;
+  record.gbps = bytes / seconds * 1e-9;
+  const Bound bound = ceilings.bound(step.problem.flops(), bytes, kernel.info.math);
+  record.bound_ms = bound.seconds * 1e3;
+  record.share = bound.seconds / seconds;
+  record.limit = name_of(bound.limit);
+  record.ceilings = ceilings;
+  record.machine = this_machine(caps);
+  record.build = this_build();
+  record.when = utc_now();
+  return record;
+}
+
+}  // namespace convlab

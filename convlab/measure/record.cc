@@ -1,0 +1,226 @@
+#include "convlab/measure/record.h"
+
+#include <nlohmann/json.hpp>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+
+namespace convlab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Reads members of one object, by name; what is missing or of another type is an Error that names it.
+class Reader {
+ public:
+  Reader(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
+    if (!json_.is_object()) throw bad_input("{}: is no object; 'convlab bench --json' writes such files", place_);
+  }
+
+  bool has(const char* name) const { return json_.contains(name); }
+
+  Reader object(const char* name) const { return {member(name), place_ + "." + name}; }
+
+  template <class T>
+  void read(const char* name, T& value) const {
+    const Json& found = member(name);
+    if constexpr (std::is_same_v<T, std::string>) {
+      require(found.is_string(), name, "a text");
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      require(found.is_number(), name, "a number");
+    }
+    try {
+      value = found.get<T>();
+    } catch (const Json::exception& error) {
+      throw bad_input("{}: '{}' is not what it should be: {}", place_, name, error.what());
+    }
+  }
+
+  template <class T>
+  void read(const char* name, std::optional<T>& value) const {
+    if (has(name)) read(name, value.emplace());
+  }
+
+  template <class T>
+  T choice(const char* name, std::initializer_list<T> all) const {
+    std::string text;
+    read(name, text);
+    for (const T each : all) {
+      if (name_of(each) == text) return each;
+    }
+    throw bad_input("{}: '{}' cannot be '{}'", place_, name, text);
+  }
+
+ private:
+  const Json& member(const char* name) const {
+    const auto found = json_.find(name);
+    if (found == json_.end()) throw bad_input("{}: has no '{}'", place_, name);
+    return *found;
+  }
+
+  void require(bool condition, const char* name, const char* what) const {
+    if (!condition) throw bad_input("{}: '{}' is not {}", place_, name, what);
+  }
+
+  const Json& json_;
+  std::string place_;
+};
+
+Summary read_summary(const Reader& reader, const char* name) {
+  const Reader from = reader.object(name);
+  Summary summary;
+  from.read("median", summary.median);
+  from.read("min", summary.min);
+  from.read("p95", summary.p95);
+  from.read("samples", summary.samples);
+  return summary;
+}
+
+Ceilings read_ceilings(const Reader& from) {
+  Ceilings ceilings;
+  const Reader gflops = from.object("gflops");
+  const auto scaled = [](const Reader& reader, const char* name, double unit, double& value) {
+    if (!reader.has(name)) return;
+    reader.read(name, value);
+    value *= unit;
+  };
+  scaled(gflops, "fp32", 1e9, ceilings.fp32_flops);
+  scaled(gflops, "tf32", 1e9, ceilings.tf32_flops);
+  scaled(gflops, "fp16", 1e9, ceilings.fp16_flops);
+  scaled(from, "memory_gbps", 1e9, ceilings.memory_bytes);
+  scaled(from, "cache_gbps", 1e9, ceilings.cache_bytes);
+  scaled(from, "upload_gbps", 1e9, ceilings.upload_bytes);
+  double mebibytes = 0;
+  scaled(from, "cache_mib", 0x1p20, mebibytes);
+  ceilings.cache_size = static_cast<int64_t>(mebibytes);
+  return ceilings;
+}
+
+MachineState read_state(const Reader& from) {
+  MachineState state;
+  from.read("clock_mhz", state.clock_mhz);
+  from.read("memory_clock_mhz", state.memory_clock_mhz);
+  from.read("temperature_c", state.temperature_c);
+  from.read("power_w", state.power_w);
+  from.read("load", state.load);
+  if (from.has("throttle")) from.read("throttle", state.throttle);
+  return state;
+}
+
+}  // namespace
+
+Json to_json(const Summary& summary) {
+  return {{"median", summary.median}, {"min", summary.min}, {"p95", summary.p95}, {"samples", summary.samples}};
+}
+
+Json to_json(const Ceilings& ceilings) {
+  Json gflops{{"fp32", ceilings.fp32_flops * 1e-9}};
+  if (ceilings.tf32_flops > 0) gflops["tf32"] = ceilings.tf32_flops * 1e-9;
+  if (ceilings.fp16_flops > 0) gflops["fp16"] = ceilings.fp16_flops * 1e-9;
+  Json json{{"memory_gbps", ceilings.memory_bytes * 1e-9},
+            {"cache_gbps", ceilings.cache_bytes * 1e-9},
+            {"cache_mib", static_cast<double>(ceilings.cache_size) * 0x1p-20}};
+  if (ceilings.upload_bytes > 0) json["upload_gbps"] = ceilings.upload_bytes * 1e-9;
+  json["gflops"] = gflops;
+  return json;
+}
+
+Json to_json(const Machine& machine) {
+  return {{"device", machine.device},
+          {"cpu", machine.cpu},
+          {"threads", machine.threads},
+          {"system", machine.system},
+          {"driver", machine.driver}};
+}
+
+Json to_json(const Build& build) {
+  return {{"version", build.version}, {"compiler", build.compiler}, {"cuda", build.cuda}, {"type", build.type}};
+}
+
+Json to_json(const MachineState& state) {
+  Json json = Json::object();
+  const auto add = [&](const char* name, const std::optional<double>& value) {
+    if (value) json[name] = *value;
+  };
+  add("clock_mhz", state.clock_mhz);
+  add("memory_clock_mhz", state.memory_clock_mhz);
+  add("temperature_c", state.temperature_c);
+  add("power_w", state.power_w);
+  add("load", state.load);
+  if (!state.throttle.empty()) json["throttle"] = state.throttle;
+  return json;
+}
+
+Json to_json(const Record& record) {
+  Json json{{"kernel", record.kernel},
+            {"problem", record.problem},
+            {"device", name_of(record.device)},
+            {"math", record.math},
+            {"rung", record.rung}};
+  if (!record.tuning.empty()) json["tuning"] = record.tuning;
+  json["cold_ms"] = to_json(record.cold_ms);
+  json["hot_ms"] = to_json(record.hot_ms);
+  json["op_ms"] = to_json(record.op_ms);
+  json["prepare_ms"] = record.prepare_ms;
+  json["gflops"] = record.gflops;
+  json["gbps"] = record.gbps;
+  json["bound_ms"] = record.bound_ms;
+  json["share"] = record.share;
+  json["limit"] = record.limit;
+  json["ceilings"] = to_json(record.ceilings);
+  json["machine"] = to_json(record.machine);
+  json["build"] = to_json(record.build);
+  json["state"] = {{"before", to_json(record.before)}, {"after", to_json(record.after)}};
+  json["when"] = record.when;
+  return json;
+}
+
+Ceilings ceilings_from_json(const Json& json, const std::string& place) { return read_ceilings(Reader(json, place)); }
+
+Record record_from_json(const Json& json, const std::string& place) {
+  const Reader from(json, place);
+  Record record;
+  from.read("kernel", record.kernel);
+  from.read("problem", record.problem);
+  record.device = from.choice("device", {DeviceKind::cpu, DeviceKind::cuda, DeviceKind::simt});
+  from.read("math", record.math);
+  from.read("rung", record.rung);
+  if (from.has("tuning")) from.read("tuning", record.tuning);
+  record.cold_ms = read_summary(from, "cold_ms");
+  record.hot_ms = read_summary(from, "hot_ms");
+  record.op_ms = read_summary(from, "op_ms");
+  from.read("prepare_ms", record.prepare_ms);
+  from.read("gflops", record.gflops);
+  from.read("gbps", record.gbps);
+  from.read("bound_ms", record.bound_ms);
+  from.read("share", record.share);
+  from.read("limit", record.limit);
+  record.ceilings = read_ceilings(from.object("ceilings"));
+  const Reader machine = from.object("machine"), build = from.object("build"), state = from.object("state");
+  machine.read("device", record.machine.device);
+  machine.read("cpu", record.machine.cpu);
+  machine.read("threads", record.machine.threads);
+  machine.read("system", record.machine.system);
+  machine.read("driver", record.machine.driver);
+  build.read("version", record.build.version);
+  build.read("compiler", record.build.compiler);
+  build.read("cuda", record.build.cuda);
+  build.read("type", record.build.type);
+  record.before = read_state(state.object("before"));
+  record.after = read_state(state.object("after"));
+  from.read("when", record.when);
+  return record;
+}
+
+std::vector<Record> read_records(const std::string& path) {
+  const std::vector<uint8_t> bytes = read_file(path);
+  const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
+  if (!json.is_array()) throw bad_input("{}: is no array of Records in JSON, as 'convlab bench --json' writes", path);
+  std::vector<Record> records;
+  for (size_t i = 0; i < json.size(); ++i) {
+    records.push_back(record_from_json(json[i], fmt::format("{}, entry {}", path, i)));
+  }
+  return records;
+}
+
+}  // namespace convlab

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convlab/device/device.h"
+#include "convlab/kernels/kernel.h"
+#include "convlab/measure/ceilings.h"
+#include "convlab/measure/machine.h"
+#include "convlab/measure/summary.h"
+
+namespace convlab {
+
+/// Everything about one timing of one kernel on one problem: what `convlab bench --json` writes, an array of them a
+/// file, and what reports and tables are made of. docs/records.md tells each member.
+struct Record {
+  std::string kernel, problem, math;
+  DeviceKind device = DeviceKind::cpu;
+  int rung = 0;
+  std::map<std::string, int> tuning;  ///< the values of the kernel's tunables
+
+  Summary cold_ms;        ///< the device's own time with caches flushed before each launch
+  Summary hot_ms;         ///< the device's own time, launch after launch
+  Summary op_ms;          ///< Op Time as the course took it: the host's clock around launch and wait, caches hot
+  double prepare_ms = 0;  ///< packing the weights, once
+
+  double gflops = 0;    ///< operations of the direct method over hot_ms.median
+  double gbps = 0;      ///< input, filters and output once each over hot_ms.median
+  double bound_ms = 0;  ///< see Ceilings::bound
+  double share = 0;     ///< bound_ms / hot_ms.median
+  std::string limit;    ///< what the bound is made of: "memory", "cache" or "arithmetic"
+
+  Ceilings ceilings;
+  Machine machine;
+  Build build;
+  MachineState before, after;
+  std::string when;  ///< UTC, "2026-01-31T12:00:00Z"
+
+  bool operator==(const Record&) const = default;
+};
+
+nlohmann::ordered_json to_json(const Record& record);
+nlohmann::ordered_json to_json(const Ceilings& ceilings);
+Ceilings ceilings_from_json(const nlohmann::ordered_json& json, const std::string& place);
+nlohmann::ordered_json to_json(const MachineState& state);
+nlohmann::ordered_json to_json(const Machine& machine);
+nlohmann::ordered_json to_json(const Build& build);
+nlohmann::ordered_json to_json(const Summary& summary);
+
+/// Error(bad_input) that names `place` ("results/x.json, entry 3") and the member that is missing or of another type.
+Record record_from_json(const nlohmann::ordered_json& json, const std::string& place);
+
+/// The records of a file that `convlab bench --json` wrote. Error(bad_input) with the file and the place in it.
+std::vector<Record> read_records(const std::string& path);
+
+}  // namespace convlab

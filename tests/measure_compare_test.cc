@@ -1,0 +1,65 @@
+#include "convlab/measure/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "convlab/base/rng.h"
+
+namespace convlab {
+namespace {
+
+/// A clock of its own: times around `mean`, off by up to `noise` of it, while the machine drifts.
+class FakeTimes {
+ public:
+  FakeTimes(double noise, uint64_t seed) : noise_(noise), random_(seed) {}
+
+  double take(double mean) {
+    drift_ *= 1.0005;
+    return mean * drift_ * (1 + noise_ * random_.uniform(-1, 1));
+  }
+
+ private:
+  double noise_, drift_ = 1;
+  Rng random_;
+};
+
+Comparison compare_fakes(double first, double second, double noise, uint64_t seed) {
+  FakeTimes times(noise, seed);
+  return compare_interleaved(
+      {.spread = 0.002, .seconds = 5, .least = 20, .most = 200}, [&] { return times.take(first); },
+      [&] { return times.take(second); });
+}
+
+TEST(Compare, AgainstItselfIsSameOrUndecided) {
+  int wrong = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const Decision decision = compare_fakes(1, 1, 0.02, seed).decision;
+    wrong += decision != Decision::same && decision != Decision::undecided;
+  }
+  EXPECT_LE(wrong, 5);
+}
+
+TEST(Compare, ThreePercentAreFound) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    EXPECT_EQ(compare_fakes(1.03, 1, 0.01, seed).decision, Decision::slower);
+    EXPECT_EQ(compare_fakes(1, 1.03, 0.01, seed).decision, Decision::faster);
+  }
+}
+
+TEST(Compare, NoiseLeavesItUndecided) {
+  const Comparison comparison = compare_series({1, 2, 1, 2, 1, 2, 1, 2, 1, 2}, {2, 1, 2, 1, 2, 1, 2, 1, 2, 1});
+  EXPECT_EQ(comparison.decision, Decision::undecided);
+  EXPECT_EQ(compare_series({1}, {1}).decision, Decision::undecided) << "one pair knows nothing";
+}
+
+TEST(Compare, EndsWhenTimeIsOver) {
+  FakeTimes times(0.5, 1);
+  const Comparison comparison = compare_interleaved(
+      {.spread = 1e-9, .seconds = 0, .least = 5, .most = 100000}, [&] { return times.take(1); },
+      [&] { return times.take(1); });
+  EXPECT_EQ(comparison.first.samples.size(), 5U);
+}
+
+}  // namespace
+}  // namespace convlab

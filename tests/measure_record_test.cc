@@ -1,0 +1,132 @@
+#include "convlab/measure/record.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "convlab/base/file.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/measure/measure.h"
+#include "convlab/measure/sweep.h"
+#include "tests/errors.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using testing::HasSubstr;
+
+Record some_record() {
+  return {.kernel = "cuda.coarsened",
+          .problem = "n2_c3h9w9_k4r3s3",
+          .math = "fp32",
+          .device = DeviceKind::cuda,
+          .rung = 11,
+          .tuning = {{"block_rows", 4}},
+          .cold_ms = summarize({3, 4}),
+          .hot_ms = summarize({1, 2, 3}),
+          .op_ms = summarize({5}),
+          .prepare_ms = 0.5,
+          .gflops = 7,
+          .gbps = 8,
+          .bound_ms = 0.25,
+          .share = 0.125,
+          .limit = "memory",
+          .ceilings = {.fp32_flops = 60e12,
+                       .tf32_flops = 300e12,
+                       .fp16_flops = 600e12,
+                       .memory_bytes = 4e12,
+                       .cache_bytes = 8e12,
+                       .upload_bytes = 5e10,
+                       .cache_size = int64_t{50} << 20},
+          .machine = {.device = "a GPU", .cpu = "a CPU", .threads = 1, .system = "Linux 6", .driver = "580"},
+          .build = {.version = "0.1.0", .compiler = "g++ 12.2.0", .cuda = "13.0", .type = "Release"},
+          .before = {.clock_mhz = 1980, .power_w = 100, .load = 0.5},
+          .after = {.clock_mhz = 1700, .throttle = {"power"}},
+          .when = "2026-01-31T12:00:00Z"};
+}
+
+TEST(Record, SurvivesJson) {
+  const Record record = some_record();
+  Record again = record_from_json(nlohmann::ordered_json::parse(to_json(record).dump()), "here");
+  EXPECT_DOUBLE_EQ(again.ceilings.fp32_flops, record.ceilings.fp32_flops);
+  EXPECT_DOUBLE_EQ(again.ceilings.tf32_flops, record.ceilings.tf32_flops);
+  EXPECT_DOUBLE_EQ(again.ceilings.fp16_flops, record.ceilings.fp16_flops);
+  EXPECT_DOUBLE_EQ(again.ceilings.memory_bytes, record.ceilings.memory_bytes);
+  EXPECT_DOUBLE_EQ(again.ceilings.cache_bytes, record.ceilings.cache_bytes);
+  EXPECT_DOUBLE_EQ(again.ceilings.upload_bytes, record.ceilings.upload_bytes);
+  EXPECT_EQ(again.ceilings.cache_size, record.ceilings.cache_size);
+  again.ceilings = record.ceilings;  // all else to the bit
+  EXPECT_EQ(again, record);
+}
+
+TEST(Record, WhatIsMissingOrOfAnotherTypeIsNamed) {
+  nlohmann::ordered_json json = to_json(some_record());
+  const auto message = [&] { return bad_input_message([&] { record_from_json(json, "x.json, entry 3"); }); };
+  json["hot_ms"].erase("median");
+  EXPECT_THAT(message(), testing::AllOf(HasSubstr("x.json, entry 3.hot_ms"), HasSubstr("median")));
+  json = to_json(some_record());
+  json["rung"] = "eleven";
+  EXPECT_THAT(message(), HasSubstr("rung"));
+  json = to_json(some_record());
+  json["device"] = "toaster";
+  EXPECT_THAT(message(), HasSubstr("toaster"));
+  json = 5;
+  EXPECT_THAT(message(), HasSubstr("entry 3"));
+}
+
+TEST(Record, FilesThatHoldNoneAreErrors) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "records.json").string();
+  for (const char* text : {"", "{}", "[1]", "[{\"kernel\": 5}]", "[[[[", "\xff\xfe"}) {
+    write_file(path, std::string_view(text));
+    EXPECT_THAT(bad_input_message([&] { read_records(path); }), HasSubstr(path)) << text;
+  }
+  write_file(path, "[" + to_json(some_record()).dump() + "]");
+  EXPECT_EQ(read_records(path).size(), 1U);
+}
+
+TEST(Measure, TellsWhatAKernelTook) {
+  const auto device = open_device("cpu", {.threads = 1});
+  BenchArrays arrays(*device, {.problem = parse_problem("n2_c3h12w12_k4r3s3")});
+  const ConvKernel& kernel = require_conv_kernel("cpu.direct", DeviceKind::cpu);
+  const Ceilings slow{.fp32_flops = 1e6, .memory_bytes = 1e6, .cache_bytes = 1e6, .cache_size = 1};
+  const Ceilings fast{.fp32_flops = 1e15, .memory_bytes = 1e15, .cache_bytes = 1e15, .cache_size = 1};
+  const Effort effort{.seconds = 0.01, .least = 5, .most = 20};
+  const Record record = measure(kernel, arrays, fast, effort);
+  EXPECT_EQ(record.kernel, "cpu.direct");
+  EXPECT_EQ(record.problem, "n2_c3h12w12_k4r3s3");
+  EXPECT_GE(record.hot_ms.samples.size(), 5U);
+  EXPECT_EQ(record.op_ms.samples.size(), record.hot_ms.samples.size());
+  for (size_t i = 0; i < record.hot_ms.samples.size(); ++i) {
+    EXPECT_LE(record.hot_ms.samples[i], record.op_ms.samples[i]) << "the device's time is part of the Op Time";
+  }
+  EXPECT_GT(record.gflops, 0);
+  EXPECT_NEAR(record.share * record.hot_ms.median, record.bound_ms, 1e-12);
+  EXPECT_THAT(error_message(ErrorKind::wrong_result, [&] { measure(kernel, arrays, slow, effort); }),
+              HasSubstr("least that must be done"));
+}
+
+TEST(Measure, SamplesUntilItIsEnough) {
+  int calls = 0;
+  const auto constant = [&] { return ++calls, 1.0; };
+  EXPECT_EQ(sample({.spread = 0.1, .seconds = 10, .least = 10, .most = 100}, constant).samples.size(), 10U);
+  const auto noisy = [&] { return ++calls % 2 == 0 ? 1.0 : 100.0; };
+  EXPECT_EQ(sample({.spread = 0.001, .seconds = 10, .least = 10, .most = 37}, noisy).samples.size(), 37U);
+  EXPECT_EQ(sample({.spread = 0, .seconds = 0, .least = 3, .most = 37}, noisy).samples.size(), 1U)
+      << "no patience at all";
+}
+
+TEST(Sweep, GridHasEveryCombination) {
+  constexpr int kRows[] = {1, 2}, kColumns[] = {3, 4, 5};
+  const Tunable tunables[] = {{"rows", kRows, 1}, {"columns", kColumns, 4}};
+  const std::vector<std::vector<int>> grid = tuning_grid(tunables);
+  ASSERT_EQ(grid.size(), 6U);
+  EXPECT_EQ(grid.front(), (std::vector<int>{1, 3}));
+  EXPECT_EQ(grid[1], (std::vector<int>{1, 4}));
+  EXPECT_EQ(grid.back(), (std::vector<int>{2, 5}));
+  EXPECT_EQ(tuning_grid({}).size(), 1U);
+}
+
+}  // namespace
+}  // namespace convlab
