@@ -49,6 +49,16 @@ int64_t image_side(const Graph& graph, int64_t wanted) {
   return side;
 }
 
+/// Images of the model's size, made by the threads of the device, or by own ones where it has none.
+Tensor scale(const Tensor& images, int64_t side, Device& device, const ComputeOptions& compute,
+             StageObserver* observer) {
+  const Observed part(observer, {Stage::scaling});
+  const std::unique_ptr<Stream> stream = device.make_stream();
+  if (stream->threads() != nullptr) return resized(images, side, *stream->threads());
+  ThreadPool threads(static_cast<int>(compute.threads));
+  return resized(images, side, threads);
+}
+
 /// The plan's step over all images: the plan is that of one batch of `batch`.
 LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) {
   const double batches = static_cast<double>(images) / static_cast<double>(batch);
@@ -78,30 +88,31 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) 
 
 }  // namespace
 
-Classifier load_classifier(const ClassifyOptions& options) {
+Classifier load_classifier(const ClassifyOptions& options, StageObserver* observer) {
   const Clock::time_point begin = Clock::now();
   Classifier loaded;
-  loaded.device = options.compute.open();
-  Graph graph = load_model(options.model);
+  loaded.device = options.compute.open(observer);
+  Graph graph = [&] {
+    const Observed part(observer, {Stage::model});
+    return load_model(options.model);
+  }();
   const int64_t side = image_side(graph, options.side);
   loaded.course_model = course_model_name(graph);
 
-  Dataset data = load_fashion_mnist(options.split, options.data, options.images);
+  Dataset data = [&] {
+    const Observed part(observer, {Stage::data});
+    return load_fashion_mnist(options.split, options.data, options.images);
+  }();
   const int64_t count = data.images.shape()[0];
   if (options.images != ClassifyOptions().images && options.images > count) {
     note("--images {}: there are {}; all of them are taken", options.images, count);
   }
   loaded.labels = std::move(data.labels);
-  const std::unique_ptr<Stream> stream = loaded.device->make_stream();
-  if (stream->threads() != nullptr) {
-    loaded.images = resized(data.images, side, *stream->threads());
-  } else {
-    ThreadPool threads(static_cast<int>(options.compute.threads));
-    loaded.images = resized(data.images, side, threads);
-  }
+  loaded.images = scale(data.images, side, *loaded.device, options.compute, observer);
 
   const EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
-                             .batch = options.batch};
+                             .batch = options.batch,
+                             .observer = observer};
   const std::string name = graph.name;
   loaded.engine = std::make_unique<Engine>(std::move(graph), loaded.images.shape(), *loaded.device, engine);
   constexpr auto kClasses = static_cast<int64_t>(kFashionMnistClasses.size());
@@ -114,7 +125,13 @@ Classifier load_classifier(const ClassifyOptions& options) {
   return loaded;
 }
 
-Classification classify(Classifier& classifier, int64_t repeat) {
+double accuracy_of(const std::vector<int>& found, const Classifier& classifier) {
+  int64_t right = 0;
+  for (size_t i = 0; i < found.size(); ++i) right += found[i] == classifier.labels[i];
+  return static_cast<double>(right) / static_cast<double>(classifier.count());
+}
+
+Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer) {
   Engine& engine = *classifier.engine;
   const int64_t count = classifier.count();
   const int64_t classes = element_count(engine.output_shape(count)) / count;
@@ -131,6 +148,9 @@ Classification classify(Classifier& classifier, int64_t repeat) {
   // Memory is taken and code loaded once, outside of the timing. One batch does that; a GPU needs all of them to reach
   // its clock rate, and is fast.
   engine.run(images, on_host ? std::min(engine.batch(), count) : count, scores.data());
+  engine.observe(nullptr);
+
+  const Observed part(observer, {Stage::passes});
 
   std::vector<double> network_seconds;
   std::vector<std::vector<double>> step_seconds(steps);
@@ -162,9 +182,7 @@ Classification classify(Classifier& classifier, int64_t repeat) {
   }
 
   Classification result{.network_seconds = median(network_seconds)};
-  int64_t right = 0;
-  for (size_t i = 0; i < labels.size(); ++i) right += labels[i] == classifier.labels[i];
-  result.accuracy = static_cast<double>(right) / static_cast<double>(count);
+  result.accuracy = accuracy_of(labels, classifier);
   for (size_t i = 0; i < steps; ++i) {
     LayerResult layer = describe_layer(engine.plan().steps[i], engine.batch(), count);
     layer.seconds = median(step_seconds[i]);

@@ -39,8 +39,9 @@ struct Classifier {
   int64_t count() const { return images.shape()[0]; }
 };
 
-/// Loads model and data, plans and packs weights. All that can be wrong with the input is found here.
-Classifier load_classifier(const ClassifyOptions& options);
+/// Loads model and data, plans and packs weights. All that can be wrong with the input is found here. `observer` may be
+/// null; the engine keeps it.
+Classifier load_classifier(const ClassifyOptions& options, StageObserver* observer = nullptr);
 
 /// One step of the plan over all images.
 struct LayerResult {
@@ -58,8 +59,11 @@ struct Classification {
   std::vector<LayerResult> layers;
 };
 
-/// Classifies all images `repeat` times after a warm-up; times are medians. Error(wrong_result) where the network
-/// computes NaN.
-Classification classify(Classifier& classifier, int64_t repeat);
+/// Classifies all images `repeat` times after a warm-up; times are medians. The engine's observer sees the warm-up, and
+/// what is timed is one part to `observer`. Error(wrong_result) where the network computes NaN.
+Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer = nullptr);
+
+/// Right answers / images.
+double accuracy_of(const std::vector<int>& found, const Classifier& classifier);
 
 }  // namespace convlab::app

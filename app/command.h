@@ -24,6 +24,7 @@ Action declare_bench(CLI::App& options);
 Action declare_convert(CLI::App& options);
 Action declare_infer(CLI::App& options);
 Action declare_list(CLI::App& options);
+Action declare_profile(CLI::App& options);
 Action declare_run(CLI::App& options);
 Action declare_verify(CLI::App& options);
 // The course's scripts, all in course.cc.

@@ -37,6 +37,8 @@ constexpr std::array kCommands{
             "convlab verify --kernel 'cpu.*' --problem n2_c12h33w33_k24r5s5", declare_verify},
     Command{"bench", "Time kernels, beside the library's and what the machine could do",
             "convlab bench --kernel 'cpu.*' --model fa19 -n 100,1000", declare_bench},
+    Command{"profile", "Show where a run's time goes: nvprof's tables, by layer, and the bill of the start-up",
+            "convlab profile fa19 -n 1000", declare_profile},
     Command{"convert", "Write an MXNet checkpoint as ONNX", "convlab convert ece408-0001.params -o ece408.onnx",
             declare_convert},
 };

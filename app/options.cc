@@ -69,8 +69,8 @@ Math ComputeOptions::math() const {
   return Math::fp32;
 }
 
-std::unique_ptr<Device> ComputeOptions::open() const {
-  std::unique_ptr<Device> opened = open_device(device, device_options());
+std::unique_ptr<Device> ComputeOptions::open(StageObserver* observer) const {
+  std::unique_ptr<Device> opened = open_device(device, device_options(observer));
   const DeviceKind kind = opened->caps().kind;
   const std::vector<ConvKernel>& all = conv_kernels();
   if (std::none_of(all.begin(), all.end(),

@@ -40,11 +40,13 @@ struct ComputeOptions {
   /// What --math says; without it, what the kernel that is asked for by name computes in, or fp32.
   Math math() const;
 
-  DeviceOptions device_options() const { return {.threads = static_cast<int>(threads)}; }
+  DeviceOptions device_options(StageObserver* observer = nullptr) const {
+    return {.threads = static_cast<int>(threads), .observer = observer};
+  }
 
   /// Opens the device. Error(unavailable) also where it has no kernel that computes in `math`: what is faster because
   /// less precise is asked for by who wants to see it, and more precise arithmetic in its place would mislead.
-  std::unique_ptr<Device> open() const;
+  std::unique_ptr<Device> open(StageObserver* observer = nullptr) const;
 
   /// The plan that these ask for, of inputs of this type.
   PlanOptions plan_options(PlanMode mode, ElementType input) const;

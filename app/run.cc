@@ -1,10 +1,11 @@
 // convlab run: the main job. Prints the course's lines, then what each layer took and what the process used.
 
+#include "app/run.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "app/classify.h"
 #include "app/command.h"
 #include "app/course_lines.h"
 #include "app/options.h"
@@ -12,18 +13,13 @@
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
 #include "convlab/measure/ceilings.h"
+#include "convlab/profile/startup.h"
 
 namespace convlab::app {
 namespace {
 
 constexpr int64_t kMostRepeats = 10000;
 constexpr int64_t kMostImages = int64_t{1} << 40;
-
-struct RunOptions {
-  ClassifyOptions classify;
-  int64_t repeat = 1;
-  double expect = 0;
-};
 
 /// `ceilings`: of the device, where they are known.
 void print_layers(Output& output, const Classification& result, const std::optional<Ceilings>& ceilings) {
@@ -57,25 +53,39 @@ void print_foldings(Output& output, PlanMode plan, const std::vector<Folding>& f
   if (foldings.empty()) output.print("nothing folded: no two linear operators stand next to each other\n");
 }
 
-void run(const RunOptions& options, Output& output) {
-  Classifier classifier = load_classifier(options.classify);
+/// Where the run's time went, for who timed it from outside: see app/profile.cc.
+Json stages_json(const StageLog& log) {
+  Json times = Json::array();
+  for (const StageTime& each : log.times()) times.push_back({{"name", name_of(each.stage)}, {"s", each.seconds}});
+  return {{"began_monotonic_s", began_s()}, {"told_monotonic_s", monotonic_s()}, {"times", std::move(times)}};
+}
+
+void run(const RunOptions& options, double expect, Output& output) {
+  StageLog log;
+  Classifier classifier = load_classifier(options.classify, &log);
   output.print("{}{}{}", kLoadingData, kLoadingModel, kNewInference);
-  const Classification result = classify(classifier, options.repeat);
+  const Classification result = classify(classifier, options.repeat, &log);
   print_op_times(output, result);
   print_correctness(output, result, classifier.course_model);
 
-  const Json json = to_json(options.classify, classifier, result);
+  Json json = to_json(options.classify, classifier, result);
   const int64_t images = classifier.count();
   const double load_seconds = classifier.load_seconds;
   const Usage usage = usage_so_far();
   const std::vector<Folding> foldings = classifier.engine->foldings();
   const std::unique_ptr<Device> device = std::move(classifier.device);
-  classifier = {};  // what measuring takes is not to come on top
+  {
+    const Observed part(&log, {Stage::release});
+    classifier = {};  // what measuring takes is not to come on top
+  }
 
   const DeviceKind kind = device->caps().kind;
   const int threads = device->caps().threads;
   std::optional<Ceilings> ceilings;
-  if (kind != DeviceKind::simt) ceilings = known_ceilings(*device);
+  if (kind != DeviceKind::simt) {
+    const Observed part(&log, {Stage::ceilings});
+    ceilings = known_ceilings(*device);
+  }
   print_layers(output, result, ceilings);
   print_foldings(output, options.classify.plan, foldings);
   output.print("\n{} images to labels in {:.3f} ms on {} ({} thread{}), after {:.3f} ms of loading\n", images,
@@ -85,18 +95,18 @@ void run(const RunOptions& options, Output& output) {
                  ceilings->flops_per_second(Math::fp32) * 1e-9, ceilings->memory_bytes * 1e-9);
   }
   output.print("{}\n", to_text(usage));
+  json["stages"] = stages_json(log);
   output.json(json);
-  if (!(result.accuracy >= options.expect)) {
+  if (!(result.accuracy >= expect)) {
     throw wrong_result("accuracy {} on {} images is below --expect {}", python_repr(result.accuracy), images,
-                       python_repr(options.expect));
+                       python_repr(expect));
   }
 }
 
 }  // namespace
 
-Action declare_run(CLI::App& parser) {
-  auto options = std::make_shared<RunOptions>();
-  ClassifyOptions& classify = options->classify;
+void add_run_options(CLI::App& parser, RunOptions& options) {
+  ClassifyOptions& classify = options.classify;
   add_text(parser, "MODEL", classify.model, "",
            "a shipped model's name (default fa19), an .onnx file, or an MXNet NAME-NNNN.params with NAME-symbol.json "
            "beside it");
@@ -113,9 +123,41 @@ Action declare_run(CLI::App& parser) {
              [&classify](const std::string& text, const std::string& name) { classify.plan = parse_plan(text, name); });
   add_int(parser, "--batch", classify.batch, 1, kMostImages,
           "images computed at a time (default: what suits the caches)");
-  add_int(parser, "--repeat", options->repeat, 1, kMostRepeats, "times are medians of N passes (default 1)");
-  add_real(parser, "--expect", options->expect, 0, 1, "exit with 1 where the accuracy is below X");
-  return [options](Output& output) { run(*options, output); };
+  add_int(parser, "--repeat", options.repeat, 1, kMostRepeats, "times are medians of N passes (default 1)");
+}
+
+std::vector<std::string> run_command(const RunOptions& options) {
+  const ClassifyOptions& classify = options.classify;
+  const ClassifyOptions defaults;
+  std::vector<std::string> words{"convlab", "run", classify.model};
+  const auto add = [&](const char* name, std::string_view value, std::string_view standard) {
+    if (value == standard) return;
+    words.emplace_back(name);
+    words.emplace_back(value);
+  };
+  const auto add_number = [&](const char* name, int64_t value, int64_t standard) {
+    add(name, std::to_string(value), std::to_string(standard));
+  };
+  add_number("--images", classify.images, defaults.images);
+  if (classify.split == Split::train) add("--split", "train", "");
+  add("--data", classify.data, defaults.data);
+  add_number("--size", classify.side, defaults.side);
+  add("--device", classify.compute.device, defaults.compute.device);
+  add("--kernel", classify.compute.kernel, defaults.compute.kernel);
+  if (classify.compute.asked_math) add("--math", name_of(*classify.compute.asked_math), "");
+  add("--plan", name_of(classify.plan), name_of(defaults.plan));
+  add_number("--threads", classify.compute.threads, defaults.compute.threads);
+  add_number("--batch", classify.batch, defaults.batch);
+  add_number("--repeat", options.repeat, RunOptions().repeat);
+  return words;
+}
+
+Action declare_run(CLI::App& parser) {
+  auto options = std::make_shared<RunOptions>();
+  auto expect = std::make_shared<double>(0);
+  add_run_options(parser, *options);
+  add_real(parser, "--expect", *expect, 0, 1, "exit with 1 where the accuracy is below X");
+  return [options, expect](Output& output) { run(*options, *expect, output); };
 }
 
 }  // namespace convlab::app

@@ -23,6 +23,10 @@ double seconds(const timeval& time) {
 
 void start_usage_clock() { process_begin() = Clock::now(); }
 
+double began_s() { return std::chrono::duration<double>(process_begin().time_since_epoch()).count(); }
+
+double monotonic_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
+
 Usage usage_so_far() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);

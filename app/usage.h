@@ -14,6 +14,12 @@ struct Usage {
 /// Call it once at the start of main: elapsed time counts from there.
 void start_usage_clock();
 
+/// When that was, in seconds of CLOCK_MONOTONIC, which all processes share.
+double began_s();
+
+/// The same clock, now.
+double monotonic_s();
+
 Usage usage_so_far();
 
 /// As /usr/bin/time writes it:

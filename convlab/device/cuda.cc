@@ -153,11 +153,15 @@ int count_devices(std::string& reason) {
 
 }  // namespace
 
-std::unique_ptr<Device> open_cuda(int index, const DeviceOptions&) {
+std::unique_ptr<Device> open_cuda(int index, const DeviceOptions& options) {
   std::string reason;
-  const int count = count_devices(reason);
+  const int count = [&] {
+    const Observed part(options.observer, {Stage::driver});
+    return count_devices(reason);
+  }();
   if (count == 0) throw unavailable("--device cuda: {}; use --device cpu or --device simt", reason);
   if (index >= count) throw unavailable("--device cuda:{}: this machine has {} GPU(s), cuda:0 first", index, count);
+  const Observed part(options.observer, {Stage::context});
   return std::make_unique<CudaDevice>(index);
 }
 

@@ -31,13 +31,24 @@ double Stream::time(const std::function<void()>& work) {
 }
 
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {
-  if (name == "auto") return cuda_present() ? open_cuda(0, options) : open_cpu(options);
-  if (name == "cpu") return open_cpu(options);
+  const auto open_host = [&options] {
+    const Observed part(options.observer, {Stage::context});
+    return open_cpu(options);
+  };
+  const auto present = [&options] {
+    const Observed part(options.observer, {Stage::driver});
+    return cuda_present();
+  };
+  if (name == "auto") return present() ? open_cuda(0, options) : open_host();
+  if (name == "cpu") return open_host();
   if (name == "cuda") return open_cuda(0, options);
   if (name.starts_with("cuda:")) {
     return open_cuda(static_cast<int>(parse_int(name.substr(5), "--device cuda:N", 0, 1023)), options);
   }
-  if (name == "simt") return open_simt(options);
+  if (name == "simt") {
+    const Observed part(options.observer, {Stage::context});
+    return open_simt(options);
+  }
   throw bad_input("--device {}: no such device; use auto, cpu, cuda, cuda:N or simt", name);
 }
 

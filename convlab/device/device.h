@@ -10,6 +10,8 @@
 #include <typeindex>
 #include <vector>
 
+#include "convlab/base/stage.h"
+
 namespace convlab {
 
 class ThreadPool;
@@ -90,6 +92,7 @@ class Device {
 
 struct DeviceOptions {
   int threads = 0;  ///< threads of host work; 0: as many as this process may use (see usable_threads)
+  StageObserver* observer = nullptr;  ///< is told while the device is opened; may be null
 };
 
 /// Opens "cpu", "cuda", "cuda:1", "simt", or "auto" (cuda where there is a usable one, otherwise cpu).

@@ -61,38 +61,43 @@ Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOpti
   if (options.batch < 0) throw bad_input("a batch of {} images; it must be 1 or more, or 0 to choose", options.batch);
   const int64_t images = input.empty() ? 1 : input[0];
   if (images < 1) throw bad_input("{}: an input of shape {} has no images", graph.name, to_text(input));
+  plan_batches(std::move(graph), images);
+  ready_for(batch_);
+  if (fixed_batch_) check_count(images);
+}
+
+Engine::~Engine() = default;
+
+void Engine::plan_batches(Graph graph, int64_t images) {
+  const Observed part(options_.observer, {Stage::planning});
   fold_constants(graph);
   const Shape modelled = graph.input_shape;
-  const bool ranks_agree = !input.empty() && modelled.size() == input.size();
+  const bool ranks_agree = !input_.empty() && modelled.size() == input_.size();
   if (ranks_agree) {
     // Whatever batch the file was made for: if images are computed one by one, any other gives the same.
     graph.input_shape[0] = -1;
-    why_not_split_ = why_not_split(graph, input);
+    why_not_split_ = why_not_split(graph, input_);
     if (why_not_split_) graph.input_shape[0] = modelled[0];
   } else {
     why_not_split_ = "the input's shape is not the model's";
   }
   fixed_batch_ = why_not_split_ && ranks_agree && modelled[0] > 0;
   if (fixed_batch_) input_[0] = modelled[0];
-  graph_ = simplified(std::move(graph), input_, options.plan.mode);
-  if (options.plan.mode == PlanMode::folded) {
-    ThreadPool threads(device.caps().threads);
+  graph_ = simplified(std::move(graph), input_, options_.plan.mode);
+  if (options_.plan.mode == PlanMode::folded) {
+    ThreadPool threads(device_.caps().threads);
     foldings_ = fold_linear(graph_, input_, threads);
   }
   if (why_not_split_) {
     batch_ = fixed_batch_ ? modelled[0] : images;
-    if (options.batch > 0 && options.batch != batch_) {
-      throw bad_input("{}: a batch of {}: {}, so that it can only run in batches of {}", graph_.name, options.batch,
+    if (options_.batch > 0 && options_.batch != batch_) {
+      throw bad_input("{}: a batch of {}: {}, so that it can only run in batches of {}", graph_.name, options_.batch,
                       *why_not_split_, batch_);
     }
   } else {
-    batch_ = options.batch > 0 ? std::min(options.batch, images) : choose_batch(images);
+    batch_ = options_.batch > 0 ? std::min(options_.batch, images) : choose_batch(images);
   }
-  ready_for(batch_);
-  if (fixed_batch_) check_count(images);
 }
-
-Engine::~Engine() = default;
 
 const Plan& Engine::plan() const { return ready_.front()->plan; }
 
@@ -143,25 +148,16 @@ Engine::Ready& Engine::ready_for(int64_t n) {
   }
   auto ready = std::make_unique<Ready>();
   ready->n = n;
-  ready->plan = make_plan(graph_, with_images(n), device_.caps(), options_.plan);
+  {
+    const Observed part(options_.observer, {Stage::planning});
+    ready->plan = make_plan(graph_, with_images(n), device_.caps(), options_.plan);
+  }
   const int64_t wanted = run_bytes(ready->plan);
   if (wanted > device_.caps().memory_bytes) {
     throw unavailable("{}: a batch of {} images needs {} bytes of memory, {} has {}; give a smaller --batch",
                       graph_.name, n, wanted, device_.caps().description, device_.caps().memory_bytes);
   }
-  if (static_cast<int64_t>(arena_.bytes()) < ready->plan.arena_bytes) {
-    arena_ = {};
-    arena_ = device_.allocate(static_cast<size_t>(ready->plan.arena_bytes));
-  }
-  if (!reads_host_memory(device_)) {
-    const auto grow = [&](Buffer& buffer, int64_t bytes) {
-      if (static_cast<int64_t>(buffer.bytes()) >= bytes) return;
-      buffer = {};
-      buffer = device_.allocate(static_cast<size_t>(bytes));
-    };
-    grow(input_buffer_, bytes_of(ready->plan.input, options_.plan.input));
-    grow(output_buffer_, bytes_of(ready->plan.output, ElementType::f32));
-  }
+  make_room(ready->plan);
   place_constants(ready->plan);
   if (!ready_.empty() && same_steps(ready_.front()->plan, ready->plan)) {
     ready->full = ready_.front().get();
@@ -173,8 +169,23 @@ Engine::Ready& Engine::ready_for(int64_t n) {
   return *ready_.back();
 }
 
+/// Memory for a run of the plan; what is there and large enough stays.
+void Engine::make_room(const Plan& plan) {
+  const Observed part(options_.observer, {Stage::memory});
+  const auto grow = [&](Buffer& buffer, int64_t bytes) {
+    if (static_cast<int64_t>(buffer.bytes()) >= bytes) return;
+    buffer = {};
+    buffer = device_.allocate(static_cast<size_t>(bytes));
+  };
+  grow(arena_, plan.arena_bytes);
+  if (reads_host_memory(device_)) return;
+  grow(input_buffer_, bytes_of(plan.input, options_.plan.input));
+  grow(output_buffer_, bytes_of(plan.output, ElementType::f32));
+}
+
 void Engine::place_constants(const Plan& plan) {
   if (reads_host_memory(device_)) return;
+  const Observed part(options_.observer, {Stage::weights});
   for (const PlanStep& step : plan.steps) {
     for (const Location& input : step.inputs) {
       const auto value = static_cast<ValueId>(input.at);
@@ -189,6 +200,7 @@ void Engine::place_constants(const Plan& plan) {
 }
 
 void Engine::prepare(Ready& ready) {
+  const Observed part(options_.observer, {Stage::weights});
   for (const PlanStep& step : ready.plan.steps) {
     ready.prepared.push_back(step.prepared_bytes > 0 ? device_.allocate(step.prepared_bytes) : Buffer());
   }
@@ -256,6 +268,8 @@ void Engine::launch(Ready& ready, const void* input, void* output, std::vector<d
   for (size_t i = 0; i < ready.plan.steps.size(); ++i) {
     if (seconds != nullptr) stream_->synchronize();
     const auto begin = std::chrono::steady_clock::now();
+    const PlanStep& step = ready.plan.steps[i];
+    const Observed part(options_.observer, {Stage::step, step.name, step.kernel_name()});
     visit(
         ready, i, input, output, [&](const ConvKernel& kernel, const ConvArgs& args) { kernel.launch(args, *stream_); },
         [&](const OpKernel& kernel, const OpArgs& args) { kernel.launch(args, *stream_); });
@@ -301,12 +315,27 @@ void Engine::run_batches(const void* images, int64_t n, float* output, std::vect
     if (reads_host_memory(device_)) {
       launch(ready, from, to, seconds);
     } else {
-      stream_->upload(input_buffer_.data(), from, static_cast<size_t>(count * image_bytes));
+      upload(from, count * image_bytes);
       launch(ready, input_buffer_.data(), output_buffer_.data(), seconds);
-      stream_->download(to, output_buffer_.data(), static_cast<size_t>(bytes_of(ready.plan.output, ElementType::f32)));
+      download(to, bytes_of(ready.plan.output, ElementType::f32));
     }
   }
   stream_->synchronize();
+}
+
+void Engine::upload(const void* from, int64_t bytes) {
+  const Observed part(options_.observer, {.stage = Stage::upload, .bytes = bytes});
+  stream_->upload(input_buffer_.data(), from, static_cast<size_t>(bytes));
+}
+
+void Engine::download(void* to, int64_t bytes) {
+  if (options_.observer != nullptr) {
+    // The copy would wait for the steps, and be charged with them.
+    const Observed part(options_.observer, {Stage::waiting});
+    stream_->synchronize();
+  }
+  const Observed part(options_.observer, {.stage = Stage::download, .bytes = bytes});
+  stream_->download(to, output_buffer_.data(), static_cast<size_t>(bytes));
 }
 
 }  // namespace convlab

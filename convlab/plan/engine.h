@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "convlab/base/stage.h"
 #include "convlab/device/device.h"
 #include "convlab/model/graph.h"
 #include "convlab/plan/fold.h"
@@ -17,7 +18,8 @@ namespace convlab {
 
 struct EngineOptions {
   PlanOptions plan;
-  int64_t batch = 0;  ///< images a batch; 0: as many as fit into an arena of bounded size
+  int64_t batch = 0;                  ///< images a batch; 0: as many as fit into an arena of bounded size
+  StageObserver* observer = nullptr;  ///< see Engine::observe()
 };
 
 /// A graph, ready to run on one device: weights are there and prepared, memory is taken. One thread at a time.
@@ -43,6 +45,13 @@ class Engine {
   /// The chains of linear operators that the graph had, and what became of them; empty unless the plan is folded.
   const std::vector<Folding>& foldings() const { return foldings_; }
 
+  /// From now on this one is told of each part of the work, before and after; null: none is. It must outlive the
+  /// engine, or be taken away in time. With one, a run also waits for its steps before it fetches the scores.
+  void observe(StageObserver* observer) { options_.observer = observer; }
+
+  /// On which everything runs, in order.
+  Stream& stream() { return *stream_; }
+
   /// Seconds that packing the weights took, when the engine was made.
   double prepare_seconds() const { return prepare_seconds_; }
 
@@ -65,13 +74,17 @@ class Engine {
   Shape with_images(int64_t n) const;
   void check_count(int64_t n) const;
   int64_t choose_batch(int64_t most) const;
+  void plan_batches(Graph graph, int64_t images);
   Ready& ready_for(int64_t n);
+  void make_room(const Plan& plan);
   void place_constants(const Plan& plan);
   void prepare(Ready& ready);
   const void* address(const Location& location, const void* input, const void* output) const;
   template <class OnConv, class OnOp>
   void visit(Ready& ready, size_t step, const void* input, void* output, OnConv on_conv, OnOp on_op);
   void run_batches(const void* images, int64_t n, float* output, std::vector<double>* seconds);
+  void upload(const void* from, int64_t bytes);
+  void download(void* to, int64_t bytes);
   void launch(Ready& ready, const void* input, void* output, std::vector<double>* seconds);
 
   Device& device_;

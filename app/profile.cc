@@ -1,0 +1,165 @@
+// convlab profile: nvprof's tables for a run, what in them makes up 90 % of the time and for which layer, and where the
+// time of a whole run went.
+
+#include <unistd.h>
+
+#include <memory>
+#include <optional>
+
+#include "app/command.h"
+#include "app/course_lines.h"
+#include "app/options.h"
+#include "app/profile_json.h"
+#include "app/run.h"
+#include "app/whole_run.h"
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/device/cuda.h"
+#include "convlab/plan/labels.h"
+#include "convlab/profile/nvprof.h"
+#include "convlab/profile/recorder.h"
+#include "convlab/profile/trace.h"
+
+namespace convlab::app {
+namespace {
+
+struct ProfileOptions {
+  RunOptions run;
+  bool csv = false, gpu_trace = false;
+  std::string trace;
+
+  /// The command whose run is profiled: "convlab run fa19 --device cuda".
+  std::string command() const { return fmt::format("{}", fmt::join(run_command(run), " ")); }
+};
+
+std::unique_ptr<Recorder> make_recorder(const std::string& device) {
+  if (device == "simt") return make_host_recorder(DeviceKind::simt);
+  const bool cuda = device.starts_with("cuda") || (device == "auto" && cuda_present());
+  return cuda ? make_cuda_recorder() : make_host_recorder(DeviceKind::cpu);
+}
+
+/// The profiled program: loads, runs the network `repeat` times, and compares the labels.
+class Program {
+ public:
+  Program(const ProfileOptions& options, Recorder& recorder)
+      : recorder_(recorder), classifier_(load_classifier(options.run.classify, &recorder)) {
+    const int64_t count = classifier_.count();
+    scores_.resize(static_cast<size_t>(element_count(classifier_.engine->output_shape(count))));
+    for (int64_t pass = 0; pass < options.run.repeat; ++pass) {
+      run_network();
+      const Observed part(&recorder_, {Stage::labels});
+      accuracy_ = accuracy_of(labels_of(scores_, static_cast<int64_t>(scores_.size()) / count), classifier_);
+    }
+  }
+
+  void run_network() {
+    classifier_.engine->run(classifier_.images.values<uint8_t>().data(), classifier_.count(), scores_.data());
+  }
+
+  const Classifier& classifier() const { return classifier_; }
+  double accuracy() const { return accuracy_; }
+
+  ProfilingCheck check() {
+    return check_profiling(*classifier_.engine, recorder_, [this] { run_network(); });
+  }
+
+ private:
+  Recorder& recorder_;
+  Classifier classifier_;
+  std::vector<float> scores_;
+  double accuracy_ = 0;
+};
+
+std::string table(const ProfileOptions& options, const Recording& recording, const ProfileSummary& summary) {
+  const int process = ::getpid();
+  const std::string command = options.command();
+  if (options.gpu_trace) {
+    return options.csv ? nvprof_gpu_trace_csv(process, command, recording)
+                       : nvprof_gpu_trace(process, command, recording);
+  }
+  return options.csv ? nvprof_summary_csv(process, command, summary) : nvprof_summary(process, command, summary);
+}
+
+void print_lists(Output& output, const ProfileSummary& summary) {
+  const bool gpu = summary.device == DeviceKind::cuda;
+  output.print("\n{} that together take more than {:.0f} % of the time {}:\n{}", gpu ? "Kernels and copies" : "Kernels",
+               100 * kReportedShare, gpu ? "on the GPU" : "in kernels",
+               to_text(rows_above(summary.activities, kReportedShare)));
+  output.print("\n{} that together take more than {:.0f} % of the time in calls:\n{}", gpu ? "API calls" : "Host calls",
+               100 * kReportedShare, to_text(rows_above(summary.calls, kReportedShare)));
+  output.print("\n{}", kKernelsVersusApiCalls);
+}
+
+void print_check(Output& output, const ProfilingCheck& check) {
+  output.print(
+      "\nProfiling made the network {:.2f} % slower: {:.3f} ms instead of {:.3f} ms, medians of {} passes each in "
+      "turn;\n"
+      "switching it on and off took {:.3f} ms, outside of these.\n",
+      100 * check.overhead(), check.profiled_s * 1e3, check.plain_s * 1e3, check.passes, check.start_stop_s * 1e3);
+  if (check.timed_kernels_s) {
+    output.print("Kernels of a pass: {:.3f} ms by the profile, {:.3f} ms by events without it ({:+.2f} %).\n",
+                 check.recorded_kernels_s * 1e3, *check.timed_kernels_s * 1e3,
+                 100 * (check.recorded_kernels_s / *check.timed_kernels_s - 1));
+  }
+}
+
+void profile(const ProfileOptions& options, Output& output) {
+  // Before this process touches a GPU, so that the run starts as cold as any. A table that a program reads is alone.
+  const bool table_only = options.csv && !output.wants_json();
+  std::optional<StartupBill> bill;
+  if (!table_only) bill = make_bill(time_whole_run(options.run));
+
+  const std::unique_ptr<Recorder> recorder = make_recorder(options.run.classify.compute.device);
+  recorder->start();
+  Program program(options, *recorder);
+  Recording recording = recorder->stop();
+  recording.device_name = program.classifier().device->caps().description;
+  const ProfileSummary summary = summarize(recording);
+
+  const ClassifyOptions& classify = options.run.classify;
+  if (!options.csv) {
+    output.print("{}{}{}{}", nvprof_begin(::getpid(), options.command()), kLoadingData, kLoadingModel, kNewInference);
+    output.print("Correctness: {} Model: {}\n", python_repr(program.accuracy()), program.classifier().course_model);
+  }
+  output.print("{}", table(options, recording, summary));
+  if (!options.trace.empty()) {
+    write_file(options.trace, chrome_trace(recording).dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  if (table_only) return;
+
+  const ProfilingCheck check = program.check();
+  if (!options.csv) {
+    print_lists(output, summary);
+    print_check(output, check);
+    output.print("\nWhere the time of a whole run went ({}):\n{}", options.command(), to_text(*bill));
+  }
+  output.json({{"command", options.command()},
+               {"model", classify.model},
+               {"images", program.classifier().count()},
+               {"accuracy", program.accuracy()},
+               {"device", name_of(recording.device)},
+               {"device_name", recording.device_name},
+               {"math", name_of(classify.compute.math())},
+               {"plan", name_of(classify.plan)},
+               {"recorded_s", static_cast<double>(recording.end_ns - recording.begin_ns) * 1e-9},
+               {"summary", to_json(summary)},
+               {"trace", to_json(recording)},
+               {"profiling", to_json(check)},
+               {"startup", to_json(*bill)}});
+}
+
+}  // namespace
+
+Action declare_profile(CLI::App& parser) {
+  auto options = std::make_shared<ProfileOptions>();
+  add_run_options(parser, options->run);
+  parser.add_flag("--csv", options->csv, "the table as nvprof --csv writes it, and nothing else");
+  parser.add_flag("--gpu-trace", options->gpu_trace, "one line a kernel or copy, in order, instead of the summary");
+  add_text(parser, "--trace", options->trace, "FILE", "write a trace for chrome://tracing or Perfetto");
+  return [options](Output& output) {
+    if (!options->trace.empty()) require_writable("--trace", options->trace);
+    profile(*options, output);
+  };
+}
+
+}  // namespace convlab::app

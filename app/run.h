@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/classify.h"
+
+namespace convlab::app {
+
+/// What `run` and `profile` have in common.
+struct RunOptions {
+  ClassifyOptions classify;
+  int64_t repeat = 1;
+};
+
+void add_run_options(CLI::App& parser, RunOptions& options);
+
+/// The words of the command that these are: "convlab", "run", "fa19", and then what is not as it is by default.
+std::vector<std::string> run_command(const RunOptions& options);
+
+}  // namespace convlab::app

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "app/run.h"
+#include "convlab/profile/startup.h"
+
+namespace convlab::app {
+
+/// Runs `convlab run` with these options in a process of its own, from a cold start to its end. Error of the kind and
+/// with the message with which it fails.
+WholeRun time_whole_run(const RunOptions& options);
+
+}  // namespace convlab::app

@@ -1,0 +1,112 @@
+#include "convlab/profile/startup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace convlab {
+namespace {
+
+struct Entry {
+  Stage stage;
+  std::string_view name, remedy;
+};
+
+constexpr std::string_view kProcessRemedy = "link fewer and smaller libraries, or keep one process for many runs";
+constexpr std::string_view kExitRemedy = "keep one process for many runs; a GPU's context takes time to take down, too";
+
+/// Stages as a bill names them. Several may share a line, and then stand together.
+constexpr std::array kEntries{
+    Entry{Stage::driver, "driver init", "run nvidia-persistenced, so that the driver stays loaded between processes"},
+    Entry{Stage::context, "context", "read data and model in another thread meanwhile"},
+    Entry{Stage::model, "model", "read it while the GPU's context is created"},
+    Entry{Stage::data, "data", "read it while the GPU's context is created; unpack the images once, and keep them so"},
+    Entry{Stage::scaling, "data: scaling the images", "let the device scale the original images, 28x28"},
+    Entry{Stage::planning, "planning", "keep the plan of a model"},
+    Entry{Stage::memory, "first allocation", "a smaller --batch needs a smaller arena"},
+    Entry{Stage::weights, "weights: transfer and packing", "keep packed weights in a file"},
+    Entry{Stage::upload, "transfers", "copy from pinned memory, and as bytes, not floats"},
+    Entry{Stage::step, "module load or JIT, algorithm search (first launches)",
+          "build for this GPU's architecture, so that nothing is compiled; fix the kernel by --kernel, so that nothing "
+          "is searched"},
+    Entry{Stage::waiting, "first pass (warm-up)",
+          "a faster kernel; and only who measures needs a pass before the measured one"},
+    Entry{Stage::download, "transfers", "copy from pinned memory, and as bytes, not floats"},
+    Entry{Stage::labels, "labels", ""},
+    Entry{Stage::passes, "steady state (measured passes)", "a faster kernel: see the lists above"},
+    Entry{Stage::ceilings, "measuring the machine's ceilings", "needed for the last column of the table alone"},
+    Entry{Stage::release, "giving memory back", "leave it to the end of the process"},
+};
+
+const Entry& entry_of(Stage stage, DeviceKind device) {
+  // A host's device has no context to speak of, and what that entry recommends would not help it.
+  static constexpr Entry kOpening{Stage::context, "opening the device", ""};
+  if (stage == Stage::context && device != DeviceKind::cuda) return kOpening;
+  // Only a GPU's launch returns before its work is done: on a host, the first pass is the steps themselves.
+  if (stage == Stage::step && device != DeviceKind::cuda) stage = Stage::waiting;
+  return *std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& each) { return each.stage == stage; });
+}
+
+}  // namespace
+
+void StageLog::begin(const Part& part) {
+  stage_ = part.stage;
+  begin_ = std::chrono::steady_clock::now();
+}
+
+void StageLog::end() {
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  const auto known =
+      std::find_if(times_.begin(), times_.end(), [&](const StageTime& each) { return each.stage == stage_; });
+  if (known == times_.end()) {
+    times_.push_back({stage_, seconds});
+  } else {
+    known->seconds += seconds;
+  }
+}
+
+const Stage* find_stage(std::string_view name) {
+  const auto found =
+      std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& each) { return name_of(each.stage) == name; });
+  return found == kEntries.end() ? nullptr : &found->stage;
+}
+
+const BillPart& StartupBill::largest() const {
+  return *std::max_element(parts.begin(), parts.end(),
+                           [](const auto& a, const auto& b) { return a.seconds < b.seconds; });
+}
+
+StartupBill make_bill(const WholeRun& run) {
+  StartupBill bill{.wall_s = run.ended_s, .parts = {{"process and library load", run.main_s, kProcessRemedy}}};
+  for (const StageTime& time : run.stages) {
+    const Entry& entry = entry_of(time.stage, run.device);
+    const auto same = std::find_if(bill.parts.begin(), bill.parts.end(),
+                                   [&](const BillPart& part) { return part.name == entry.name; });
+    if (same != bill.parts.end()) {
+      same->seconds += time.seconds;
+    } else {
+      bill.parts.push_back({std::string(entry.name), time.seconds, entry.remedy});
+    }
+  }
+  bill.parts.push_back({"end of the process", run.ended_s - run.done_s, kExitRemedy});
+  bill.unattributed_s = bill.wall_s;
+  for (const BillPart& part : bill.parts) bill.unattributed_s -= part.seconds;
+  return bill;
+}
+
+std::string to_text(const StartupBill& bill) {
+  std::string text;
+  const auto line = [&](double seconds, std::string_view name) {
+    text += fmt::format("  {:>10.3f} ms  {:>5.1f} %  {}\n", seconds * 1e3, 100 * seconds / bill.wall_s, name);
+  };
+  for (const BillPart& part : bill.parts) line(part.seconds, part.name);
+  line(bill.unattributed_s, "anything else");
+  line(bill.wall_s, "wall time of the run");
+  const BillPart& largest = bill.largest();
+  text += fmt::format("The largest: {}.{}\n", largest.name,
+                      largest.remedy.empty() ? "" : fmt::format(" Remedy: {}.", largest.remedy));
+  return text;
+}
+
+}  // namespace convlab

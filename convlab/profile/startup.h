@@ -1,0 +1,64 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convlab/base/stage.h"
+#include "convlab/device/device.h"
+
+namespace convlab {
+
+struct StageTime {
+  Stage stage = Stage::step;
+  double seconds = 0;
+};
+
+/// Adds up how long each stage took, in the order in which they came first.
+class StageLog final : public StageObserver {
+ public:
+  void begin(const Part& part) override;
+  void end() override;
+  const std::vector<StageTime>& times() const { return times_; }
+
+ private:
+  std::vector<StageTime> times_;
+  Stage stage_ = Stage::step;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+/// A process that has ended, as it was seen from outside and as it told itself; seconds from its being started.
+struct WholeRun {
+  DeviceKind device = DeviceKind::cpu;
+  double main_s = 0;   ///< when main() began
+  double done_s = 0;   ///< when it had told its times
+  double ended_s = 0;  ///< when it was gone: its wall time
+  std::vector<StageTime> stages;
+};
+
+struct BillPart {
+  std::string name;
+  double seconds = 0;
+  std::string_view remedy;  ///< what would make it smaller; "" where there is nothing to gain
+};
+
+/// Where the wall time of a whole run went.
+struct StartupBill {
+  double wall_s = 0;
+  std::vector<BillPart> parts;  ///< in the order in which they came
+  double unattributed_s = 0;    ///< wall_s - the parts: what no stage covers
+
+  /// The part that took longest. There must be one.
+  const BillPart& largest() const;
+};
+
+/// A stage of the name that a run tells, or nullptr.
+const Stage* find_stage(std::string_view name);
+
+StartupBill make_bill(const WholeRun& run);
+
+/// The bill as a table, and what would shorten its largest part.
+std::string to_text(const StartupBill& bill);
+
+}  // namespace convlab

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "convlab/profile/activity.h"
+
+namespace convlab {
+
+/// The recording as chrome://tracing and Perfetto read it: an array of events in microseconds from the recording's
+/// begin. Process 0 is the host, with a row for the program's parts and one a thread for its calls; process 1 is the
+/// device, with one row a stream. An arrow leads from a call to what it made the device do.
+nlohmann::ordered_json chrome_trace(const Recording& recording);
+
+}  // namespace convlab

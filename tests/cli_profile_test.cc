@@ -1,0 +1,151 @@
+// `convlab profile` on the real data: what it prints, what its files hold, and what it does not take.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "tests/program.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+using Json = nlohmann::json;
+
+std::string profile(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"profile", "sp19", "-n", "100", "--device", "cpu"});
+  const ProgramRun run = run_program(arguments);
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.complaint, IsEmpty());
+  return run.output;
+}
+
+TEST(CliProfile, PrintsTablesListsOverheadAndBill) {
+  const std::string text = profile({});
+  EXPECT_THAT(text,
+              ContainsRegex("^==[0-9]+== NVPROF is profiling process [0-9]+, command: convlab run sp19 --images 100 "
+                            "--device cpu\n"));
+  EXPECT_THAT(text, HasSubstr("New Inference\nCorrectness: 0."));
+  EXPECT_THAT(text, HasSubstr("            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n"));
+  EXPECT_THAT(text, ContainsRegex("\n CPU activities: +[0-9.]+%  [0-9.]+[mun]?s +[0-9]+ .*  cpu\\."));
+  EXPECT_THAT(text, ContainsRegex("\n     Host calls: +[0-9.]+%  [0-9.]+[mun]?s +[0-9]+ "));
+  EXPECT_THAT(text, ContainsRegex("Kernels that together take more than 90 %.*\n +[0-9.]+%.*\n +for .*conv"));
+  EXPECT_THAT(text, HasSubstr("Host calls that together take more than 90 %"));
+  EXPECT_THAT(text, HasSubstr("A kernel is code"));
+  EXPECT_THAT(text, ContainsRegex("Profiling made the network -?[0-9.]+ % slower"));
+  EXPECT_THAT(text, ContainsRegex(" 100\\.0 %  wall time of the run\nThe largest: .*\n$"));
+}
+
+TEST(CliProfile, JsonHoldsWhatIsPrinted) {
+  const Json json = Json::parse(profile({"--json", "-", "--repeat", "2"}));
+  EXPECT_EQ(json["device"], "cpu");
+  EXPECT_EQ(json["images"], 100);
+  EXPECT_GT(json["accuracy"], 0.7);
+  EXPECT_THAT(json["command"].get<std::string>(), StartsWith("convlab run sp19 --images 100"));
+
+  double kernels_s = 0, share = 0;
+  std::set<std::string> layers;
+  for (const Json& row : json["summary"]["activities"]) {
+    kernels_s += row["time_s"].get<double>();
+    share += row["share"].get<double>();
+    EXPECT_LE(row["min_s"], row["max_s"]);
+    double parts_s = 0;
+    for (const Json& part : row["parts"]) {
+      parts_s += part["time_s"].get<double>();
+      layers.insert(part["name"]);
+    }
+    EXPECT_NEAR(parts_s, row["time_s"].get<double>(), 1e-9);
+  }
+  EXPECT_NEAR(share, 1, 1e-9);
+  EXPECT_GT(kernels_s, 0);
+  EXPECT_LT(kernels_s, json["recorded_s"]);
+  EXPECT_GE(layers.size(), 4u);
+  EXPECT_FALSE(json["summary"]["top_activities"].empty());
+  EXPECT_FALSE(json["summary"]["top_calls"].empty());
+  double trace_s = 0;
+  for (const Json& row : json["trace"]) trace_s += row["duration_s"].get<double>();
+  EXPECT_NEAR(trace_s, kernels_s, 1e-9);
+
+  EXPECT_GT(json["profiling"]["plain_s"], 0);
+  EXPECT_TRUE(json["profiling"].contains("overhead"));
+
+  const Json& bill = json["startup"];
+  double sum = 0;
+  for (const Json& part : bill["parts"]) {
+    EXPECT_GE(part["s"].get<double>(), 0) << part;
+    sum += part["s"].get<double>();
+  }
+  const double wall = bill["wall_s"];
+  EXPECT_NEAR(sum, wall, 0.03 * wall);
+  EXPECT_GT(wall, 0.01);
+}
+
+TEST(CliProfile, CsvIsTheTableAlone) {
+  const std::string text = profile({"--csv"});
+  EXPECT_THAT(text, ContainsRegex("^==[0-9]+== Profiling application: .*\n==[0-9]+== Profiling result:\n\"Type\","));
+  const std::regex row("\"(CPU activities|Host calls)\",[0-9.]+,[0-9.]+,[0-9]+,[0-9.]+,[0-9.]+,[0-9.]+,\"[^\"]+\"");
+  std::istringstream lines(text);
+  std::string line;
+  for (int i = 0; i < 4; ++i) std::getline(lines, line);
+  EXPECT_EQ(line, ",%,ms,,ms,ms,ms,");
+  int rows = 0;
+  for (; std::getline(lines, line); ++rows) EXPECT_TRUE(std::regex_match(line, row)) << line;
+  EXPECT_GT(rows, 5);
+}
+
+TEST(CliProfile, GpuTraceHasALineALaunch) {
+  const std::string text = profile({"--gpu-trace"});
+  EXPECT_THAT(text, HasSubstr("   Start  Duration            Grid Size      Block Size"));
+  EXPECT_THAT(text, ContainsRegex("\n *[0-9.]+ms +[0-9.]+[mu]s +- .* cpu\\.softmax \\[[0-9]+\\]\n"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("Time(%)")));
+  EXPECT_THAT(profile({"--gpu-trace", "--csv"}), HasSubstr("\"Start\",\"Duration\",\"Grid X\""));
+}
+
+TEST(CliProfile, TraceIsAnArrayOfEvents) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "trace.json").string();
+  profile({"--trace", path, "--csv"});
+  std::ifstream file(path);
+  const Json trace = Json::parse(file);
+  ASSERT_TRUE(trace.is_array());
+  std::set<std::string> categories;
+  for (const Json& event : trace) {
+    EXPECT_TRUE(event.contains("ph") && event.contains("pid") && event.contains("tid") && event.contains("name"));
+    if (event["ph"] != "X") continue;
+    categories.insert(event["cat"]);
+    EXPECT_GE(event["ts"].get<double>(), 0);
+    EXPECT_GE(event["dur"].get<double>(), 0);
+  }
+  EXPECT_THAT(categories, testing::UnorderedElementsAre("kernel", "api", "layer"));
+}
+
+TEST(CliProfile, FailsAsTheRunWould) {
+  const auto expect_failure = [](const std::vector<std::string>& arguments, int status, const std::string& words) {
+    const ProgramRun run = run_program(arguments);
+    EXPECT_EQ(run.status, status) << testing::PrintToString(arguments);
+    EXPECT_THAT(run.output, IsEmpty());
+    EXPECT_THAT(run.complaint, StartsWith("convlab: "));
+    EXPECT_THAT(run.complaint, HasSubstr(words));
+  };
+  expect_failure({"profile", "fa91"}, 2, "fa19");
+  expect_failure({"profile", "fa91", "--csv"}, 2, "fa19");
+  expect_failure({"profile", "--kernel", "cpu.refrence", "-n", "1"}, 2, "cpu.reference");
+  expect_failure({"profile", "--data", "/nowhere"}, 2, "/nowhere");
+  expect_failure({"profile", "-n", "0"}, 2, "--images");
+  expect_failure({"profile", "--trace", "/no/such/folder/t.json"}, 2, "--trace");
+  expect_failure({"profile", "--trace", "/no/such/folder/t.json", "--gpu-trase"}, 2, "--gpu-trace");
+  if (run_program({"run", "-n", "1", "--device", "cuda"}).status == 0) GTEST_SKIP() << "there is a GPU";
+  expect_failure({"profile", "-n", "1", "--device", "cuda"}, 3, "CUDA");
+  expect_failure({"profile", "-n", "1", "--device", "cuda", "--csv"}, 3, "GPU");
+}
+
+}  // namespace
+}  // namespace convlab
