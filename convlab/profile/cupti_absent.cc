@@ -1,15 +1,14 @@
-// Takes the place of cupti_recorder.cc and event_seconds.cc in a build without CUDA.
+// Takes the place of cupti_recorder.cc in a build without CUDA, or without CUPTI's headers.
 
 #include "convlab/base/error.h"
-#include "convlab/profile/overhead.h"
 #include "convlab/profile/recorder.h"
 
 namespace convlab {
 
 std::unique_ptr<Recorder> make_cuda_recorder() {
-  throw unavailable("profiling a GPU: this build has no CUDA support; configure with -DCONVLAB_CUDA=ON");
+  throw unavailable(
+      "profiling a GPU: this build has no CUDA support, or was made without CUPTI's headers; configure with "
+      "-DCONVLAB_CUDA=ON where the whole CUDA toolkit is installed");
 }
-
-std::optional<double> event_seconds(Engine&, const std::function<void()>&) { return {}; }
 
 }  // namespace convlab

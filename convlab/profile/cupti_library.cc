@@ -1,0 +1,80 @@
+#include "convlab/profile/cupti_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kMajor = CUPTI_API_VERSION / 10000;
+
+/// File names for dlopen(), in the order of trying.
+std::vector<std::string> candidates() {
+  const std::string file = fmt::format("libcupti.so.{}", kMajor);
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  std::vector<std::string> paths;
+  if (!error) paths.push_back((program.parent_path() / file).string());
+  paths.push_back(file);
+  for (const std::string folder : {"/usr/local/cuda", "/opt/cuda"}) {
+    for (const char* below : {"extras/CUPTI/lib64", "lib64", "lib"}) {
+      paths.push_back(fmt::format("{}/{}/{}", folder, below, file));
+    }
+  }
+  return paths;
+}
+
+}  // namespace
+
+CuptiLibrary::CuptiLibrary() {
+  const std::vector<std::string> paths = candidates();
+  for (const std::string& path : paths) {
+    if (library_ == nullptr) library_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  if (library_ == nullptr) {
+    throw unavailable(
+        "profiling a GPU needs NVIDIA's CUPTI of CUDA {}, and there is no {}; install the CUDA toolkit's CUPTI, or put "
+        "the library beside the program",
+        kMajor, fmt::join(paths, ", "));
+  }
+  decltype(&cuptiGetVersion) get_version = nullptr;
+  find(get_version, "cuptiGetVersion");
+  uint32_t version = 0;
+  if (get_version(&version) != CUPTI_SUCCESS || static_cast<int>(version) / 10000 != kMajor) {
+    throw unavailable("profiling a GPU: this build is for CUPTI {} and finds version {}; install CUDA {}'s CUPTI",
+                      CUPTI_API_VERSION, version, kMajor);
+  }
+  find(activity_enable, "cuptiActivityEnable");
+  find(activity_disable, "cuptiActivityDisable");
+  find(activity_register_callbacks, "cuptiActivityRegisterCallbacks");
+  find(activity_flush_all, "cuptiActivityFlushAll");
+  find(activity_next_record, "cuptiActivityGetNextRecord");
+  find(push_external_id, "cuptiActivityPushExternalCorrelationId");
+  find(pop_external_id, "cuptiActivityPopExternalCorrelationId");
+  find(callback_name, "cuptiGetCallbackName");
+  find(timestamp, "cuptiGetTimestamp");
+  find(result_string, "cuptiGetResultString");
+}
+
+template <class Function>
+void CuptiLibrary::find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(library_, name));
+  if (function == nullptr) throw unavailable("profiling a GPU: the CUPTI found here has no {}", name);
+}
+
+void CuptiLibrary::check(CUptiResult result, const char* what) const {
+  if (result == CUPTI_SUCCESS) return;
+  const char* words = nullptr;
+  if (result_string(result, &words) != CUPTI_SUCCESS || words == nullptr) words = "unknown error";
+  const char* advice = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+                           ? "; another profiler is at work on this process: run without it"
+                           : "";
+  throw unavailable("profiling a GPU: {}: {} (CUPTI error {}){}", what, words, static_cast<int>(result), advice);
+}
+
+}  // namespace convlab

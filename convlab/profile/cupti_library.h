@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cupti.h>
+
+#include <string>
+
+namespace convlab {
+
+/// NVIDIA's CUPTI, which comes with the CUDA toolkit and not with the driver: loaded when it is wanted, since a program
+/// that does not profile must run without it. Its functions, as cupti.h declares them; it stays loaded.
+class CuptiLibrary {
+ public:
+  /// Error(unavailable) with the places that were looked at, or with the version where it is another one than this
+  /// build's: beside the program, where the system's loader looks, and where toolkits are installed.
+  CuptiLibrary();
+
+  decltype(&cuptiActivityEnable) activity_enable = nullptr;
+  decltype(&cuptiActivityDisable) activity_disable = nullptr;
+  decltype(&cuptiActivityRegisterCallbacks) activity_register_callbacks = nullptr;
+  decltype(&cuptiActivityFlushAll) activity_flush_all = nullptr;
+  decltype(&cuptiActivityGetNextRecord) activity_next_record = nullptr;
+  decltype(&cuptiActivityPushExternalCorrelationId) push_external_id = nullptr;
+  decltype(&cuptiActivityPopExternalCorrelationId) pop_external_id = nullptr;
+  decltype(&cuptiGetCallbackName) callback_name = nullptr;
+  decltype(&cuptiGetTimestamp) timestamp = nullptr;
+  decltype(&cuptiGetResultString) result_string = nullptr;
+
+  /// Error(unavailable) that says `what` failed, in CUPTI's words, unless `result` is success.
+  void check(CUptiResult result, const char* what) const;
+
+ private:
+  template <class Function>
+  void find(Function& function, const char* name);
+
+  void* library_ = nullptr;
+};
+
+}  // namespace convlab

@@ -1,0 +1,9 @@
+// Takes the place of event_seconds.cc in a build without CUDA.
+
+#include "convlab/profile/overhead.h"
+
+namespace convlab {
+
+std::optional<double> event_seconds(Engine&, const std::function<void()>&) { return {}; }
+
+}  // namespace convlab
