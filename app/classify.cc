@@ -10,6 +10,7 @@
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/measure/summary.h"
 #include "convlab/model/zoo.h"
 #include "convlab/plan/labels.h"
 
@@ -19,12 +20,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 /// The side of the images that the model takes; `wanted` is --size, 0 where it was not given.
 int64_t image_side(const Graph& graph, int64_t wanted) {
@@ -183,6 +178,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
 
   Classification result{.network_seconds = median(network_seconds)};
   result.accuracy = accuracy_of(labels, classifier);
+  result.labels = std::move(labels);
   for (size_t i = 0; i < steps; ++i) {
     LayerResult layer = describe_layer(engine.plan().steps[i], engine.batch(), count);
     layer.seconds = median(step_seconds[i]);

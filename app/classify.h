@@ -56,6 +56,7 @@ struct LayerResult {
 struct Classification {
   double accuracy = 0;         ///< right answers / images
   double network_seconds = 0;  ///< images in memory to labels
+  std::vector<int> labels;     ///< the class of each image, as the network sees it
   std::vector<LayerResult> layers;
 };
 

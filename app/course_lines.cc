@@ -54,7 +54,8 @@ Json to_json(const ClassifyOptions& options, const Classifier& classifier, const
           {"network_s", result.network_seconds},
           {"load_s", classifier.load_seconds},
           {"total_s", usage.elapsed_s},
-          {"max_rss_kb", usage.max_rss_kb}};
+          {"max_rss_kb", usage.max_rss_kb},
+          {"labels", result.labels}};
 }
 
 }  // namespace convlab::app

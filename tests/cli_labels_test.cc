@@ -1,0 +1,55 @@
+// Every kernel of the CPU, and every plan, sees the same classes in real images, network by network.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "convlab/kernels/registry.h"
+#include "convlab/model/zoo.h"
+#include "tests/program.h"
+
+namespace convlab {
+namespace {
+
+using nlohmann::json;
+
+json classify(const std::string& model, const std::vector<std::string>& options) {
+  std::vector<std::string> arguments{"run", model, "--device", "cpu", "-n", "1000", "--json", "-"};
+  arguments.insert(arguments.end(), options.begin(), options.end());
+  const ProgramRun run = run_program(arguments);
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  return run.status == 0 ? json::parse(run.output) : json{{"labels", json::array()}};
+}
+
+class Labels : public testing::TestWithParam<std::string> {};
+
+TEST_P(Labels, AreThoseOfTheReferenceWhateverTheKernel) {
+  const json expected = classify(GetParam(), {"--kernel", "cpu.reference", "--plan", "layers"});
+  ASSERT_EQ(expected["labels"].size(), 1000U);
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.device != DeviceKind::cpu || kernel.info.math != Math::fp32) continue;
+    if (kernel.info.name == "cpu.reference") continue;
+    for (const char* plan : {"layers", "fused"}) {
+      const json result = classify(GetParam(), {"--kernel", std::string(kernel.info.name), "--plan", plan});
+      EXPECT_EQ(result["labels"], expected["labels"]) << kernel.info.name << " " << plan;
+    }
+  }
+  EXPECT_EQ(classify(GetParam(), {"--plan", "folded"})["labels"], expected["labels"]);
+}
+
+std::vector<std::string> models() {
+  std::vector<std::string> names;
+  for (const ShippedModel& model : shipped_models()) names.emplace_back(model.name);
+  return names;
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& model) {
+  std::string name = model.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, Labels, testing::ValuesIn(models()), test_name);
+
+}  // namespace
+}  // namespace convlab
