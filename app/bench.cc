@@ -33,6 +33,7 @@ struct BenchOptions {
   std::optional<Math> math;
   ComputeOptions compute;
   Effort effort;
+  int64_t most_samples = 500;
   bool sweep = false, ceilings = false;
 };
 
@@ -225,6 +226,8 @@ void print_ceilings(Output& output, const Ceilings& ceilings) {
 }
 
 void bench(const BenchOptions& options, Output& output) {
+  Effort effort = options.effort;
+  effort.most = static_cast<int>(options.most_samples);
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
   const DeviceKind kind = device->caps().kind;
   const std::vector<ConvProblem> problems = chosen_problems(options, kind);
@@ -251,13 +254,11 @@ void bench(const BenchOptions& options, Output& output) {
       if (refusal) {
         table.refused(*kernel, *refusal);
       } else if (options.sweep) {
-        for (const Record& record : sweep(*kernel, arrays, ceilings, options.effort, output))
-          json.push_back(to_json(record));
+        for (const Record& record : sweep(*kernel, arrays, ceilings, effort, output)) json.push_back(to_json(record));
       } else if (other != nullptr) {
-        for (const Json& each : compared(*kernel, *other, arrays, ceilings, options.effort, output))
-          json.push_back(each);
+        for (const Json& each : compared(*kernel, *other, arrays, ceilings, effort, output)) json.push_back(each);
       } else {
-        records.push_back(measure(*kernel, arrays, ceilings, options.effort));
+        records.push_back(measure(*kernel, arrays, ceilings, effort));
         table.row(records.back());
         json.push_back(to_json(records.back()));
       }
@@ -297,6 +298,7 @@ Action declare_bench(CLI::App& parser) {
   parser.add_flag("--ceilings", options->ceilings, "measure the machine anew, not as kept from an earlier run");
   add_real(parser, "--seconds", options->effort.seconds, 0.001, 3600,
            "the most that a series of samples takes (default 1)");
+  add_int(parser, "--samples", options->most_samples, 1, 1'000'000, "the most samples of a series (default 500)");
   add_real(parser, "--spread", options->effort.spread, 0.0001, 1,
            "a series is long enough when its median is known to this share (default 0.01)");
   return [options](Output& output) { bench(*options, output); };

@@ -17,14 +17,14 @@ constexpr int64_t kMostFileBytes = int64_t{256} << 20;  // the largest of the fo
 std::filesystem::path find(const std::filesystem::path& folder, const std::string& name) {
   std::error_code error;
   for (const char* ending : {".gz", ""}) {
-    const std::filesystem::path path = folder / (name + ending);
+    std::filesystem::path path = folder / (name + ending);
     if (std::filesystem::exists(path, error)) return path;
   }
   return {};
 }
 
 std::filesystem::path require(const std::filesystem::path& folder, const std::string& name) {
-  const std::filesystem::path path = find(folder, name);
+  std::filesystem::path path = find(folder, name);
   if (!path.empty()) return path;
   throw bad_input(
       "{}: there is no {}.gz; it is one of the four files of Fashion-MNIST, which "

@@ -1,5 +1,6 @@
 #include "convlab/measure/record.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/error.h"
@@ -110,7 +111,14 @@ MachineState read_state(const Reader& from) {
 }  // namespace
 
 Json to_json(const Summary& summary) {
-  return {{"median", summary.median}, {"min", summary.min}, {"p95", summary.p95}, {"samples", summary.samples}};
+  // Nanoseconds: no clock here tells more, and files are read by people, too.
+  const auto rounded = [](double milliseconds) { return std::round(milliseconds * 1e6) * 1e-6; };
+  Json samples = Json::array();
+  for (const double sample : summary.samples) samples.push_back(rounded(sample));
+  return {{"median", rounded(summary.median)},
+          {"min", rounded(summary.min)},
+          {"p95", rounded(summary.p95)},
+          {"samples", std::move(samples)}};
 }
 
 Json to_json(const Ceilings& ceilings) {
