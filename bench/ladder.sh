@@ -4,7 +4,7 @@
 #
 #   bench/ladder.sh BINARY FOLDER        writes FOLDER/fa19.json, ... (Records, see docs/records.md) and FOLDER/verify.txt
 #
-# About five minutes on an H200. bench/ladder.py makes docs/ladder.md and the README's table from results/.
+# About five minutes on an H200.
 set -euo pipefail
 [ $# = 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 binary=$1 folder=$2
