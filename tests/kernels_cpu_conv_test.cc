@@ -34,7 +34,7 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
 
 INSTANTIATE_TEST_SUITE_P(Cpu, CpuConvolution,
                          testing::Combine(testing::ValuesIn(simd_targets()),
-                                          testing::Values("cpu.im2col_gemm", "cpu.direct")),
+                                          testing::Values("cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes")),
                          [](const auto& info) {
                            std::string name = std::get<1>(info.param);
                            std::replace(name.begin(), name.end(), '.', '_');
@@ -48,7 +48,24 @@ TEST_P(CpuConvolution, IsRight) {
   for (const char* text : kProblems) {
     for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {
       const CaseResult result = verify_kernel(kernel, step, *device, oracle);
-      EXPECT_EQ(result.outcome, Outcome::passed) << describe(step) << ": " << result.reason;
+      const bool refused = kernel.refuses(step, device->caps()).has_value();
+      EXPECT_EQ(result.outcome, refused ? Outcome::skipped : Outcome::passed)
+          << describe(step) << ": " << result.reason;
+    }
+  }
+}
+
+TEST(CpuConvolutionRefusals, AreFew) {
+  // So that no case above goes untested: cpu.direct refuses none of them, cpu.image_lanes unusual pooling alone.
+  const auto device = open_device("cpu", {.threads = 3});
+  for (const char* name : {"cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes"}) {
+    const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
+    for (const char* text : kProblems) {
+      for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {
+        const std::optional<Pool>& pool = step.epilogue.pool;
+        const bool may = kernel.image_lanes && pool && (!pool->is_max_2x2() || step.problem.terms() > 768);
+        EXPECT_EQ(kernel.refuses(step, device->caps()).has_value(), may) << name << " " << describe(step);
+      }
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -155,6 +156,107 @@ TEST_P(CpuGemm, DenseLayersAreRight) {
                            .constant = {false, true, false}},
                           to_text(addend).c_str());
   }
+}
+
+const OpKernel& kernel_named(std::string_view name) {
+  return *std::find_if(op_kernels().begin(), op_kernels().end(),
+                       [&](const OpKernel& each) { return each.name == name; });
+}
+
+/// Runs a kernel on inputs of which the first may be in lanes. The output is as the step wants it.
+std::vector<float> run_dense(const OpKernel& kernel, const OpStep& step, const std::vector<std::vector<float>>& values,
+                             int threads) {
+  const auto device = open_device("cpu", {.threads = threads});
+  const auto stream = device->make_stream();
+  std::vector<Buffer> buffers;
+  std::vector<const float*> inputs;
+  for (const std::vector<float>& each : values) {
+    buffers.push_back(device->allocate(each.size() * sizeof(float)));
+    std::copy(each.begin(), each.end(), static_cast<float*>(buffers.back().data()));
+    inputs.push_back(static_cast<const float*>(buffers.back().data()));
+  }
+  const Buffer prepared = device->allocate(kernel.prepared_bytes(step));
+  const size_t workspace_bytes = kernel.workspace_bytes(step);
+  const Buffer workspace = device->allocate(workspace_bytes + 64);
+  std::fill_n(static_cast<unsigned char*>(workspace.data()), workspace_bytes + 64, 0xff);
+  const int64_t count = element_count(step.output, step.output_layout);
+  const Buffer output = device->allocate(static_cast<size_t>(count + 16) * sizeof(float));
+  auto* y = static_cast<float*>(output.data());
+  std::fill_n(y, count + 16, NAN);
+  const OpArgs args{step, inputs, y, prepared.data(), workspace.data()};
+  kernel.prepare(args, *stream);
+  kernel.launch(args, *stream);
+  for (int64_t i = count; i < count + 16; ++i) EXPECT_TRUE(std::isnan(y[i])) << "written beyond the output";
+  for (size_t i = workspace_bytes; i < workspace_bytes + 64; ++i) {
+    EXPECT_EQ(static_cast<unsigned char*>(workspace.data())[i], 0xff) << "written beyond the workspace";
+  }
+  return {y, y + count};
+}
+
+/// Rows of `columns` as Layout::image_lanes has them, NaN in lanes without a row.
+std::vector<float> in_lanes(const std::vector<float>& rows, int64_t columns) {
+  const int64_t n = std::ssize(rows) / columns;
+  std::vector<float> lanes(static_cast<size_t>(element_count({n, columns}, Layout::image_lanes)), NAN);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      lanes[static_cast<size_t>((i / kImageLanes * columns + j) * kImageLanes + i % kImageLanes)] =
+          rows[static_cast<size_t>(i * columns + j)];
+    }
+  }
+  return lanes;
+}
+
+TEST_P(CpuGemm, ImagesInLanesGiveTheBitsOfPlainOnes) {
+  for (const auto& [m, n, k] :
+       {std::array<int64_t, 3>{1, 1, 1}, {16, 10, 256}, {17, 8, 257}, {50, 33, 700}, {160, 25, 30}, {600, 3, 520}}) {
+    for (const bool transposed : {false, true}) {
+      for (const int threads : {1, 3}) {
+        OpStep step{.op = GemmOp{.alpha = 0.5f, .transpose_b = transposed},
+                    .inputs = {{m, k}, transposed ? Shape{n, k} : Shape{k, n}, {n}},
+                    .output = {m, n},
+                    .activation = {ActivationKind::tanh},
+                    .constant = {false, true, true}};
+        std::vector<std::vector<float>> values{random_values(m * k, 1), random_values(k * n, 2), random_values(n, 3)};
+        const std::vector<float> expected = run_dense(kernel_named("cpu.dense"), step, values, threads);
+        values[0] = in_lanes(values[0], k);
+        step.input_layout = Layout::image_lanes;
+        const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
+        EXPECT_EQ(kernel.name, "cpu.dense_lanes");
+        EXPECT_EQ(run_dense(kernel, step, values, threads), expected) << m << " " << n << " " << k;
+        step.output_layout = Layout::image_lanes;
+        const std::vector<float> lanes = run_dense(kernel, step, values, threads), wanted = in_lanes(expected, n);
+        for (size_t i = 0; i < lanes.size(); ++i) {
+          if (!std::isnan(wanted[i])) {
+            ASSERT_EQ(lanes[i], wanted[i]) << m << " " << n << " " << k << " at " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CpuDense, InLanesRefusesInWords) {
+  const OpKernel& kernel = kernel_named("cpu.dense_lanes");
+  const OpStep step{.op = GemmOp{},
+                    .inputs = {{20, 4}, {4, 3}, {3}},
+                    .output = {20, 3},
+                    .constant = {false, true, true},
+                    .input_layout = Layout::image_lanes};
+  const auto refusal = [&](const auto& change) {
+    OpStep changed = step;
+    change(changed);
+    return kernel.refuses(changed).value_or("");
+  };
+  EXPECT_EQ(refusal([](OpStep&) {}), "");
+  EXPECT_NE(refusal([](OpStep& s) { s.op = MatMulOp{}; }), "");
+  EXPECT_NE(refusal([](OpStep& s) { s.op = GemmOp{.beta = 2}; }), "");
+  EXPECT_NE(refusal([](OpStep& s) { s.op = GemmOp{.transpose_a = true}; }), "");
+  EXPECT_NE(refusal([](OpStep& s) { s.inputs[2] = {20, 3}; }), "");
+  EXPECT_NE(refusal([](OpStep& s) { s.constant[1] = false; }), "");
+  EXPECT_NE(refusal([](OpStep& s) { s.input_layout = Layout::plain; }), "");
+  // Kernels that know plain arrays alone are not even asked.
+  OpStep softmax{.op = SoftmaxOp{}, .inputs = {{20, 4}}, .output = {20, 4}, .input_layout = Layout::image_lanes};
+  EXPECT_EQ(find_op_kernel(softmax, DeviceKind::cpu), nullptr);
 }
 
 TEST(CpuDense, RefusesInWords) {

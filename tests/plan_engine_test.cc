@@ -316,6 +316,23 @@ TEST(Engine, RandomGraphsSplitInTheSameBits) {
   }
 }
 
+TEST(Engine, FewImagesBeyondWholeSixteensAreABatchOfTheirOwn) {
+  const Graph graph = course_network().take();
+  const std::unique_ptr<Device> device = open_cpu({.threads = 2});
+  for (const int64_t n : {12, 16, 17, 28, 32, 33, 50, 63}) {
+    const Tensor x = images({n, 1, 20, 20});
+    Engine whole(copy_of(graph), x.shape(), *device, {.batch = 64}),
+        single(copy_of(graph), x.shape(), *device, {.batch = 1});
+    const Tensor y = whole.run(x);
+    EXPECT_TRUE(same_bits(y, single.run(x))) << n;
+    // Timed, the rest counts with the steps of the full batch, though other kernels compute it.
+    Tensor timed(ElementType::f32, y.shape());
+    const std::vector<double> seconds = whole.run_timed(x.raw(), n, timed.values<float>().data());
+    EXPECT_EQ(seconds.size(), whole.plan().steps.size());
+    EXPECT_TRUE(same_bits(timed, y)) << n;
+  }
+}
+
 TEST(Engine, TheForcedKernelIsTheOneThatRuns) {
   const Graph graph = course_network().take();
   const Tensor x = images({8, 1, 20, 20});

@@ -331,6 +331,56 @@ TEST(Plan, LibrariesAreTakenOnlyWhenAsked) {
   EXPECT_EQ(plan_of(builder, {.kernel = "testlib"}).steps[0].kernel_name(), "testlib");
 }
 
+TEST(Plan, KeepsImagesInLanesBetweenStepsOfLargeBatches) {
+  GraphBuilder builder = course_network();
+  const Plan plan = plan_of(builder, {.input = ElementType::u8}, 20);
+  EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[0].conv_step()->input_layout, Layout::plain);
+  EXPECT_EQ(plan.steps[0].conv_step()->output_layout, Layout::image_lanes);
+  EXPECT_EQ(plan.steps[1].conv_step()->input_layout, Layout::image_lanes);
+  EXPECT_EQ(plan.steps[1].conv_step()->output_layout, Layout::image_lanes) << "through the flatten";
+  EXPECT_EQ(plan.steps[2].kernel_name(), "cpu.dense_lanes");
+  EXPECT_EQ(plan.steps[2].op_step()->output_layout, Layout::image_lanes);
+  EXPECT_EQ(plan.steps[3].op_step()->input_layout, Layout::image_lanes);
+  EXPECT_EQ(plan.steps[3].op_step()->output_layout, Layout::plain) << "softmax takes no lanes";
+  EXPECT_EQ(plan.steps[4].op_step()->input_layout, Layout::plain);
+  expect_no_overlap(plan);
+  EXPECT_THAT(to_text(plan), HasSubstr("images in lanes"));
+}
+
+TEST(Plan, KeepsImagesPlainInSmallBatchesAndByLayers) {
+  GraphBuilder builder = course_network();
+  const auto reason = [](const Plan& plan) {
+    for (const Refused& refused : plan.steps[0].refused) {
+      if (refused.kernel == "cpu.image_lanes") return refused.reason;
+    }
+    return std::string();
+  };
+  for (const Plan& plan : {plan_of(builder, {}, 11), plan_of(builder, {.mode = PlanMode::layers}, 20)}) {
+    for (const PlanStep& step : plan.steps) {
+      if (step.conv_step() != nullptr) {
+        EXPECT_EQ(step.kernel_name(), "cpu.direct");
+      } else {
+        EXPECT_EQ(step.op_step()->input_layout, Layout::plain);
+      }
+    }
+  }
+  EXPECT_THAT(reason(plan_of(builder, {}, 11)), HasSubstr("12 images or more"));
+  EXPECT_THAT(reason(plan_of(builder, {.mode = PlanMode::layers}, 20)), HasSubstr("from step to step"));
+}
+
+TEST(Plan, KeepsAValuePlainIfOneOfItsReadersWantsIt) {
+  GraphBuilder builder({-1, 2, 8, 8});
+  const ValueId a = builder.conv(builder.input(), 4, 2, 3, false, "a");
+  const ValueId b = builder.conv(a, 4, 4, 1, false, "b");
+  builder.conv(builder.add(AddOp{}, {a, b}, "sum"), 4, 4, 3, false, "c");
+  for (const PlanStep& step : plan_of(builder, {}, 32).steps) {
+    if (step.conv_step() == nullptr) continue;
+    EXPECT_EQ(step.conv_step()->input_layout, Layout::plain);
+    EXPECT_EQ(step.conv_step()->output_layout, Layout::plain);
+  }
+}
+
 TEST(Plan, AForcedKernelThatDoesNotFitIsAnErrorWithItsReason) {
   GraphBuilder builder = course_network();
   EXPECT_THAT(bad_input_message([&] { plan_of(builder, {.kernel = "cpu.test_refusing"}); }),

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_simd.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_tiles.cc"
@@ -151,6 +152,11 @@ HWY_EXPORT(sum_all);
 HWY_EXPORT(maps_of_target);
 
 }  // namespace
+
+int64_t channels_at_a_time(const ConvProblem& problem) {
+  const int64_t channels = problem.channels_per_group();
+  return ceil_div(channels, ceil_div(channels, std::max<int64_t>(kTermsAtATime / (problem.r * problem.s), 1)));
+}
 
 int most_maps(bool pooled) { return HWY_DYNAMIC_DISPATCH(maps_of_target)(pooled); }
 

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "convlab/conv/problem.h"
+
 namespace convlab {
 
 // The arithmetic of direct convolution, apart from any layout of images:
@@ -24,6 +26,13 @@ struct TileJob {
   bool add = false;     ///< add to y; never with pooled
   bool pooled = false;  ///< each y[m][t] is the largest of the four sums that the offsets of the terms give; NaN wins
 };
+
+/// Terms summed in one go. Longer sums are cut, so that their error does not grow with the square root of their length:
+/// first by channels, then a channel's own terms.
+inline constexpr int64_t kTermsAtATime = 768;
+
+/// Channels of a group whose terms are summed in one go: as many as fit, in nearly equal parts; at least one.
+int64_t channels_at_a_time(const ConvProblem& problem);
 
 /// A vector has at most 16 floats, and a tile at most 8 of them.
 constexpr int64_t kTileOverrun = 128;

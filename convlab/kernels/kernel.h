@@ -10,6 +10,7 @@
 #include "convlab/conv/problem.h"
 #include "convlab/device/device.h"
 #include "convlab/tensor/element_type.h"
+#include "convlab/tensor/layout.h"
 
 namespace convlab {
 
@@ -40,11 +41,12 @@ struct KernelInfo {
 };
 
 /// A convolution with all that happens in the same step. Input is NCHW of `input` elements; filters are always fp32
-/// KCRS and bias fp32; output is NCHW fp32.
+/// KCRS and bias fp32; output is NCHW fp32. Input (then of float32) and output may have their images in lanes instead.
 struct ConvStep {
   ConvProblem problem;
   Epilogue epilogue;
   ElementType input = ElementType::f32;  ///< f32, or u8: raw pixels, taken as 0..255
+  Layout input_layout = Layout::plain, output_layout = Layout::plain;
 
   /// The step's output: pooled if the epilogue pools.
   Shape output_shape() const;
@@ -85,6 +87,7 @@ struct ConvKernel {
   void (*prepare)(const ConvArgs&, Stream&) = nullptr;  ///< once per weights: pack, convert; timed apart. May be null
   void (*launch)(const ConvArgs&, Stream&) = nullptr;   ///< writes all of y
   std::span<const Tunable> tunables = {};               ///< swept by `convlab bench --sweep`
+  bool image_lanes = false;  ///< may be asked about steps in Layout::image_lanes; others never are
 };
 
 /// The refusal of every ladder rung: anything but plain fp32 NCHW in and out, without epilogue.

@@ -12,6 +12,13 @@ std::vector<OpKernel>& kernels() {
   return all;
 }
 
+/// The kernel's refusal, or that it does not know the step's layouts.
+Refusal refusal_of(const OpKernel& kernel, const OpStep& step) {
+  const bool plain = step.input_layout == Layout::plain && step.output_layout == Layout::plain;
+  if (!plain && !kernel.image_lanes) return "takes and gives plain arrays alone";
+  return kernel.refuses(step);
+}
+
 }  // namespace
 
 RegisterOpKernel::RegisterOpKernel(const OpKernel& kernel) {
@@ -26,7 +33,7 @@ const std::vector<OpKernel>& op_kernels() { return kernels(); }
 
 const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device) {
   for (const OpKernel& kernel : kernels()) {
-    if (kernel.device == device && !kernel.refuses(step)) return &kernel;
+    if (kernel.device == device && !refusal_of(kernel, step)) return &kernel;
   }
   return nullptr;
 }
@@ -35,7 +42,7 @@ const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device) {
   if (const OpKernel* kernel = find_op_kernel(step, device)) return *kernel;
   std::string refusals;
   for (const OpKernel& kernel : kernels()) {
-    if (kernel.device == device) refusals += fmt::format("; {}: {}", kernel.name, *kernel.refuses(step));
+    if (kernel.device == device) refusals += fmt::format("; {}: {}", kernel.name, *refusal_of(kernel, step));
   }
   throw unavailable("no kernel computes {} on {}{}", name_of(step.op), name_of(device), refusals);
 }

@@ -8,7 +8,8 @@
 namespace convlab {
 
 /// One operator of a plan that is not a convolution. Its output is dense float32, and so are its inputs, but that of an
-/// ActivationOp may be raw pixels: that is how pixels become float32 for an operator that takes nothing else.
+/// ActivationOp may be raw pixels: that is how pixels become float32 for an operator that takes nothing else. All are
+/// plain, but for inputs[0] and the output of kernels that know other layouts.
 struct OpStep {
   Op op;
   std::vector<Shape> inputs;
@@ -16,6 +17,7 @@ struct OpStep {
   Activation activation;                 ///< of what the operator itself gives; only ever set for GemmOp
   ElementType input = ElementType::f32;  ///< of inputs[0]; u8 only with ActivationOp
   std::vector<bool> constant;            ///< by input: prepare() is given it. Empty: none is
+  Layout input_layout = Layout::plain, output_layout = Layout::plain;
 };
 
 /// Addresses in the memory of the kernel's device; see ConvArgs.
@@ -37,6 +39,7 @@ struct OpKernel {
   size_t (*workspace_bytes)(const OpStep&) = nullptr;  ///< may be null: 0
   void (*prepare)(const OpArgs&, Stream&) = nullptr;   ///< may be null
   void (*launch)(const OpArgs&, Stream&) = nullptr;    ///< writes all of output
+  bool image_lanes = false;  ///< may be asked about steps in Layout::image_lanes; others never are
 };
 
 const std::vector<OpKernel>& op_kernels();

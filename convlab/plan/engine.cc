@@ -37,6 +37,12 @@ int64_t run_bytes(const Plan& plan) {
                      checked_add(bytes_of(plan.input, plan.options.input), bytes_of(plan.output, ElementType::f32)));
 }
 
+/// Whether steps of two plans compute the same, be it by other kernels.
+bool same_operators(const Plan& a, const Plan& b) {
+  return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
+                    [](const PlanStep& x, const PlanStep& y) { return x.name == y.name; });
+}
+
 bool same_steps(const Plan& a, const Plan& b) {
   return std::equal(
       a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), [](const PlanStep& x, const PlanStep& y) {
@@ -298,20 +304,29 @@ Tensor Engine::run(const Tensor& input) {
   return output;
 }
 
+/// Images of the batch that begins with image `first` of n: a full one, or the rest. If that would leave many lanes of
+/// 16 without an image, the few beyond whole sixteens are a batch of their own, without lanes.
+int64_t Engine::batch_from(int64_t first, int64_t n) const {
+  const int64_t count = std::min(batch_, n - first), beyond = count % kImageLanes;
+  const bool splits = !why_not_split_ && reads_host_memory(device_) && count > kImageLanes;
+  return splits && beyond < kLeastImagesInLanes ? count - beyond : count;
+}
+
 void Engine::run_batches(const void* images, int64_t n, float* output, std::vector<double>* seconds) {
   check_count(n);
   const int64_t image_bytes = bytes_of(with_images(n), options_.plan.input) / n;
-  for (int64_t first = 0; first < n; first += batch_) {
-    const int64_t count = std::min(batch_, n - first);
+  const int64_t output_count = element_count(plan().output);
+  for (int64_t first = 0; first < n; first += batch_from(first, n)) {
+    const int64_t count = batch_from(first, n);
     Ready& ready = ready_for(count);
-    if (seconds != nullptr && !same_steps(plan(), ready.plan)) {
+    if (seconds != nullptr && !same_operators(plan(), ready.plan)) {
       throw unavailable(
           "{}: batches of {} and of {} images are planned differently and cannot be timed together; "
           "give a --batch that divides {}",
           graph_.name, batch_, count, n);
     }
     const auto* from = static_cast<const unsigned char*>(images) + first * image_bytes;
-    float* to = output + first / batch_ * element_count(plan().output);
+    float* to = output + first / batch_ * output_count + first % batch_ * (output_count / batch_);
     if (reads_host_memory(device_)) {
       launch(ready, from, to, seconds);
     } else {

@@ -75,6 +75,7 @@ class Engine {
   void check_count(int64_t n) const;
   int64_t choose_batch(int64_t most) const;
   void plan_batches(Graph graph, int64_t images);
+  int64_t batch_from(int64_t first, int64_t n) const;
   Ready& ready_for(int64_t n);
   void make_room(const Plan& plan);
   void place_constants(const Plan& plan);

@@ -7,6 +7,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
+#include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/arena.h"
 #include "convlab/plan/choose.h"
@@ -15,8 +16,8 @@
 namespace convlab {
 namespace {
 
-int64_t float_bytes(const Shape& shape) {
-  return checked_mul(element_count(shape), static_cast<int64_t>(sizeof(float)));
+int64_t float_bytes(const Shape& shape, Layout layout) {
+  return checked_mul(element_count(shape, layout), static_cast<int64_t>(sizeof(float)));
 }
 
 /// What a convolution and the nodes after it come to, in the order in which they are computed.
@@ -38,6 +39,7 @@ struct Chain {
 struct Slot {
   Location location;  ///< place is final; an arena's address is found when all steps are known
   int64_t bytes = 0;
+  Layout layout = Layout::plain;
   int64_t first = -1, last = -1;  ///< the steps that write and last read it
 };
 
@@ -104,11 +106,13 @@ class Planner {
     return value;
   }
 
-  size_t add_slot(Location::Place place, int64_t at, int64_t bytes) {
-    slots_.push_back({.location = {place, at}, .bytes = bytes});
+  size_t add_slot(Location::Place place, int64_t at, int64_t bytes, Layout layout = Layout::plain) {
+    slots_.push_back({.location = {place, at}, .bytes = bytes, .layout = layout});
     return slots_.size() - 1;
   }
-  size_t add_scratch(const Shape& shape) { return add_slot(Location::Place::arena, 0, float_bytes(shape)); }
+  size_t add_scratch(const Shape& shape, Layout layout = Layout::plain) {
+    return add_slot(Location::Place::arena, 0, float_bytes(shape, layout), layout);
+  }
 
   size_t slot_of(ValueId value) {
     const auto found = slot_of_value_.find(value);
@@ -118,8 +122,9 @@ class Planner {
   }
 
   /// The array that a node is to write.
-  size_t slot_to_write(ValueId value) {
-    const size_t slot = value == output_root_ ? add_slot(Location::Place::output, 0, 0) : add_scratch(shape_of(value));
+  size_t slot_to_write(ValueId value, Layout layout = Layout::plain) {
+    const size_t slot =
+        value == output_root_ ? add_slot(Location::Place::output, 0, 0) : add_scratch(shape_of(value), layout);
     return slot_of_value_[value] = slot;
   }
 
@@ -140,6 +145,39 @@ class Planner {
 
   Operand operand(ValueId value) {
     return {as_floats(slot_of(value)), shape_of(value), graph_.constants.contains(value)};
+  }
+
+  /// Whether a plan of this mode and batch has images in lanes at all.
+  bool uses_lanes() const {
+    return options_.mode != PlanMode::layers && caps_.kind == DeviceKind::cpu && !plan_.input.empty() &&
+           plan_.input[0] >= kLeastImagesInLanes;
+  }
+
+  /// The layout for a value that a kernel can write either way: in lanes if everybody who reads it can read them.
+  Layout layout_for_readers(ValueId value) const {
+    return uses_lanes() && readers_take_lanes(value) ? Layout::image_lanes : Layout::plain;
+  }
+  bool readers_take_lanes(ValueId value) const {
+    if (value == graph_.output || shape_of(value)[0] != plan_.input[0]) return false;
+    return std::ranges::all_of(readers_[static_cast<size_t>(value)], [&](size_t reader) {
+      const Node& node = graph_.nodes[reader];
+      return node.inputs[0] == value && (is_alias(node.op) ? readers_take_lanes(node.output) : takes_lanes(node));
+    });
+  }
+  bool takes_lanes(const Node& node) const {
+    if (const auto* conv = std::get_if<ConvOp>(&node.op)) {
+      const ConvStep step{.problem = conv_problem(*conv, shape_of(node.inputs[0]), shape_of(node.inputs[1])),
+                          .input_layout = Layout::image_lanes};
+      return std::ranges::any_of(
+          candidates_, [&](const ConvKernel* kernel) { return kernel->image_lanes && !kernel->refuses(step, caps_); });
+    }
+    if (!std::holds_alternative<GemmOp>(node.op)) return false;
+    OpStep step{.op = node.op, .output = shape_of(node.output), .input_layout = Layout::image_lanes};
+    for (ValueId input : node.inputs) {
+      step.inputs.push_back(shape_of(input));
+      step.constant.push_back(graph_.constants.contains(input));
+    }
+    return find_op_kernel(step, caps_.kind) != nullptr;
   }
 
   /// The node that alone reads a value, or nullptr; also where the value is the network's output.
@@ -182,16 +220,19 @@ class Planner {
   };
 
   /// The first candidate that computes the convolution at all, with as much of its epilogue as it takes.
-  Choice choose(const Chain& chain, bool pixels) const {
+  Choice choose(const Chain& chain, bool pixels, Layout x_layout) const {
     std::vector<Epilogue> parts{chain.step.epilogue, {.bias = chain.step.epilogue.bias}, {}};
     parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
     std::string refusals;
+    const Layout y_layout = layout_for_readers(chain.output);
     for (const ConvKernel* kernel : candidates_) {
-      Refusal refusal;
+      Refusal refusal = why_not_for_lanes(*kernel, x_layout);
+      if (refusal) continue;
       for (const Epilogue& part : parts) {
         for (const ElementType input : {ElementType::u8, ElementType::f32}) {
           if (input == ElementType::u8 && !pixels) continue;
-          const ConvStep step{chain.step.problem, part, input};
+          ConvStep step{chain.step.problem, part, input, x_layout};
+          if (kernel->image_lanes && part == chain.step.epilogue) step.output_layout = y_layout;
           refusal = kernel->refuses(step, caps_);
           if (!refusal) return {kernel, step};
         }
@@ -205,17 +246,25 @@ class Planner {
                       refusals.empty() ? "there is none" : refusals);
   }
 
+  /// Why a kernel's way with images in lanes does not go with the plan's, if so.
+  Refusal why_not_for_lanes(const ConvKernel& kernel, Layout x_layout) const {
+    if (x_layout == Layout::image_lanes && !kernel.image_lanes) return "takes no images in lanes";
+    if (!kernel.image_lanes || uses_lanes() || !options_.kernel.empty()) return std::nullopt;
+    if (options_.mode == PlanMode::layers) return "is for plans that keep images in lanes from step to step";
+    return fmt::format("is for batches of {} images or more: it computes 16 at a time", kLeastImagesInLanes);
+  }
+
   void plan_conv(const Node& node) {
     const Chain chain = chain_from(node);
     size_t x = slot_of(node.inputs[0]);
-    const Choice choice = choose(chain, is_pixels(x));
+    const Choice choice = choose(chain, is_pixels(x), slots_[x].layout);
     const Epilogue &wanted = chain.step.epilogue, &taken = choice.step.epilogue;
     if (choice.step.input == ElementType::f32) x = as_floats(x);
     std::vector<size_t> inputs{x, slot_of(node.inputs[1])};
     if (taken.bias) inputs.push_back(slot_of(node.inputs[2]));
 
     const Shape y = choice.step.output_shape();
-    size_t slot = taken == wanted ? slot_to_write(chain.output) : add_scratch(y);
+    size_t slot = taken == wanted ? slot_to_write(chain.output, choice.step.output_layout) : add_scratch(y);
     emit_conv(choice, chain.name_with(taken), inputs, slot);
     if (taken == wanted) return;
 
@@ -249,6 +298,7 @@ class Planner {
       for (ValueId input : node.inputs) operands.push_back(operand(input));
     }
     const Shape& shape = shape_of(node.output);
+    step.input_layout = slots_[operands[0].slot].layout;
     const Node* next = only_reader(node.output);
     const bool fuses = options_.mode != PlanMode::layers && std::holds_alternative<GemmOp>(node.op) &&
                        next != nullptr && std::holds_alternative<ActivationOp>(next->op);
@@ -258,11 +308,13 @@ class Planner {
       if (find_op_kernel(fused, caps_.kind) != nullptr) {
         mark_done(*next);
         step.activation = fused.activation;
-        emit_op(step, operands, shape, slot_to_write(next->output), node.name + "+" + next->name);
+        if (step.input_layout == Layout::image_lanes) step.output_layout = layout_for_readers(next->output);
+        emit_op(step, operands, shape, slot_to_write(next->output, step.output_layout), node.name + "+" + next->name);
         return;
       }
     }
-    emit_op(step, operands, shape, slot_to_write(node.output), node.name);
+    if (step.input_layout == Layout::image_lanes) step.output_layout = layout_for_readers(node.output);
+    emit_op(step, operands, shape, slot_to_write(node.output, step.output_layout), node.name);
   }
 
   static OpStep completed(OpStep step, const std::vector<Operand>& operands, const Shape& output) {
@@ -291,6 +343,10 @@ class Planner {
     const ConvKernel& kernel = *choice.kernel;
     PlanStep result{.name = std::move(name), .what = choice.step, .conv = &kernel};
     result.refused = refused_besides(kernel, choice.step, caps_, options_);
+    for (Refused& refused : result.refused) {
+      const ConvKernel* other = find_conv_kernel(refused.kernel, caps_.kind);
+      if (const Refusal refusal = why_not_for_lanes(*other, choice.step.input_layout)) refused.reason = *refusal;
+    }
     if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(choice.step);
     if (kernel.workspace_bytes != nullptr) result.workspace_bytes = kernel.workspace_bytes(choice.step, caps_);
     emit(std::move(result), inputs, slot);
@@ -416,9 +472,10 @@ std::string to_text(const Plan& plan) {
     for (const Location& input : step.inputs) inputs += (inputs.empty() ? "" : ", ") + to_text(input);
     const ConvStep* conv = step.conv_step();
     const Shape& shape = conv != nullptr ? conv->output_shape() : step.op_step()->output;
-    text += fmt::format("  {}: {}{} by {}: {} -> {} {}", step.name, step.op_name(),
+    const Layout layout = conv != nullptr ? conv->output_layout : step.op_step()->output_layout;
+    text += fmt::format("  {}: {}{} by {}: {} -> {} {}{}", step.name, step.op_name(),
                         conv != nullptr ? " " + to_text(conv->problem) : "", step.kernel_name(), inputs,
-                        to_text(step.output), to_text(shape));
+                        to_text(step.output), to_text(shape), layout == Layout::plain ? "" : ", images in lanes");
     if (step.prepared_bytes != 0) text += fmt::format(", prepared {} bytes", step.prepared_bytes);
     if (step.workspace_bytes != 0) {
       text += fmt::format(", workspace arena {} of {} bytes", step.workspace_at, step.workspace_bytes);

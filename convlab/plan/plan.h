@@ -27,6 +27,9 @@ struct PlanOptions {
   ElementType input = ElementType::f32;  ///< of the run's input: f32, or u8 (raw pixels, 0..255)
 };
 
+/// Images that a batch must have for Layout::image_lanes to be worth it: with fewer, too many lanes of the 16 are idle.
+inline constexpr int64_t kLeastImagesInLanes = 12;
+
 /// Where a step finds an array. The arena is the scratch memory that all steps share.
 struct Location {
   enum class Place { input, output, constant, arena };

@@ -98,6 +98,12 @@ std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProble
   if (std::any_of(beyond.begin(), beyond.end(), [&](const ConvStep& step) { return !kernel.refuses(step, caps); })) {
     steps.insert(steps.end(), beyond.begin(), beyond.end());
   }
+  for (size_t i = 0, plain = steps.size(); kernel.image_lanes && i < plain; ++i) {
+    ConvStep step = steps[i];
+    step.output_layout = Layout::image_lanes;
+    if (step.input == ElementType::f32) step.input_layout = Layout::image_lanes;
+    steps.push_back(step);
+  }
   return steps;
 }
 
@@ -105,6 +111,8 @@ std::string describe(const ConvStep& step) {
   std::string text = to_text(step.problem);
   if (!step.epilogue.empty()) text += " " + to_text(step.epilogue);
   if (step.input != ElementType::f32) text += fmt::format(" {}", name_of(step.input));
+  if (step.input_layout == Layout::image_lanes) text += " from lanes";
+  if (step.output_layout == Layout::image_lanes) text += " to lanes";
   return text;
 }
 

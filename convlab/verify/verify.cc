@@ -1,6 +1,8 @@
 #include "convlab/verify/verify.h"
 
+#include <algorithm>
 #include <bit>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -14,6 +16,31 @@ namespace convlab {
 namespace {
 
 using Role = GuardedBuffer::Role;
+
+/// Images as Layout::image_lanes has them. Lanes without an image are NaN, which must not get anywhere.
+Tensor in_lanes(const Tensor& images) {
+  const Shape& shape = images.shape();
+  const int64_t image = images.count() / shape[0];
+  Tensor lanes(ElementType::f32, {element_count(shape, Layout::image_lanes)});
+  std::ranges::fill(lanes.values<float>(), std::numeric_limits<float>::quiet_NaN());
+  for (int64_t i = 0; i < images.count(); ++i) {
+    const int64_t n = i / image, block = n / kImageLanes;
+    lanes.values<float>()[static_cast<size_t>((block * image + i % image) * kImageLanes + n % kImageLanes)] =
+        images.values<float>()[static_cast<size_t>(i)];
+  }
+  return lanes;
+}
+
+std::vector<float> out_of_lanes(const std::vector<float>& lanes, const Shape& shape) {
+  std::vector<float> images(static_cast<size_t>(element_count(shape)));
+  const int64_t image = std::ssize(images) / shape[0];
+  for (int64_t i = 0; i < std::ssize(images); ++i) {
+    const int64_t n = i / image, block = n / kImageLanes;
+    images[static_cast<size_t>(i)] =
+        lanes[static_cast<size_t>((block * image + i % image) * kImageLanes + n % kImageLanes)];
+  }
+  return images;
+}
 
 /// What belongs to one layer: its arrays on the device, and the values that they hold.
 struct LayerMemory {
@@ -30,9 +57,11 @@ class Rig {
         step_(step),
         device_(device),
         stream_(device.make_stream()),
-        x_(device, *stream_, "x", static_cast<size_t>(step.problem.input_count()) * size_of(step.input), Role::input),
-        y_(device, *stream_, "y", static_cast<size_t>(element_count(step.output_shape())) * sizeof(float),
-           Role::output),
+        x_(device, *stream_, "x",
+           static_cast<size_t>(element_count(step.problem.input_shape(), step.input_layout)) * size_of(step.input),
+           Role::input),
+        y_(device, *stream_, "y",
+           static_cast<size_t>(element_count(step.output_shape(), step.output_layout)) * sizeof(float), Role::output),
         workspace_(device, *stream_, "workspace",
                    kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step, device.caps()) : 0, Role::output) {
     for (int layer = 0; layer < 2; ++layer) layers_.push_back(make_layer());
@@ -43,6 +72,7 @@ class Rig {
     LayerMemory& layer = layers_[index];
     layer.values = std::move(values);
     images_ = layer.values->convolved->x;
+    if (step_.input_layout == Layout::image_lanes) images_ = std::make_shared<const Tensor>(in_lanes(*images_));
     x_.upload(*stream_, images_->raw());
     layer.w.upload(*stream_, layer.values->convolved->w.raw());
     if (layer.bias) layer.bias->upload(*stream_, layer.values->bias.raw());
@@ -60,6 +90,7 @@ class Rig {
     check_memory("launch");
     std::vector<float> output(y_.bytes() / sizeof(float));
     y_.download(*stream_, output.data());
+    if (step_.output_layout == Layout::image_lanes) output = out_of_lanes(output, step_.output_shape());
     return output;
   }
 

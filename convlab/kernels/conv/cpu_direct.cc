@@ -18,8 +18,6 @@
 namespace convlab {
 namespace {
 
-// Terms summed in one go. Longer sums are cut, so that their error does not grow with the square root of their length.
-constexpr int64_t kTerms = 768;
 // Floats of planes that a piece fills, if a single row allows: half a megabyte, a part of a second cache.
 constexpr int64_t kPlanesCount = int64_t{128} << 10;
 
@@ -51,8 +49,9 @@ Form form_of(const ConvStep& step) {
   const ConvProblem& problem = step.problem;
   Form form;
   const int64_t taps = problem.r * problem.s, channels = problem.channels_per_group();
-  form.channels = ceil_div(channels, ceil_div(channels, std::max<int64_t>(kTerms / taps, 1)));
-  form.pooled = step.epilogue.pool && step.epilogue.pool->is_max_2x2() && form.channels == channels && taps <= kTerms;
+  form.channels = channels_at_a_time(problem);
+  form.pooled =
+      step.epilogue.pool && step.epilogue.pool->is_max_2x2() && form.channels == channels && taps <= kTermsAtATime;
   const int64_t window = form.pooled ? 2 : 1;
   form.grid_h = problem.p() / window;
   form.grid_w = problem.q() / window;
@@ -195,10 +194,10 @@ void convolve(const Piece& piece) {
     for_each_tile(problem, form.pooled, [&](int64_t map, int64_t tile_maps) {
       const float* w =
           static_cast<const float*>(args.prepared) + (first_map + map) * problem.terms() + channel * taps * tile_maps;
-      for (int64_t term = 0; term < terms; term += kTerms) {
+      for (int64_t term = 0; term < terms; term += kTermsAtATime) {
         sum_tiles({.x = planes,
                    .offsets = piece.offsets.data() + term * (form.pooled ? 4 : 1),
-                   .terms = std::min(kTerms, terms - term),
+                   .terms = std::min(kTermsAtATime, terms - term),
                    .w = w + term * tile_maps,
                    .maps = static_cast<int>(tile_maps),
                    .pixels = rows.count * form.grid_w,

@@ -1,0 +1,157 @@
+#include "convlab/kernels/cpu_lanes.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "convlab/kernels/cpu_simd.h"
+#include "convlab/tensor/layout.h"
+
+#define HWY_TARGET_INCLUDE "convlab/kernels/cpu_lanes.cc"
+#include "hwy/foreach_target.h"  // must come before highway.h
+
+#include "convlab/kernels/cpu_math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+using F = hn::CappedTag<float, kImageLanes>;
+
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+constexpr int kRegisters = 32;
+constexpr int kMostMaps = 8, kMostMapsPooled = 6;
+#else
+constexpr int kRegisters = 16;
+constexpr int kMostMaps = 6, kMostMapsPooled = 2;
+#endif
+
+/// Vectors beside so many maps: sums, the vectors themselves and one weight must fit the registers.
+constexpr int lane_vectors_beside(int maps) { return std::min(8, (kRegisters - 1) / (maps + 1)); }
+static_assert((kMostMapsPooled + 1) * kPoolWindow < kRegisters);
+
+/// The register tile: sums of kMaps maps at kVectors places.
+template <int kMaps, int kVectors>
+HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors], hn::Vec<F> (&sum)[kMaps][kVectors]) {
+  const F d;
+  for (int m = 0; m < kMaps; ++m) {
+    for (int v = 0; v < kVectors; ++v) sum[m][v] = hn::Zero(d);
+  }
+  hn::Vec<F> pixels[kVectors];
+  const float* HWY_RESTRICT w = job.w;
+  const uint32_t* HWY_RESTRICT offset = job.offsets;
+  for (const uint32_t* const end = offset + job.terms; offset != end; ++offset, w += kMaps) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) pixels[v] = hn::Load(d, x[v] + *offset);
+#pragma GCC unroll 8
+    for (int m = 0; m < kMaps; ++m) {
+      const hn::Vec<F> weight = hn::Set(d, w[m]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sum[m][v] = hn::MulAdd(weight, pixels[v], sum[m][v]);
+    }
+  }
+}
+
+/// One tile, vectors counted from `first` on through all pixels: with short vectors a pixel has several.
+template <int kMaps, int kVectors>
+void plain_tile(const LaneSums& job, int64_t first) {
+  const F d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), vectors = kImageLanes / lanes;
+  const float* x[kVectors];
+  float* y[kVectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    const int64_t pixel = (first + v) / vectors, part = (first + v) % vectors * lanes;
+    x[v] = job.x + job.x_at[pixel] + part;
+    y[v] = job.y + pixel * job.pixel_step + part;
+  }
+  hn::Vec<F> sum[kMaps][kVectors];
+  sum_tile<kMaps, kVectors>(job, x, sum);
+#pragma GCC unroll 8
+  for (int m = 0; m < kMaps; ++m) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      float* to = y[v] + m * job.map_step;
+      hn::Store(job.add ? hn::Add(hn::Load(d, to), sum[m][v]) : sum[m][v], d, to);
+    }
+  }
+}
+
+using LaneTile = void (*)(const LaneSums&, int64_t);
+
+/// Entry i: the tile of i + 1 vectors.
+template <int kMaps, int... kLess>
+constexpr std::array<LaneTile, sizeof...(kLess)> lane_tiles_of(std::integer_sequence<int, kLess...>) {
+  return {plain_tile<kMaps, kLess + 1>...};
+}
+
+template <int kMaps>
+void plain_tiles(const LaneSums& job) {
+  constexpr int kVectors = lane_vectors_beside(kMaps);
+  constexpr auto kTiles = lane_tiles_of<kMaps>(std::make_integer_sequence<int, kVectors>());
+  const int64_t vectors = job.pixels * (kImageLanes / static_cast<int64_t>(hn::Lanes(F())));
+  int64_t first = 0;
+  for (; first + kVectors <= vectors; first += kVectors) plain_tile<kMaps, kVectors>(job, first);
+  if (first < vectors) kTiles[static_cast<size_t>(vectors - first - 1)](job, first);
+}
+
+template <int kMaps>
+void pooled_tiles(const LaneSums& job) {
+  const F d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t pixel = 0; pixel < job.pixels; ++pixel) {
+    for (int64_t part = 0; part < kImageLanes; part += lanes) {
+      const float* x[kPoolWindow];
+#pragma GCC unroll 4
+      for (int v = 0; v < kPoolWindow; ++v) x[v] = job.x + job.x_at[pixel] + job.window[v] + part;
+      hn::Vec<F> sum[kMaps][kPoolWindow];
+      sum_tile<kMaps, kPoolWindow>(job, x, sum);
+      float* y = job.y + pixel * job.pixel_step + part;
+#pragma GCC unroll 8
+      for (int m = 0; m < kMaps; ++m) {
+        const auto above = max_or_nan(sum[m][0], sum[m][1]), below = max_or_nan(sum[m][2], sum[m][3]);
+        hn::Store(max_or_nan(above, below), d, y + m * job.map_step);
+      }
+    }
+  }
+}
+
+using LaneTiles = void (*)(const LaneSums&);
+
+/// Entry i is for i + 1 maps.
+template <int... kLess>
+constexpr std::array<LaneTiles, sizeof...(kLess)> all_plain_lanes(std::integer_sequence<int, kLess...>) {
+  return {plain_tiles<kLess + 1>...};
+}
+template <int... kLess>
+constexpr std::array<LaneTiles, sizeof...(kLess)> all_pooled_lanes(std::integer_sequence<int, kLess...>) {
+  return {pooled_tiles<kLess + 1>...};
+}
+constexpr auto kPlain = all_plain_lanes(std::make_integer_sequence<int, kMostMaps>());
+constexpr auto kPooled = all_pooled_lanes(std::make_integer_sequence<int, kMostMapsPooled>());
+
+void sum_all_lanes(const LaneSums& job) {
+  const auto maps = static_cast<size_t>(job.maps - 1);
+  (job.window != nullptr ? kPooled[maps] : kPlain[maps])(job);
+}
+
+int lane_maps_of_target(bool pooled) { return pooled ? kMostMapsPooled : kMostMaps; }
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convlab {
+namespace {
+
+HWY_EXPORT(sum_all_lanes);
+HWY_EXPORT(lane_maps_of_target);
+
+}  // namespace
+
+int most_lane_maps(bool pooled) { return HWY_DYNAMIC_DISPATCH(lane_maps_of_target)(pooled); }
+
+void sum_lanes(const LaneSums& sums) { HWY_DYNAMIC_DISPATCH(sum_all_lanes)(sums); }
+
+}  // namespace convlab
+#endif  // HWY_ONCE

@@ -1,0 +1,192 @@
+// cpu.dense_lanes: alpha * A * B' + C, then an activation, for images in lanes; B constant, packed once.
+//
+// An element of A is a pixel in the sense of cpu_lanes.h: 16 images wide. What a convolution leaves is taken as it
+// lies. A thread takes some blocks of 16 images, 512 images at most, and some tiles of outputs. Sums are taken in parts
+// of 256 terms, each with all of its outputs, so that its part of A stays in the second cache while the weights pass
+// by, 8 KiB for a tile of 8 outputs. The order of all sums is that of cpu.dense (see cpu_gemm.h), so that both give the
+// same bits.
+
+#include <algorithm>
+#include <array>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_epilogue.h"
+#include "convlab/kernels/cpu_gemm.h"
+#include "convlab/kernels/cpu_lane_order.h"
+#include "convlab/kernels/cpu_lanes.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kMostBlocks = 32;
+
+/// Sizes of a step, and how it is cut into pieces.
+struct Cut {
+  int64_t n = 0, k = 0, outputs = 0;
+  float alpha = 1;
+  bool transpose_b = false;
+  int64_t blocks = 0;                       ///< of 16 images
+  int64_t tiles = 0;                        ///< of outputs
+  int64_t blocks_each = 0, tiles_each = 0;  ///< of a piece
+  int64_t across = 0;                       ///< pieces for the same images
+
+  int64_t first_output(int64_t tile) const { return outputs * tile / tiles; }
+  int64_t pieces() const { return ceil_div(blocks, blocks_each) * across; }
+};
+
+Cut cut_of(const OpStep& step, int threads) {
+  const auto& gemm = std::get<GemmOp>(step.op);
+  Cut cut{.n = step.output[0],
+          .k = step.inputs[0][1],
+          .outputs = step.output[1],
+          .alpha = gemm.alpha,
+          .transpose_b = gemm.transpose_b};
+  cut.blocks = ceil_div(cut.n, kImageLanes);
+  cut.tiles = ceil_div(cut.outputs, most_lane_maps(false));
+  cut.blocks_each = std::clamp<int64_t>(ceil_div(cut.blocks, 2 * threads), 1, kMostBlocks);
+  // Whole tiles of three blocks: one more would be computed at a third of the speed.
+  cut.blocks_each = std::min(round_up(cut.blocks_each, 3), cut.blocks);
+  const int64_t image_pieces = ceil_div(cut.blocks, cut.blocks_each);
+  const int64_t wanted = image_pieces < threads ? ceil_div(2 * threads, image_pieces) : 1;
+  cut.tiles_each = ceil_div(cut.tiles, std::min(wanted, cut.tiles));
+  cut.across = ceil_div(cut.tiles, cut.tiles_each);
+  return cut;
+}
+
+Refusal refuses(const OpStep& step) {
+  const auto* gemm = std::get_if<GemmOp>(&step.op);
+  if (gemm == nullptr) return "computes Gemm";
+  if (step.input_layout != Layout::image_lanes) return "takes images in lanes";
+  if (gemm->transpose_a) return "takes no transposed A";
+  if (step.constant.size() < 2 || step.constant[0] || !step.constant[1]) return "takes weights that are constant";
+  if (step.inputs.size() > 2) {
+    if (gemm->beta != 1) return "adds C as it is, not times beta";
+    const Shape& shape = step.inputs[2];
+    if (shape.size() == 2 && shape[0] != 1) return "adds the same to each image";
+  }
+  if (checked_mul(step.inputs[0][1], kImageLanes) > UINT32_MAX) return "takes images of less than 2^28 elements";
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const OpStep& step) {
+  return static_cast<size_t>(checked_product({step.inputs[0][1], step.output[1], sizeof(float)}));
+}
+
+/// Weights by part of 256 terms, tile of outputs, term and output.
+void prepare(const OpArgs& args, Stream& stream) {
+  const Cut cut = cut_of(args.step, 1);
+  const float* b = args.inputs[1];
+  auto* const packed = static_cast<float*>(args.prepared);
+  stream.threads()->parallel_for(ceil_div(cut.k, kGemmDepth), 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t part = begin; part < end; ++part) {
+      const int64_t first = part * kGemmDepth, depth = std::min(kGemmDepth, cut.k - first);
+      float* to = packed + first * cut.outputs;
+      for (int64_t tile = 0; tile < cut.tiles; ++tile) {
+        for (int64_t k = first; k < first + depth; ++k) {
+          for (int64_t j = cut.first_output(tile); j < cut.first_output(tile + 1); ++j) {
+            *to++ = cut.alpha * b[cut.transpose_b ? j * cut.k + k : k * cut.outputs + j];
+          }
+        }
+      }
+    }
+  });
+}
+
+/// The table of terms; and the outputs in lanes, if they are wanted otherwise.
+size_t workspace_bytes(const OpStep& step) {
+  const int64_t outputs = step.output_layout == Layout::plain ? element_count(step.output, Layout::image_lanes) : 0;
+  return static_cast<size_t>(checked_mul(checked_add(outputs, kGemmDepth), sizeof(float)));
+}
+
+class Launch {
+ public:
+  Launch(const OpArgs& args, int threads) : args_(args), cut_(cut_of(args.step, threads)) {
+    auto* const offsets = static_cast<uint32_t*>(args.workspace);
+    for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
+    offsets_ = offsets;
+    y_ = plain() ? static_cast<float*>(args.workspace) + kGemmDepth : args.output;
+    for (int64_t i = 0; i < kMostBlocks + 3; ++i) x_at_[static_cast<size_t>(i)] = i * cut_.k * kImageLanes;
+  }
+
+  const Cut& cut() const { return cut_; }
+
+  void compute(int64_t piece) const {
+    const int64_t block = piece / cut_.across * cut_.blocks_each;
+    const int64_t blocks = std::min(cut_.blocks_each, cut_.blocks - block);
+    const int64_t tile = piece % cut_.across * cut_.tiles_each;
+    const int64_t tiles_end = std::min(tile + cut_.tiles_each, cut_.tiles);
+    float* const y = y_ + block * cut_.outputs * kImageLanes;
+    for (int64_t first = 0; first < cut_.k; first += kGemmDepth) {
+      const int64_t depth = std::min(kGemmDepth, cut_.k - first);
+      for (int64_t t = tile; t < tiles_end; ++t) {
+        const int64_t j = cut_.first_output(t);
+        sum_lanes({.x = args_.inputs[0] + (block * cut_.k + first) * kImageLanes,
+                   .x_at = x_at_.data(),
+                   .pixels = blocks,
+                   .offsets = offsets_,
+                   .terms = depth,
+                   .w = static_cast<const float*>(args_.prepared) + first * cut_.outputs + j * depth,
+                   .maps = static_cast<int>(cut_.first_output(t + 1) - j),
+                   .y = y + j * kImageLanes,
+                   .map_step = kImageLanes,
+                   .pixel_step = cut_.outputs * kImageLanes,
+                   .add = first > 0});
+      }
+    }
+    const int64_t begin = cut_.first_output(tile), end = cut_.first_output(tiles_end);
+    for (int64_t b = 0; b < blocks; ++b) finish(block + b, begin, end);
+  }
+
+ private:
+  bool plain() const { return args_.step.output_layout == Layout::plain; }
+
+  /// What is added, the activation and, if it is wanted, the plain order, for some outputs of 16 images.
+  void finish(int64_t block, int64_t begin, int64_t end) const {
+    float* const y = y_ + (block * cut_.outputs + begin) * kImageLanes;
+    const Epilogue epilogue{.bias = args_.inputs.size() > 2, .activation = args_.step.activation};
+    for (int64_t j = begin; j < end; ++j) {
+      add_bias_and_activate(epilogue, addend(j), y + (j - begin) * kImageLanes, kImageLanes);
+    }
+    if (!plain()) return;
+    std::array<float*, kImageLanes> images;
+    const int64_t wanted = std::min(kImageLanes, cut_.n - block * kImageLanes);
+    for (int64_t i = 0; i < wanted; ++i) {
+      images[static_cast<size_t>(i)] = args_.output + (block * kImageLanes + i) * cut_.outputs + begin;
+    }
+    from_lanes(y, end - begin, images.data(), wanted);
+  }
+
+  float addend(int64_t j) const {
+    if (args_.inputs.size() < 3) return 0;
+    return args_.inputs[2][element_count(args_.step.inputs[2]) == 1 ? 0 : j];
+  }
+
+  const OpArgs& args_;
+  Cut cut_;
+  const uint32_t* offsets_;
+  float* y_;  ///< in lanes
+  std::array<int64_t, kMostBlocks + 3> x_at_{};
+};
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Launch all(args, stream.threads()->size());
+  stream.threads()->parallel_for(all.cut().pieces(), 1, [&all](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) all.compute(piece);
+  });
+}
+
+const RegisterOpKernel registered{{
+    .name = "cpu.dense_lanes",
+    .device = DeviceKind::cpu,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch,
+    .image_lanes = true,
+}};
+
+}  // namespace
+}  // namespace convlab
