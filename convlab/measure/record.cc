@@ -5,70 +5,15 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/measure/json_members.h"
 
 namespace convlab {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Reads members of one object, by name; what is missing or of another type is an Error that names it.
-class Reader {
- public:
-  Reader(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
-    if (!json_.is_object()) throw bad_input("{}: is no object; 'convlab bench --json' writes such files", place_);
-  }
-
-  bool has(const char* name) const { return json_.contains(name); }
-
-  Reader object(const char* name) const { return {member(name), place_ + "." + name}; }
-
-  template <class T>
-  void read(const char* name, T& value) const {
-    const Json& found = member(name);
-    if constexpr (std::is_same_v<T, std::string>) {
-      require(found.is_string(), name, "a text");
-    } else if constexpr (std::is_arithmetic_v<T>) {
-      require(found.is_number(), name, "a number");
-    }
-    try {
-      value = found.get<T>();
-    } catch (const Json::exception& error) {
-      throw bad_input("{}: '{}' is not what it should be: {}", place_, name, error.what());
-    }
-  }
-
-  template <class T>
-  void read(const char* name, std::optional<T>& value) const {
-    if (has(name)) read(name, value.emplace());
-  }
-
-  template <class T>
-  T choice(const char* name, std::initializer_list<T> all) const {
-    std::string text;
-    read(name, text);
-    for (const T each : all) {
-      if (name_of(each) == text) return each;
-    }
-    throw bad_input("{}: '{}' cannot be '{}'", place_, name, text);
-  }
-
- private:
-  const Json& member(const char* name) const {
-    const auto found = json_.find(name);
-    if (found == json_.end()) throw bad_input("{}: has no '{}'", place_, name);
-    return *found;
-  }
-
-  void require(bool condition, const char* name, const char* what) const {
-    if (!condition) throw bad_input("{}: '{}' is not {}", place_, name, what);
-  }
-
-  const Json& json_;
-  std::string place_;
-};
-
-Summary read_summary(const Reader& reader, const char* name) {
-  const Reader from = reader.object(name);
+Summary read_summary(const JsonMembers& reader, const char* name) {
+  const JsonMembers from = reader.object(name);
   Summary summary;
   from.read("median", summary.median);
   from.read("min", summary.min);
@@ -77,10 +22,10 @@ Summary read_summary(const Reader& reader, const char* name) {
   return summary;
 }
 
-Ceilings read_ceilings(const Reader& from) {
+Ceilings read_ceilings(const JsonMembers& from) {
   Ceilings ceilings;
-  const Reader gflops = from.object("gflops");
-  const auto scaled = [](const Reader& reader, const char* name, double unit, double& value) {
+  const JsonMembers gflops = from.object("gflops");
+  const auto scaled = [](const JsonMembers& reader, const char* name, double unit, double& value) {
     if (!reader.has(name)) return;
     reader.read(name, value);
     value *= unit;
@@ -97,7 +42,7 @@ Ceilings read_ceilings(const Reader& from) {
   return ceilings;
 }
 
-MachineState read_state(const Reader& from) {
+MachineState read_state(const JsonMembers& from) {
   MachineState state;
   from.read("clock_mhz", state.clock_mhz);
   from.read("memory_clock_mhz", state.memory_clock_mhz);
@@ -183,10 +128,20 @@ Json to_json(const Record& record) {
   return json;
 }
 
-Ceilings ceilings_from_json(const Json& json, const std::string& place) { return read_ceilings(Reader(json, place)); }
+Ceilings ceilings_from_json(const Json& json, const std::string& place) { return read_ceilings(JsonMembers(json, place)); }
+
+Machine machine_from_json(const JsonMembers& from) {
+  Machine machine;
+  from.read("device", machine.device);
+  from.read("cpu", machine.cpu);
+  from.read("threads", machine.threads);
+  from.read("system", machine.system);
+  from.read("driver", machine.driver);
+  return machine;
+}
 
 Record record_from_json(const Json& json, const std::string& place) {
-  const Reader from(json, place);
+  const JsonMembers from(json, place);
   Record record;
   from.read("kernel", record.kernel);
   from.read("problem", record.problem);
@@ -204,12 +159,8 @@ Record record_from_json(const Json& json, const std::string& place) {
   from.read("share", record.share);
   from.read("limit", record.limit);
   record.ceilings = read_ceilings(from.object("ceilings"));
-  const Reader machine = from.object("machine"), build = from.object("build"), state = from.object("state");
-  machine.read("device", record.machine.device);
-  machine.read("cpu", record.machine.cpu);
-  machine.read("threads", record.machine.threads);
-  machine.read("system", record.machine.system);
-  machine.read("driver", record.machine.driver);
+  const JsonMembers build = from.object("build"), state = from.object("state");
+  record.machine = machine_from_json(from.object("machine"));
   build.read("version", record.build.version);
   build.read("compiler", record.build.compiler);
   build.read("cuda", record.build.cuda);

@@ -15,6 +15,8 @@
 
 namespace convlab {
 
+class JsonMembers;
+
 /// Everything about one timing of one kernel on one problem: what `convlab bench --json` writes, an array of them a
 /// file, and what reports and tables are made of. docs/records.md tells each member.
 struct Record {
@@ -50,6 +52,9 @@ nlohmann::ordered_json to_json(const MachineState& state);
 nlohmann::ordered_json to_json(const Machine& machine);
 nlohmann::ordered_json to_json(const Build& build);
 nlohmann::ordered_json to_json(const Summary& summary);
+
+/// As to_json(Machine) wrote it. Error(bad_input) with the place and the member that is missing or of another type.
+Machine machine_from_json(const JsonMembers& from);
 
 /// Error(bad_input) that names `place` ("results/x.json, entry 3") and the member that is missing or of another type.
 Record record_from_json(const nlohmann::ordered_json& json, const std::string& place);

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+
+/// Reads the members of one JSON object by name. What is missing or of another type is Error(bad_input) that names the
+/// place ("results/x.json, entry 3.machine") and the member. The JSON must outlive it.
+class JsonMembers {
+ public:
+  using Json = nlohmann::ordered_json;
+
+  JsonMembers(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
+    if (!json_.is_object()) throw bad_input("{}: is no object", place_);
+  }
+
+  const std::string& place() const { return place_; }
+  bool has(const char* name) const { return json_.contains(name); }
+
+  JsonMembers object(const char* name) const { return {member(name), place_ + "." + name}; }
+
+  /// Calls `each` with every entry of an array of objects.
+  template <class Each>
+  void objects(const char* name, Each each) const {
+    const Json& array = member(name);
+    require(array.is_array(), name, "a list");
+    for (size_t i = 0; i < array.size(); ++i) {
+      each(JsonMembers(array[i], place_ + "." + name + "[" + std::to_string(i) + "]"));
+    }
+  }
+
+  template <class T>
+  void read(const char* name, T& value) const {
+    const Json& found = member(name);
+    if constexpr (std::is_same_v<T, std::string>) {
+      require(found.is_string(), name, "a text");
+    } else if constexpr (std::is_arithmetic_v<T>) {
+      require(found.is_number(), name, "a number");
+    }
+    try {
+      value = found.get<T>();
+    } catch (const Json::exception& error) {
+      throw bad_input("{}: '{}' is not what it should be: {}", place_, name, error.what());
+    }
+  }
+
+  /// A member that may be absent.
+  template <class T>
+  void read(const char* name, std::optional<T>& value) const {
+    if (has(name)) read(name, value.emplace());
+  }
+
+  /// A member that, where it is absent, leaves `value` as it is.
+  template <class T>
+  void read_if_there(const char* name, T& value) const {
+    if (has(name)) read(name, value);
+  }
+
+  /// One of the values that name_of() names.
+  template <class T>
+  T choice(const char* name, std::initializer_list<T> all) const {
+    std::string text;
+    read(name, text);
+    for (const T each : all) {
+      if (name_of(each) == text) return each;
+    }
+    throw bad_input("{}: '{}' cannot be '{}'", place_, name, text);
+  }
+
+ private:
+  const Json& member(const char* name) const {
+    const auto found = json_.find(name);
+    if (found == json_.end()) throw bad_input("{}: has no '{}'", place_, name);
+    return *found;
+  }
+
+  void require(bool condition, const char* name, const char* what) const {
+    if (!condition) throw bad_input("{}: '{}' is not {}", place_, name, what);
+  }
+
+  const Json& json_;
+  std::string place_;
+};
+
+}  // namespace convlab
