@@ -95,7 +95,7 @@ void run_script(const Script& script, CourseOptions& options, Output& output) {
     print_op_times(output, result);
     print_correctness(output, result, classifier.course_model);
   }
-  output.json(to_json(options.classify, classifier, result));
+  output.json(to_json(options.classify, classifier, result, output));
 }
 
 template <const Script& script>

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "app/usage.h"
+#include "convlab/measure/machine.h"
+#include "convlab/measure/record.h"
 
 namespace convlab::app {
 
@@ -26,7 +28,8 @@ void print_eval_metric(Output& output, const Classification& result) {
   output.print("EvalMetric: {{'accuracy': {}}}\n", python_repr(result.accuracy));
 }
 
-Json to_json(const ClassifyOptions& options, const Classifier& classifier, const Classification& result) {
+Json to_json(const ClassifyOptions& options, const Classifier& classifier, const Classification& result,
+             const Output& output) {
   const DeviceCaps& caps = classifier.device->caps();
   Json layers = Json::array();
   for (const LayerResult& layer : result.layers) {
@@ -42,7 +45,9 @@ Json to_json(const ClassifyOptions& options, const Classifier& classifier, const
     foldings.push_back({{"nodes", each.nodes}, {"folded", each.folded}, {"text", each.text}});
   }
   const Usage usage = usage_so_far();
-  return {{"model", options.model},
+  return {{"command", output.command()},
+          {"lines", output.printed()},
+          {"model", options.model},
           {"images", classifier.count()},
           {"accuracy", result.accuracy},
           {"device", name_of(caps.kind)},
@@ -54,7 +59,11 @@ Json to_json(const ClassifyOptions& options, const Classifier& classifier, const
           {"network_s", result.network_seconds},
           {"load_s", classifier.load_seconds},
           {"total_s", usage.elapsed_s},
+          {"user_s", usage.user_s},
+          {"system_s", usage.system_s},
           {"max_rss_kb", usage.max_rss_kb},
+          {"machine", to_json(this_machine(caps))},
+          {"build", to_json(this_build())},
           {"labels", result.labels}};
 }
 

@@ -39,6 +39,8 @@ constexpr std::array kCommands{
             "convlab bench --kernel 'cpu.*' --model fa19 -n 100,1000", declare_bench},
     Command{"profile", "Show where a run's time goes: nvprof's tables, by layer, and the bill of the start-up",
             "convlab profile fa19 -n 1000", declare_profile},
+    Command{"report", "Write the course's report with its evidence, one page", "convlab report -o report.html",
+            declare_report},
     Command{"convert", "Write an MXNet checkpoint as ONNX", "convlab convert ece408-0001.params -o ece408.onnx",
             declare_convert},
 };
@@ -70,6 +72,18 @@ void open_standard_streams() {
     if (!nearest.empty()) hint = fmt::format(" (did you mean {}?)", nearest);
   }
   throw bad_input("{}: {}{}; see 'convlab {} --help'", command.get_name(), error.what(), hint, command.get_name());
+}
+
+/// The arguments as they were given, but for --json.
+std::string command_line(int argc, char** argv) {
+  std::string text;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--json") ++i;
+    if (argument.starts_with("--json")) continue;
+    text += (text.empty() ? "" : " ") + argument;
+  }
+  return text;
 }
 
 void run(int argc, char** argv) {
@@ -110,7 +124,7 @@ void run(int argc, char** argv) {
   }
   for (size_t i = 0; i < parsers.size(); ++i) {
     if (!parsers[i]->parsed()) continue;
-    Output output(json_path);
+    Output output(json_path, command_line(argc, argv));
     actions[i](output);
   }
 }

@@ -26,7 +26,8 @@ void require_writable(const std::string& option, const std::filesystem::path& pa
   }
 }
 
-Output::Output(std::string json_path) : json_path_(std::move(json_path)) {
+Output::Output(std::string json_path, std::string command)
+    : json_path_(std::move(json_path)), command_(std::move(command)) {
   if (wants_json() && json_path_ != "-") require_writable("--json", json_path_);
 }
 

@@ -17,14 +17,22 @@ using Json = nlohmann::ordered_json;
 /// puts the JSON on standard output and the text nowhere.
 class Output {
  public:
-  /// `json_path`: the value of --json, "" for none. Error(bad_input) where the file could not be written later.
-  explicit Output(std::string json_path);
+  /// `json_path`: the value of --json, "" for none. `command`: the arguments that asked for the results, without
+  /// --json: "m2.1 1000". Error(bad_input) where the file could not be written later.
+  explicit Output(std::string json_path, std::string command = "");
 
   /// Writes to standard output at once, so that a pipe sees a line when it is done.
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    if (json_path_ != "-") write(fmt::format(format, std::forward<Args>(args)...));
+    const std::string text = fmt::format(format, std::forward<Args>(args)...);
+    if (json_path_ != "-") write(text);
+    printed_ += text;
   }
+
+  /// All text so far, also where the JSON took its place.
+  const std::string& printed() const { return printed_; }
+
+  const std::string& command() const { return command_; }
 
   bool wants_json() const { return !json_path_.empty(); }
 
@@ -34,7 +42,7 @@ class Output {
  private:
   static void write(std::string_view text);
 
-  std::string json_path_;
+  std::string json_path_, command_, printed_;
 };
 
 /// Error(bad_input) that names the option where the file could not be written: a run may take minutes, and it is said

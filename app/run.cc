@@ -68,7 +68,7 @@ void run(const RunOptions& options, double expect, Output& output) {
   print_op_times(output, result);
   print_correctness(output, result, classifier.course_model);
 
-  Json json = to_json(options.classify, classifier, result);
+  Json json = to_json(options.classify, classifier, result, output);
   const int64_t images = classifier.count();
   const double load_seconds = classifier.load_seconds;
   const Usage usage = usage_so_far();

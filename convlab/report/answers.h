@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convlab/dataset/fashion_mnist.h"
+#include "convlab/model/graph.h"
+#include "convlab/tensor/tensor.h"
+
+namespace convlab {
+
+/// What one layer makes of one image: C maps of H x W.
+struct FeatureMaps {
+  std::string name;  ///< "conv1: Conv"
+  Tensor maps;       ///< float32, 1 x C x H x W
+};
+
+/// A network's answers on the test images, computed by the engine on the CPU.
+struct Answers {
+  static constexpr int kClasses = static_cast<int>(kFashionMnistClasses.size());
+
+  std::string model, layers;  ///< "fa19", "conv 12@5x5, tanh, ..."
+  Dataset data;               ///< as it is, 28 x 28
+  std::vector<int> predicted;
+  std::vector<float> scores;  ///< kClasses numbers an image
+
+  std::vector<FeatureMaps> features;  ///< of the first image
+  std::vector<std::string> problems;  ///< the network's convolutions for one image: "n1_c1h70w70_k12r5s5"
+
+  /// The share of right answers among the first n images.
+  double accuracy(int64_t n) const;
+
+  /// How many images of each class (first index) were given each label (second).
+  using Confusion = std::array<std::array<int, kClasses>, kClasses>;
+  Confusion confusion() const;
+
+  /// The first images of a class that were labelled right, or wrong: at most `most` indices.
+  std::vector<int64_t> examples(int label, bool right, size_t most) const;
+};
+
+/// Classifies all test images; `folder` as load_fashion_mnist() takes it. The model must be one of the shipped ones, or
+/// take such images. Error(bad_input) where model or data cannot be read.
+Answers answer(const std::string& model, const std::string& folder);
+
+}  // namespace convlab

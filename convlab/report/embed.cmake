@@ -1,0 +1,25 @@
+# cmake -DFILES=a|b -DOUTPUT=x.cc -P embed.cmake: a C++ source with the files' text, for embedded.h.
+string(REPLACE "|" ";" FILES "${FILES}")
+set(entries "")
+foreach(path IN LISTS FILES)
+  file(READ "${path}" text)
+  get_filename_component(name "${path}" NAME)
+  string(APPEND entries "    {\"${name}\", R\"~embedded~(${text})~embedded~\"},\n")
+endforeach()
+file(WRITE "${OUTPUT}" "#include \"convlab/report/embedded.h\"
+
+namespace convlab {
+
+std::string_view embedded_file(std::string_view name) {
+  static constexpr struct {
+    std::string_view name, text;
+  } kFiles[] = {
+${entries}  };
+  for (const auto& file : kFiles) {
+    if (file.name == name) return file.text;
+  }
+  return {};
+}
+
+}  // namespace convlab
+")

@@ -1,0 +1,75 @@
+#include "convlab/report/evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/measure/json_members.h"
+
+namespace convlab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kMostBytes = int64_t{256} << 20;
+
+Json parsed(std::string_view text, const std::string& file) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    const std::string_view before = text.substr(0, std::min(error.byte, text.size()));
+    throw bad_input("{}: is not JSON, line {}, byte {}: {}", file, 1 + std::ranges::count(before, '\n'), error.byte,
+                    error.what());
+  }
+}
+
+}  // namespace
+
+void add_evidence(Evidence& evidence, std::string_view text, const std::string& file) {
+  const Json json = parsed(text, file);
+  const auto all = [&](std::initializer_list<const char*> names) {
+    return json.is_object() && std::ranges::all_of(names, [&](const char* name) { return json.contains(name); });
+  };
+  if (json.is_array()) {
+    for (size_t i = 0; i < json.size(); ++i) {
+      evidence.records.push_back(record_from_json(json[i], fmt::format("{}, entry {}", file, i)));
+    }
+    evidence.sources.push_back({file, fmt::format("{} Records", json.size())});
+  } else if (all({"summary", "startup"})) {
+    evidence.profiles.push_back(saved_profile_from_json(JsonMembers(json, file)));
+    evidence.sources.push_back({file, "a profile"});
+  } else if (all({"layers", "network_s"})) {
+    evidence.runs.push_back(saved_run_from_json(JsonMembers(json, file)));
+    evidence.sources.push_back({file, "a run"});
+  } else {
+    throw bad_input(
+        "{}: holds neither Records nor a run nor a profile; files for a report are written by 'convlab bench', "
+        "'convlab run', 'convlab m2.1' and its like, and 'convlab profile', each with --json",
+        file);
+  }
+}
+
+void add_evidence(Evidence& evidence, const std::filesystem::path& file_or_folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::vector<fs::path> files;
+  if (fs::is_directory(file_or_folder, error)) {
+    for (fs::recursive_directory_iterator entry(file_or_folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (entry->path().extension() == ".json") files.push_back(entry->path());
+    }
+    if (error) throw bad_input("{}: cannot be read: {}", file_or_folder.string(), error.message());
+    std::ranges::sort(files);
+  } else {
+    files.push_back(file_or_folder);
+  }
+  for (const fs::path& file : files) {
+    const std::vector<uint8_t> bytes = read_file(file, kMostBytes);
+    add_evidence(evidence, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string());
+  }
+}
+
+}  // namespace convlab

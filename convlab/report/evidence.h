@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convlab/measure/record.h"
+#include "convlab/report/saved_profile.h"
+#include "convlab/report/saved_run.h"
+
+namespace convlab {
+
+/// Measurements as files keep them.
+struct Evidence {
+  std::vector<Record> records;
+  std::vector<SavedRun> runs;
+  std::vector<SavedProfile> profiles;
+
+  struct Source {
+    std::string file, content;  ///< "42 Records"
+  };
+  std::vector<Source> sources;  ///< in the order in which they were read
+};
+
+/// Adds what a file holds; `text` is its content, JSON as `convlab bench`, `run`, `profile` and the course's commands
+/// write it with --json. Error(bad_input) that names file and place where it is malformed or is nothing of this kind.
+void add_evidence(Evidence& evidence, std::string_view text, const std::string& file);
+
+/// Adds a file, or all *.json below a folder in the order of their names. Error(bad_input) as add_evidence(), and where
+/// there is no such file.
+void add_evidence(Evidence& evidence, const std::filesystem::path& file_or_folder);
+
+}  // namespace convlab

@@ -1,0 +1,152 @@
+#include "convlab/report/ladder.h"
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <tuple>
+
+#include "convlab/kernels/registry.h"
+#include "convlab/report/embedded.h"
+
+namespace convlab {
+namespace {
+
+void add_source(KernelFacts& kernel) {
+  std::string stem = kernel.name;
+  std::ranges::replace(stem, '.', '_');
+  for (const char* ending : {".cu", ".cc"}) {
+    const std::string_view text = embedded_file(stem + ending);
+    if (text.empty()) continue;
+    kernel.file = "convlab/kernels/conv/" + stem + ending;
+    kernel.source = text;
+  }
+}
+
+bool is_gpu(DeviceKind kind) { return kind != DeviceKind::cpu; }
+
+}  // namespace
+
+std::vector<KernelFacts> all_kernels(const std::vector<Record>& records) {
+  std::vector<KernelFacts> kernels;
+  const auto add = [&](KernelFacts facts) {
+    if (facts.device == DeviceKind::simt) facts.device = DeviceKind::cuda;
+    if (std::ranges::any_of(kernels, [&](const KernelFacts& known) { return known.name == facts.name; })) return;
+    add_source(facts);
+    kernels.push_back(std::move(facts));
+  };
+  for (const ConvKernel& kernel : conv_kernels()) {
+    const KernelInfo& info = kernel.info;
+    add({.name = std::string(info.name),
+         .math = std::string(name_of(info.math)),
+         .idea = std::string(info.idea),
+         .after = std::string(info.after),
+         .rung = info.rung,
+         .device = info.device,
+         .registered = &kernel});
+  }
+  for (const Record& record : records) {
+    add({.name = record.kernel, .math = record.math, .rung = record.rung, .device = record.device});
+  }
+  std::ranges::stable_sort(kernels, {}, [](const KernelFacts& kernel) {
+    return std::tuple(!is_gpu(kernel.device), kernel.rung, kernel.name);
+  });
+  return kernels;
+}
+
+std::string KernelFacts::refusal(const std::string& problem) const {
+  if (registered == nullptr) return "";
+  // What GPUs differ in is far above what the course's layers need; an H200's values serve for all.
+  const DeviceCaps kGpu{.compute_capability = 90, .multiprocessors = 132, .shared_bytes_per_block = 227 << 10};
+  DeviceCaps caps = kGpu;
+  caps.kind = registered->info.device;
+  return registered->refuses(ConvStep{.problem = parse_problem(problem)}, caps).value_or("");
+}
+
+KernelNotes notes_of(const std::string& source) {
+  std::istringstream lines(source);
+  std::string comment;
+  for (std::string line; std::getline(lines, line) && line.starts_with("//");) {
+    line.erase(0, std::min(line.find_first_not_of("/ "), line.size()));
+    comment += (comment.empty() ? "" : " ") + line;
+  }
+  // Each part begins with its word; the one before it ends with a full stop.
+  static const std::regex kBegin(R"((^|\. )(Threads: |Per [^:]*:|Refuses:? |Limited))");
+  KernelNotes notes;
+  std::string* part = nullptr;
+  size_t begin = 0;
+  const auto finish = [&](size_t end) {
+    if (part != nullptr) *part = comment.substr(begin, end - begin);
+  };
+  for (std::sregex_iterator match(comment.begin(), comment.end(), kBegin), none; match != none; ++match) {
+    const auto at = static_cast<size_t>(match->position(2));
+    finish(at - 1);
+    const char first = comment[at];
+    part = first == 'T'   ? &notes.threads
+           : first == 'P' ? &notes.arithmetic
+           : first == 'R' ? &notes.refuses
+                          : &notes.limit;
+    begin = first == 'T' || first == 'R' ? at + match->str(2).size() : at;
+  }
+  finish(comment.size());
+  return notes;
+}
+
+const Record* MachineRecords::find(const std::string& kernel, const std::string& problem) const {
+  const auto found = std::ranges::find_if(
+      records, [&](const Record& record) { return record.kernel == kernel && record.problem == problem; });
+  return found == records.end() ? nullptr : &*found;
+}
+
+bool MachineRecords::has(DeviceKind device) const {
+  return std::ranges::any_of(records, [&](const Record& record) { return record.device == device; });
+}
+
+std::vector<MachineRecords> by_machine(const std::vector<Record>& records) {
+  using Tuned = std::tuple<std::string, std::string, std::map<std::string, int>>;
+  struct Group {
+    Machine machine;
+    std::map<Tuned, const Record*> newest;
+  };
+  std::vector<Group> groups;
+  for (const Record& record : records) {
+    auto group = std::ranges::find_if(groups, [&](const Group& each) {
+      return each.machine.device == record.machine.device && each.machine.cpu == record.machine.cpu;
+    });
+    if (group == groups.end()) group = groups.insert(groups.end(), {record.machine, {}});
+    const Record*& kept = group->newest[{record.kernel, record.problem, record.tuning}];
+    if (kept == nullptr || kept->when <= record.when) kept = &record;  // times of ISO 8601 sort as text
+  }
+  std::vector<MachineRecords> machines;
+  for (const Group& group : groups) {
+    std::map<std::pair<std::string, std::string>, const Record*> fastest;
+    for (const auto& [key, record] : group.newest) {
+      const Record*& kept = fastest[{record->kernel, record->problem}];
+      if (kept == nullptr || record->hot_ms.median < kept->hot_ms.median) kept = record;
+    }
+    MachineRecords machine{.machine = group.machine, .records = {}};
+    for (const auto& [key, record] : fastest) machine.records.push_back(*record);
+    machines.push_back(std::move(machine));
+  }
+  std::ranges::stable_sort(machines, {}, [](const MachineRecords& each) { return !each.has(DeviceKind::cuda); });
+  return machines;
+}
+
+std::optional<Gain> gain(const Record* before, const Record* now) {
+  if (before == nullptr || now == nullptr || !(now->hot_ms.median > 0)) return std::nullopt;
+  constexpr double kConfidence = 0.95;
+  Gain gain{.ratio = before->hot_ms.median / now->hot_ms.median};
+  const Interval slow = median_interval(before->hot_ms.samples, kConfidence);
+  const Interval fast = median_interval(now->hot_ms.samples, kConfidence);
+  gain.low = std::max(slow.low, 0.0) / fast.high;  // too few samples: from 0 to infinity
+  gain.high = slow.high / std::max(fast.low, 0.0);
+  return gain;
+}
+
+std::string with_images(const std::string& problem, int64_t n) {
+  ConvProblem parsed = parse_problem(problem);
+  parsed.n = n;
+  return to_text(parsed);
+}
+
+}  // namespace convlab

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convlab/conv/problem.h"
+#include "convlab/kernels/kernel.h"
+#include "convlab/measure/record.h"
+
+namespace convlab {
+
+/// A kernel as its registration and its file describe it.
+struct KernelFacts {
+  std::string name, math, idea, after;
+  std::string file, source;  ///< "cuda_basic.cu" and its text; "" where this build does not know it
+  int rung = 0;
+  DeviceKind device = DeviceKind::cpu;  ///< cuda for the CUDA kernels, also where this build has them for simt alone
+  const ConvKernel* registered = nullptr;
+
+  /// Why the kernel does not compute a problem (on a large GPU, if it is a CUDA kernel); "" if it does, or if this
+  /// build does not know it.
+  std::string refusal(const std::string& problem) const;
+};
+
+/// All kernels that this build knows, in the order of devices (cuda first) and rungs, and after them those of the
+/// records that it does not know.
+std::vector<KernelFacts> all_kernels(const std::vector<Record>& records);
+
+/// What a kernel's file says in its first comment: what its threads make, flops and bytes an output, what it refuses,
+/// what limits it. Parts that it lacks are "".
+struct KernelNotes {
+  std::string threads, arithmetic, refuses, limit;
+};
+KernelNotes notes_of(const std::string& source);
+
+/// The records of one machine, one a kernel and problem.
+struct MachineRecords {
+  Machine machine;
+  std::vector<Record> records;
+
+  const Record* find(const std::string& kernel, const std::string& problem) const;
+
+  /// Some kernel of this kind of device was measured here.
+  bool has(DeviceKind device) const;
+};
+
+/// Grouped by device and CPU, GPUs first. Of several records of one kernel, problem and tuning the newest is kept, and
+/// of several tunings the one with the smallest median.
+std::vector<MachineRecords> by_machine(const std::vector<Record>& records);
+
+/// How many times as fast: the ratio of medians, and the interval that follows from those of both (95 % each).
+struct Gain {
+  double ratio = 1, low = 0, high = 0;
+  bool sure() const { return low > 1 || high < 1; }
+};
+std::optional<Gain> gain(const Record* before, const Record* now);
+
+/// The text of a problem for another number of images.
+std::string with_images(const std::string& problem, int64_t n);
+
+}  // namespace convlab

@@ -1,0 +1,86 @@
+#include "convlab/report/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "convlab/report/html.h"
+
+namespace convlab {
+namespace {
+
+std::string checklist(const std::vector<Deliverable>& deliverables) {
+  std::string html = "<h2>What the course asked for</h2>\n<ul class=\"checklist\">\n";
+  for (const Deliverable& each : deliverables) {
+    html += fmt::format("<li class=\"{}\"><a href=\"#{}\">{}</a>", each.there ? "there" : "lacking", each.section,
+                        escaped(each.what));
+    if (!each.there) {
+      html += "<span class=\"bad\"> is missing; make it with:</span>";
+      for (const std::string& command : each.commands) html += fmt::format("<code>{}</code>", escaped(command));
+    }
+    html += "</li>\n";
+  }
+  return html + "</ul>\n";
+}
+
+std::string tile(std::string_view value, std::string_view what) {
+  return fmt::format("<div class=\"tile\"><strong>{}</strong><span>{}</span></div>\n", escaped(value), escaped(what));
+}
+
+/// The sum over the network's convolutions of the fastest kernel's Op Time, of one arithmetic; 0 where one is missing.
+double best_op_times(const Contents& contents, const MachineRecords& machine, std::string_view math) {
+  double sum = 0;
+  for (const std::string& one : contents.input.answers.problems) {
+    const std::string problem = with_images(one, kCourseSizes[2]);
+    double best = 0;
+    for (const Record& record : machine.records) {
+      if (record.problem != problem || record.math != math) continue;
+      if (best == 0 || record.op_ms.median < best) best = record.op_ms.median;
+    }
+    if (best == 0) return 0;
+    sum += best;
+  }
+  return sum;
+}
+
+std::string tiles(const Contents& contents) {
+  const Answers& answers = contents.input.answers;
+  const auto count = static_cast<int64_t>(answers.predicted.size());
+  std::string html = tile(fmt::format("{}", answers.accuracy(count)), fmt::format("accuracy on {} images", count));
+  for (const MachineRecords& machine : contents.machines) {
+    const double best = best_op_times(contents, machine, "fp32");
+    const std::string device = machine.machine.device.substr(0, machine.machine.device.find(','));
+    if (best > 0)
+      html += tile(duration(best), fmt::format("Op Times of the fastest fp32 kernels, 10000 images, {}", device));
+  }
+  const auto missing = std::ranges::count(contents.kernels, std::string(), &KernelFacts::source);
+  html += tile(std::to_string(contents.kernels.size() - static_cast<size_t>(missing)), "kernels, with their code");
+  return "<div class=\"tiles\">\n" + html + "</div>\n";
+}
+
+}  // namespace
+
+std::string Contents::semester_option() const {
+  return input.semester == "fa19" ? "" : fmt::format("--semester {} ", input.semester);
+}
+
+Report make_report(const ReportInput& input) {
+  const Contents contents{
+      .input = input, .machines = by_machine(input.evidence.records), .kernels = all_kernels(input.evidence.records)};
+  Page page;
+  add_course(page, contents);
+  add_profile(page, contents);
+  add_op_times(page, contents);
+  add_ladder(page, contents);
+  add_optimizations(page, contents);
+  add_bill(page, contents);
+  add_answers(page, contents);
+  add_machines(page, contents);
+  add_methods(page, contents);
+  const std::string title = fmt::format("convlab report: {}", input.answers.model);
+  const std::string front = fmt::format("<p class=\"network\">{}</p>\n", escaped(input.answers.layers)) +
+                            tiles(contents) + checklist(page.deliverables());
+  return {.html = page.html(title, front), .deliverables = page.deliverables()};
+}
+
+}  // namespace convlab

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convlab/report/answers.h"
+#include "convlab/report/evidence.h"
+#include "convlab/report/ladder.h"
+#include "convlab/report/page.h"
+
+namespace convlab {
+
+/// Everything that a report is made of.
+struct ReportInput {
+  std::string semester;  ///< "fa19"
+  Answers answers;       ///< of the semester's network
+  Evidence evidence;     ///< saved measurements, and the runs that were made for this report
+  Machine machine;       ///< that makes the report
+  Build build;
+  std::string when;                 ///< UTC
+  std::vector<std::string> failed;  ///< what could not be run here, and why
+};
+
+/// The course's three sizes.
+inline constexpr int64_t kCourseSizes[] = {100, 1000, 10000};
+
+/// What the sections share.
+struct Contents {
+  const ReportInput& input;
+  std::vector<MachineRecords> machines;
+  std::vector<KernelFacts> kernels;
+
+  /// "--semester fa18 " unless it is fall 2019, which commands take by themselves.
+  std::string semester_option() const;
+};
+
+/// The whole page. Nothing in it is measured here: figures come from `input`.
+struct Report {
+  std::string html;
+  std::vector<Deliverable> deliverables;
+};
+Report make_report(const ReportInput& input);
+
+// The sections, one a file.
+void add_course(Page& page, const Contents& contents);
+void add_machines(Page& page, const Contents& contents);
+void add_profile(Page& page, const Contents& contents);
+void add_op_times(Page& page, const Contents& contents);
+void add_ladder(Page& page, const Contents& contents);
+void add_optimizations(Page& page, const Contents& contents);
+void add_bill(Page& page, const Contents& contents);
+void add_answers(Page& page, const Contents& contents);
+void add_methods(Page& page, const Contents& contents);
+
+}  // namespace convlab

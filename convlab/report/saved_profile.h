@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "convlab/measure/json_members.h"
+#include "convlab/profile/summary.h"
+
+namespace convlab {
+
+/// A part of a run's wall time.
+struct BillLine {
+  std::string name, remedy;
+  double seconds = 0;
+};
+
+/// What `convlab profile --json` wrote.
+struct SavedProfile {
+  std::string source, command, model, device, device_name;
+  int64_t images = 0;
+  ProfileSummary summary;
+  std::vector<BillLine> bill;  ///< with what no part covers as its last line
+  double overhead = 0;         ///< of profiling: 0.01 is one per cent
+};
+
+/// Error(bad_input) with the place and the member that is wrong.
+SavedProfile saved_profile_from_json(const JsonMembers& from);
+
+}  // namespace convlab

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convlab/measure/json_members.h"
+#include "convlab/measure/machine.h"
+
+namespace convlab {
+
+/// One layer of a run.
+struct SavedLayer {
+  std::string name, op, problem, kernel;
+  double op_time_s = 0, gflops = 0;
+};
+
+/// What `convlab run --json` or one of the course's commands wrote.
+struct SavedRun {
+  std::string source;   ///< the file, or "" for a run that the report itself made
+  std::string command;  ///< "m2.1 1000 --semester fa19"; "" in files of versions that did not say
+  std::string lines;    ///< what it printed first, the course's lines
+  std::string time;     ///< of the whole process, as /usr/bin/time writes it; "" where that is not known
+  std::string model, device, math, plan;
+  int64_t images = 0, max_rss_kb = 0;
+  int threads = 0;
+  double accuracy = 0, network_s = 0, load_s = 0, total_s = 0;
+  std::optional<double> user_s, system_s;
+  std::vector<SavedLayer> layers;
+  std::optional<Machine> machine;
+
+  /// "m2.1", "run"; "" where the command is not known.
+  std::string script() const { return command.substr(0, command.find(' ')); }
+};
+
+/// Error(bad_input) with the place and the member that is wrong.
+SavedRun saved_run_from_json(const JsonMembers& from);
+
+}  // namespace convlab

@@ -1,0 +1,112 @@
+// What the course's scripts print, and what their processes took.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convlab/report/html.h"
+#include "convlab/report/report.h"
+
+namespace convlab {
+namespace {
+
+struct Script {
+  std::string_view name, what;
+  bool all_sizes;
+};
+constexpr std::array kScripts{Script{"m1.1", "the library's convolution on the CPU", false},
+                              Script{"m1.2", "the library's convolution on the GPU", false},
+                              Script{"m2.1", "an own convolution on the CPU", true},
+                              Script{"m3.1", "an own convolution on the GPU", true},
+                              Script{"m4.1", "an own convolution on the GPU, optimized", true},
+                              Script{"final", "the best own convolution on the GPU", true}};
+
+std::string memory(int64_t kb) { return fmt::format("{:.0f} MB", static_cast<double>(kb) / 1000); }
+
+std::string op_times(const SavedRun& run) {
+  std::string text;
+  for (const SavedLayer& layer : run.layers) {
+    if (!layer.problem.empty()) text += (text.empty() ? "" : " + ") + duration(layer.op_time_s * 1e3);
+  }
+  return text;
+}
+
+const SavedRun* find_run(const Contents& contents, std::string_view script, int64_t images) {
+  // The newest file comes last, and a run made for this report after all files.
+  const std::vector<SavedRun>& runs = contents.input.evidence.runs;
+  const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const SavedRun& run) {
+    return run.script() == script && run.images == images && run.model.starts_with(contents.input.semester);
+  });
+  return found == runs.rend() ? nullptr : &*found;
+}
+
+std::string where(const SavedRun& run) { return run.machine ? run.machine->device : run.device; }
+
+void add_script(Page& page, const Contents& contents, const Script& script, Table& table, std::string& outputs) {
+  std::vector<std::string> missing;
+  for (int64_t images : kCourseSizes) {
+    if (!script.all_sizes && images != kCourseSizes[2]) continue;
+    const SavedRun* run = find_run(contents, script.name, images);
+    if (run == nullptr) {
+      missing.push_back(fmt::format("convlab {} {} {}--json results/{}-{}.json", script.name, images,
+                                    contents.semester_option(), script.name, images));
+      continue;
+    }
+    table.row({{.html = fmt::format("<code>{}</code>", script.name)},
+               number_cell(std::to_string(images)),
+               number_cell(op_times(*run)),
+               number_cell(fmt::format("{}", run->accuracy)),
+               number_cell(run->user_s ? fmt::format("{:.2f} s", *run->user_s) : "–"),
+               number_cell(run->system_s ? fmt::format("{:.2f} s", *run->system_s) : "–"),
+               number_cell(fmt::format("{:.2f} s", run->total_s)),
+               number_cell(memory(run->max_rss_kb)),
+               text_cell(where(*run))});
+    outputs += fmt::format(
+        "<figure class=\"terminal\"><figcaption>{}</figcaption><pre>$ time convlab {}\n{}{}</pre></figure>\n",
+        escaped(where(*run)), escaped(run->command), escaped(run->lines), escaped(run->time));
+  }
+  page.deliverable({.what = fmt::format("Output and whole-program time of {} ({}{})", script.what, script.name,
+                                        script.all_sizes ? "; 100, 1000 and 10000 images" : ""),
+                    .section = "outputs",
+                    .there = missing.empty(),
+                    .commands = missing});
+}
+
+/// Runs of the whole network by `convlab run`.
+std::string main_job(const Contents& contents) {
+  Table table("convlab run: images in memory to labels",
+              {"machine", "images", "plan", "arithmetic", "network", "loading", "whole process", "peak memory",
+               "kernels of the convolutions"});
+  for (const SavedRun& run : contents.input.evidence.runs) {
+    const bool course =
+        std::ranges::any_of(kScripts, [&](const Script& script) { return run.script() == script.name; });
+    if (course || !run.model.starts_with(contents.input.semester)) continue;
+    std::string kernels;
+    for (const SavedLayer& layer : run.layers) {
+      if (!layer.problem.empty()) kernels += (kernels.empty() ? "" : ", ") + layer.kernel;
+    }
+    table.row({text_cell(where(run)), number_cell(std::to_string(run.images)), text_cell(run.plan), text_cell(run.math),
+               number_cell(duration(run.network_s * 1e3)), number_cell(duration(run.load_s * 1e3)),
+               number_cell(duration(run.total_s * 1e3)), number_cell(memory(run.max_rss_kb)), text_cell(kernels)});
+  }
+  return table.empty() ? "" : "<h3>The main job</h3>\n" + table.html();
+}
+
+}  // namespace
+
+void add_course(Page& page, const Contents& contents) {
+  Table table("Each script of the course, as a process of its own",
+              {"script", "images", "Op Times", "correctness", "user", "system", "elapsed", "peak memory", "machine"});
+  std::string outputs;
+  for (const Script& script : kScripts) add_script(page, contents, script, table, outputs);
+  std::string html =
+      table.empty() ? "<p class=\"missing\">No run of the course's scripts is recorded.</p>" : table.html();
+  for (const std::string& reason : contents.input.failed)
+    html += fmt::format("<p class=\"missing\">{}</p>\n", escaped(reason));
+  html += main_job(contents);
+  if (!outputs.empty()) html += "<h3>Their exact lines</h3>\n<div class=\"terminals\">\n" + outputs + "</div>\n";
+  page.section("outputs", "Outputs and whole-program times", html);
+}
+
+}  // namespace convlab

@@ -1,0 +1,144 @@
+// What takes the time: kernels, API calls, and the parts of the whole run.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "convlab/report/html.h"
+#include "convlab/report/report.h"
+
+namespace convlab {
+namespace {
+
+constexpr double kMost = 0.9;
+
+/// The layers that caused a row, the longest first.
+std::string parts_of(const SummaryRow& row) {
+  std::vector<std::pair<int64_t, std::string>> parts;
+  for (const auto& [name, ns] : row.parts_ns) parts.emplace_back(ns, name);
+  std::ranges::stable_sort(parts, std::greater(), &std::pair<int64_t, std::string>::first);
+  std::string text;
+  for (const auto& [ns, name] : parts) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string rows_table(std::string_view caption, std::string_view what, const std::vector<SummaryRow>& rows) {
+  if (rows.empty()) return "";
+  Table table(caption, {std::string(what), "for", "calls", "time", "share", "together"});
+  double together = 0;
+  for (const SummaryRow& row : rows_above(rows, kMost)) {
+    together += row.share;
+    table.row({{.html = fmt::format("<code>{}</code>", escaped(row.name)), .kind = "long"},
+               text_cell(parts_of(row)),
+               number_cell(std::to_string(row.calls)),
+               number_cell(duration(static_cast<double>(row.total_ns) * 1e-6)),
+               number_cell(fmt::format("{:.2f} %", 100 * row.share)),
+               number_cell(fmt::format("{:.2f} %", 100 * together))});
+  }
+  return table.html();
+}
+
+std::string title_of(const SavedProfile& profile) {
+  return fmt::format("<h3><code>{}</code></h3>\n<p class=\"where\">{}; profiling made it {:.1f} % slower</p>\n",
+                     escaped(profile.command), escaped(profile.device_name), 100 * profile.overhead);
+}
+
+/// Those of the semester's network.
+std::vector<const SavedProfile*> profiles_of(const Contents& contents) {
+  std::vector<const SavedProfile*> profiles;
+  for (const SavedProfile& profile : contents.input.evidence.profiles) {
+    if (profile.model.starts_with(contents.input.semester)) profiles.push_back(&profile);
+  }
+  return profiles;
+}
+
+std::string profile_command(const Contents& contents, std::string_view more) {
+  return fmt::format("convlab profile {} --device cuda -n 10000 --plan layers {}--json results/profile.json",
+                     contents.input.answers.model, more);
+}
+
+}  // namespace
+
+void add_profile(Page& page, const Contents& contents) {
+  std::string html;
+  bool there = false, own = false;
+  for (const SavedProfile* profile : profiles_of(contents)) {
+    const bool gpu = profile->device == "cuda";
+    there |= gpu;
+    own |= gpu && profile->command.find("cudnn") == std::string::npos;
+    html += title_of(*profile);
+    html += rows_table(gpu ? "Kernels and copies that together take more than 90 % of the GPU's time"
+                           : "Kernels that together take more than 90 % of the time in kernels",
+                       "kernel", profile->summary.activities);
+    html += rows_table(gpu ? "API calls that together take more than 90 % of the API's time"
+                           : "Calls that together take more than 90 % of the time in calls",
+                       "call", profile->summary.calls);
+  }
+  if (html.empty()) html = "<p class=\"missing\">No profile is recorded.</p>\n";
+  page.deliverable({.what = "Kernels that together take more than 90 % of the GPU's time",
+                    .section = "profile",
+                    .there = there,
+                    .commands = {profile_command(contents, "--kernel cudnn ")}});
+  page.deliverable({.what = "API calls that together take more than 90 % of the API's time",
+                    .section = "profile",
+                    .there = there,
+                    .commands = {profile_command(contents, "--kernel cudnn ")}});
+  page.deliverable({.what = "Profile of the own kernel",
+                    .section = "profile",
+                    .there = own,
+                    .commands = {profile_command(contents, "")}});
+  page.deliverable({.what = "Kernels and API calls explained", .section = "profile", .there = true, .commands = {}});
+  page.section("profile", "What takes the time",
+               html + "<h3>Kernels and API calls</h3>\n" + "<p>" + escaped(kKernelsVersusApiCalls) + "</p>\n");
+}
+
+void add_bill(Page& page, const Contents& contents) {
+  const std::vector<const SavedProfile*> bills = profiles_of(contents);
+  const bool gpu = std::ranges::any_of(bills, [](const SavedProfile* profile) { return profile->device == "cuda"; });
+  page.deliverable({.what = "Where the wall time of a whole run on a GPU goes",
+                    .section = "bill",
+                    .there = gpu,
+                    .commands = {profile_command(contents, "")}});
+  if (bills.empty()) {
+    page.section("bill", "The start-up bill", "<p class=\"missing\">No bill is recorded.</p>\n");
+    return;
+  }
+  std::string runs;
+  std::vector<std::string> labels, parts, headings{"part"};  // parts in the order of their first appearance
+  for (const SavedProfile* bill : bills) {
+    labels.push_back(fmt::format("run {}", labels.size() + 1));
+    headings.push_back(labels.back());
+    runs += fmt::format("<li>{}: <code>{}</code>, {}</li>\n", labels.back(), escaped(bill->command),
+                        escaped(bill->device_name));
+    for (const BillLine& line : bill->bill) {
+      if (std::ranges::find(parts, line.name) == parts.end()) parts.push_back(line.name);
+    }
+  }
+  headings.emplace_back("what would shorten it");
+  Table table("The parts of the wall time", headings);
+  Page::Json series = Page::Json::array();
+  for (const std::string& part : parts) {
+    Page::Json values = Page::Json::array();
+    std::vector<Cell> row{text_cell(part)};
+    std::string remedy;
+    for (const SavedProfile* bill : bills) {
+      const auto line = std::ranges::find(bill->bill, part, &BillLine::name);
+      const double seconds = line == bill->bill.end() ? 0 : line->seconds;
+      if (line != bill->bill.end() && remedy.empty()) remedy = line->remedy;
+      values.push_back(seconds * 1e3);
+      row.push_back(number_cell(duration(seconds * 1e3)));
+    }
+    series.push_back({{"name", part}, {"values", values}});
+    row.push_back(text_cell(remedy));
+    table.row(std::move(row));
+  }
+  constexpr int kBarHeight = 60, kFrame = 190;
+  const std::string chart =
+      page.chart("Where the wall time of a whole run goes", kFrame + kBarHeight * static_cast<int>(bills.size()),
+                 {{"kind", "bars"}, {"unit", "ms"}, {"stacked", true}, {"labels", labels}, {"series", series}});
+  page.section("bill", "The start-up bill", "<ul>\n" + runs + "</ul>\n" + chart + table.html());
+}
+
+}  // namespace convlab

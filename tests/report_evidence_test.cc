@@ -1,0 +1,95 @@
+#include "convlab/report/evidence.h"
+
+#include <gtest/gtest.h>
+
+#include "convlab/base/file.h"
+#include "tests/errors.h"
+#include "tests/report_records.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using nlohmann::ordered_json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const ordered_json kRun = ordered_json::parse(R"({
+  "command": "m2.1 10", "lines": "New Inference\n", "model": "fa19", "images": 10, "accuracy": 0.9, "device": "cpu",
+  "math": "fp32", "plan": "layers", "threads": 2, "network_s": 0.5, "load_s": 0.1, "total_s": 0.7, "max_rss_kb": 1000,
+  "layers": [{"name": "conv1", "op": "Conv", "problem": "n10_c1h70w70_k12r5s5", "kernel": "cpu.direct",
+              "op_time_s": 0.01, "gflops": 3}]})");
+
+const ordered_json kProfile = ordered_json::parse(R"({
+  "command": "convlab run fa19", "model": "fa19", "images": 10, "device": "cpu", "device_name": "a CPU",
+  "profiling": {"overhead": 0.01},
+  "summary": {"activities": [{"name": "cpu.direct", "share": 1, "time_s": 0.002, "calls": 2, "min_s": 0.001,
+                              "max_s": 0.001, "parts": [{"name": "conv1", "time_s": 0.002}]}], "calls": []},
+  "startup": {"wall_s": 0.7, "unattributed_s": 0.1,
+              "parts": [{"name": "reading the data", "s": 0.6, "remedy": "read less"}]}})");
+
+TEST(Evidence, TellsRecordsRunsAndProfilesApart) {
+  Evidence evidence;
+  add_evidence(evidence, ordered_json::array({to_json(some_record("cpu.direct", "k1"))}).dump(), "bench.json");
+  add_evidence(evidence, kRun.dump(), "run.json");
+  add_evidence(evidence, kProfile.dump(), "profile.json");
+  ASSERT_EQ(evidence.records.size(), 1u);
+  EXPECT_EQ(evidence.records[0].kernel, "cpu.direct");
+  ASSERT_EQ(evidence.runs.size(), 1u);
+  EXPECT_EQ(evidence.runs[0].script(), "m2.1");
+  EXPECT_EQ(evidence.runs[0].source, "run.json");
+  EXPECT_EQ(evidence.runs[0].layers.at(0).op_time_s, 0.01);
+  EXPECT_FALSE(evidence.runs[0].user_s.has_value());
+  ASSERT_EQ(evidence.profiles.size(), 1u);
+  EXPECT_EQ(evidence.profiles[0].summary.activities.at(0).total_ns, 2'000'000);
+  EXPECT_EQ(evidence.profiles[0].summary.activities.at(0).parts_ns.at("conv1"), 2'000'000);
+  ASSERT_EQ(evidence.profiles[0].bill.size(), 2u);
+  EXPECT_EQ(evidence.profiles[0].bill[0].remedy, "read less");
+  EXPECT_EQ(evidence.profiles[0].bill[1].seconds, 0.1);
+  ASSERT_EQ(evidence.sources.size(), 3u);
+  EXPECT_EQ(evidence.sources[0].content, "1 Records");
+}
+
+std::string complaint_about(const std::string& text) {
+  Evidence evidence;
+  return bad_input_message([&] { add_evidence(evidence, text, "x.json"); });
+}
+
+TEST(Evidence, SaysWhereAFileIsWrong) {
+  EXPECT_THAT(complaint_about("{\n\"a\": 1,\n oops}"),
+              AllOf(HasSubstr("x.json: is not JSON, line 3"), HasSubstr("byte")));
+  EXPECT_THAT(complaint_about(""), HasSubstr("x.json: is not JSON, line 1"));
+  EXPECT_THAT(complaint_about("3"), HasSubstr("x.json: holds neither Records nor a run nor a profile"));
+  EXPECT_THAT(complaint_about(R"({"some": "thing"})"), HasSubstr("convlab bench"));
+  EXPECT_THAT(complaint_about("[3]"), HasSubstr("x.json, entry 0"));
+  ordered_json record = to_json(some_record("cpu.direct", "k1"));
+  record["hot_ms"].erase("median");
+  EXPECT_THAT(complaint_about(ordered_json::array({record}).dump()),
+              AllOf(HasSubstr("x.json, entry 0.hot_ms"), HasSubstr("median")));
+  ordered_json run = kRun;
+  run["layers"][0]["gflops"] = "fast";
+  EXPECT_THAT(complaint_about(run.dump()), HasSubstr("x.json.layers[0]: 'gflops' is not a number"));
+  ordered_json profile = kProfile;
+  profile["summary"]["activities"][0]["time_s"] = 1e300;
+  EXPECT_THAT(complaint_about(profile.dump()), HasSubstr("x.json.summary.activities[0]: 'time_s' is no time"));
+  profile = kProfile;
+  profile["startup"]["parts"] = 4;
+  EXPECT_THAT(complaint_about(profile.dump()), HasSubstr("x.json.startup: 'parts' is not a list"));
+}
+
+TEST(Evidence, ReadsFoldersInTheOrderOfNames) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "b");
+  write_file(folder.path() / "b" / "z.json", kRun.dump());
+  write_file(folder.path() / "c.json", kProfile.dump());
+  write_file(folder.path() / "a.txt", std::string_view("no evidence"));
+  Evidence evidence;
+  add_evidence(evidence, folder.path());
+  ASSERT_EQ(evidence.sources.size(), 2u);
+  EXPECT_THAT(evidence.sources[0].file, HasSubstr("z.json"));
+  EXPECT_THAT(evidence.sources[1].file, HasSubstr("c.json"));
+  EXPECT_THAT(bad_input_message([&] { add_evidence(evidence, folder.path() / "gone.json"); }), HasSubstr("gone.json"));
+}
+
+}  // namespace
+}  // namespace convlab

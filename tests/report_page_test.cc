@@ -1,0 +1,185 @@
+// A whole page, made of made-up measurements.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "convlab/report/embedded.h"
+#include "convlab/report/report.h"
+#include "tests/errors.h"
+#include "tests/report_records.h"
+
+namespace convlab {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kFirst = "c1h70w70_k12r5s5";
+constexpr const char* kSecond = "c12h33w33_k24r5s5";
+
+/// Answers of no network: image i has class i, and is labelled right unless i is 3.
+ReportInput small_input() {
+  ReportInput input{.semester = "fa19"};
+  Answers& answers = input.answers;
+  answers.model = "fa19";
+  answers.layers = "conv 12@5x5";
+  answers.problems = {kFirst, kSecond};
+  answers.data.images = Tensor(ElementType::u8, {10, 1, 28, 28});
+  std::ranges::fill(answers.data.images.values<uint8_t>(), uint8_t{7});
+  for (int i = 0; i < Answers::kClasses; ++i) {
+    answers.data.labels.push_back(static_cast<uint8_t>(i));
+    answers.predicted.push_back(i == 3 ? 4 : i);
+  }
+  answers.scores.assign(100, 0.1f);
+  const std::vector<float> maps = {0, 1, 2, 3, 5, 5, 5, 5};
+  answers.features.push_back({"conv1: Conv", Tensor::of<float>({1, 2, 2, 2}, maps)});
+  input.machine = {.device = "a CPU", .cpu = "a CPU", .threads = 2, .system = "Linux 6", .driver = ""};
+  return input;
+}
+
+/// All Op Times that the course asks for, of every CUDA kernel.
+std::vector<Record> all_records() {
+  std::vector<Record> records;
+  for (const KernelFacts& kernel : all_kernels({})) {
+    if (kernel.device != DeviceKind::cuda) continue;
+    for (const char* problem : {kFirst, kSecond}) {
+      for (int64_t n : kCourseSizes)
+        records.push_back(some_record(kernel.name, with_images(problem, n), 0.0001 * static_cast<double>(n)));
+    }
+  }
+  return records;
+}
+
+const Deliverable& deliverable(const Report& report, const std::string& words) {
+  const auto found = std::ranges::find_if(
+      report.deliverables, [&](const Deliverable& each) { return each.what.find(words) != std::string::npos; });
+  if (found == report.deliverables.end()) throw bad_input("no deliverable is called {}", words);
+  return *found;
+}
+
+bool has_charts() { return !embedded_file("chart.min.js").empty(); }
+
+TEST(ReportPage, WithoutMeasurementsSaysWhatMakesThem) {
+  const Report report = make_report(small_input());
+  for (const char* words : {"(m1.1)", "(m1.2)", "(m2.1;", "(m3.1;", "(m4.1;", "(final;", "Kernels that together",
+                            "API calls that", "own kernel", "Op Times of every", "ladder", "wall time"}) {
+    const Deliverable& missing = deliverable(report, words);
+    EXPECT_FALSE(missing.there) << words;
+    ASSERT_FALSE(missing.commands.empty()) << words;
+    for (const std::string& command : missing.commands)
+      EXPECT_THAT(report.html, HasSubstr("<code>" + command + "</code>"));
+  }
+  EXPECT_TRUE(deliverable(report, "Accuracy").there);
+  EXPECT_THAT(deliverable(report, "(m3.1;").commands,
+              testing::ElementsAre("convlab m3.1 100 --json results/m3.1-100.json",
+                                   "convlab m3.1 1000 --json results/m3.1-1000.json",
+                                   "convlab m3.1 10000 --json results/m3.1-10000.json"));
+}
+
+TEST(ReportPage, CommandsAreOfTheSemester) {
+  ReportInput input = small_input();
+  input.semester = "fa18";
+  input.answers.model = "fa18";
+  const Report report = make_report(input);
+  EXPECT_EQ(deliverable(report, "(m1.2)").commands.at(0),
+            "convlab m1.2 10000 --semester fa18 --json results/m1.2-10000.json");
+  EXPECT_THAT(deliverable(report, "Op Times of every").commands.at(0), HasSubstr("--model fa18"));
+}
+
+TEST(ReportPage, IsSelfContained) {
+  ReportInput input = small_input();
+  input.evidence.records = all_records();
+  const std::string html = make_report(input).html;
+  EXPECT_TRUE(html.starts_with("<!DOCTYPE html>"));
+  EXPECT_TRUE(html.ends_with("</html>\n"));
+  EXPECT_FALSE(std::regex_search(html, std::regex(R"(\{\{[a-z]+\}\})"))) << "a place of page.html was left empty";
+  // Whatever loads something names it so; only data and places in the page may be named.
+  static const std::regex kReference(R"re((?:src|href)="([^"]*)")re");
+  int references = 0;
+  const std::string own = html.substr(0, html.find("<script"));
+  for (std::sregex_iterator match(own.begin(), own.end(), kReference), end; match != end; ++match, ++references) {
+    const std::string target = (*match)[1].str();
+    EXPECT_TRUE(target.starts_with("#") || target.starts_with("data:")) << target;
+  }
+  EXPECT_GT(references, 20);
+  const std::string style = own.substr(own.find("<style>"), own.find("</style>") - own.find("<style>"));
+  EXPECT_THAT(style, AllOf(HasSubstr("body {"), Not(HasSubstr("url(")), Not(HasSubstr("@import"))));
+}
+
+TEST(ReportPage, ShowsTimesGainsAndCode) {
+  ReportInput input = small_input();
+  input.evidence.records = all_records();
+  for (Record& record : input.evidence.records) {
+    if (record.kernel != "cuda.shared_tile") continue;
+    record.hot_ms = record.op_ms = some_record("", "", record.hot_ms.median / 4).hot_ms;
+  }
+  const Report report = make_report(input);
+  EXPECT_TRUE(deliverable(report, "Op Times of every").there) << deliverable(report, "Op Times of every").what;
+  EXPECT_TRUE(deliverable(report, "ladder").there);
+  EXPECT_THAT(report.html, HasSubstr("1.000 → 0.2500, <span class=\"good\">4.000×</span>"));
+  EXPECT_THAT(report.html, HasSubstr("__global__ void"));
+  EXPECT_THAT(report.html, HasSubstr("<td>NVIDIA H200</td>"));
+  EXPECT_EQ(report.html.find("data-chart=\"0\"") != std::string::npos, has_charts());
+  EXPECT_EQ(report.html.find("Chart left out") == std::string::npos, has_charts());
+
+  input.evidence.records.pop_back();
+  EXPECT_FALSE(deliverable(make_report(input), "Op Times of every").there) << "one is missing now";
+}
+
+TEST(ReportPage, NamesFromFilesAreText) {
+  ReportInput input = small_input();
+  const std::string evil = "</script><script>alert(1)</script><img src=x onerror='alert(2)'>";
+  Record record = some_record(evil, with_images(kFirst, 100));
+  record.machine.device = record.machine.system = record.limit = record.when = evil;
+  input.evidence.records = {record};
+  input.evidence.runs.push_back({.command = "m2.1 " + evil, .lines = evil, .model = "fa19", .images = 100});
+  SavedProfile profile{.command = evil, .model = "fa19", .device_name = evil};
+  profile.summary.activities = {{.name = evil, .share = 1, .total_ns = 5, .parts_ns = {{evil, 5}}}};
+  profile.bill = {{.name = evil, .remedy = evil, .seconds = 1}};
+  input.evidence.profiles = {profile};
+  input.evidence.sources = {{evil, evil}};
+  input.failed = {evil};
+  const std::string html = make_report(input).html;
+  EXPECT_THAT(html,
+              AllOf(Not(HasSubstr("alert(1)</script>")), Not(HasSubstr("<img src=x")), HasSubstr("&lt;img src=x")));
+  if (has_charts()) {
+    EXPECT_THAT(html, HasSubstr("\\u003cimg src=x"));
+  }
+}
+
+TEST(ReportPage, RunsOfTheCourseAreShownAsTheyPrinted) {
+  ReportInput input = small_input();
+  for (int64_t n : kCourseSizes) {
+    input.evidence.runs.push_back({.command = fmt::format("m3.1 {}", n),
+                                   .lines = fmt::format("Op Time: 0.{}\n", n),
+                                   .time = "1.00user 0.50system",
+                                   .model = "fa19",
+                                   .images = n});
+  }
+  Report report = make_report(input);
+  EXPECT_TRUE(deliverable(report, "(m3.1;").there);
+  EXPECT_THAT(report.html, HasSubstr("$ time convlab m3.1 1000\nOp Time: 0.1000\n1.00user 0.50system"));
+  input.evidence.runs[0].model = "fa18";
+  report = make_report(input);
+  EXPECT_FALSE(deliverable(report, "(m3.1;").there) << "a run of another semester's network counted";
+  EXPECT_THAT(deliverable(report, "(m3.1;").commands, testing::ElementsAre(HasSubstr("m3.1 100 ")));
+}
+
+TEST(ReportPage, AnswersAreCounted) {
+  const Answers answers = small_input().answers;
+  EXPECT_EQ(answers.accuracy(10), 0.9);
+  EXPECT_EQ(answers.accuracy(3), 1.0);
+  const Answers::Confusion counts = answers.confusion();
+  EXPECT_EQ(counts[3][4], 1);
+  EXPECT_EQ(counts[3][3], 0);
+  EXPECT_EQ(counts[9][9], 1);
+  EXPECT_EQ(answers.examples(3, false, 5), (std::vector<int64_t>{3}));
+  EXPECT_TRUE(answers.examples(3, true, 5).empty());
+  EXPECT_TRUE(answers.examples(2, true, 0).empty());
+}
+
+}  // namespace
+}  // namespace convlab

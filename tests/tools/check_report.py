@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Opens a report in headless Chromium and looks at it as a reader would.
+
+    check_report.py path/to/convlab [--page report.html] [--screenshots FOLDER]
+
+Makes a report of a few quick measurements (or takes --page), and demands, at 1280 and 390 pixels, light and dark: nothing
+on the console, no request but for the file itself, every chart drawn, every table filled, every picture there, nothing
+wider than the screen; and all charts again on paper. Needs Playwright (python3 -m pip install playwright) and Chromium
+(Debian's package chromium, or `python3 -m playwright install chromium`); without them it says SKIPPED and exits with 77.
+"""
+
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+WIDTHS = (1280, 390)
+
+# The number of colours on each canvas; an empty one has a single one.
+COLOURS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canvas => {
+  const {width, height} = canvas;
+  if (!width || !height) return 0;
+  const copy = new OffscreenCanvas(width, height).getContext('2d', {willReadFrequently: true});
+  copy.drawImage(canvas, 0, 0);
+  const pixels = new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer);
+  return new Set(pixels).size;
+})"""
+SPECS = "() => JSON.parse(document.getElementById('charts').textContent).length"
+EMPTY_TABLES = """() => [...document.querySelectorAll('table')]
+  .filter(table => !table.tBodies[0]?.rows.length || !table.tBodies[0].textContent.trim())
+  .map(table => table.caption.textContent)"""
+BROKEN = """() => [
+  ...[...document.images].filter(image => !image.naturalWidth).map(image => 'no picture: ' + image.alt),
+  ...[...document.querySelectorAll('a[href^="#"]')].filter(link => !document.getElementById(link.hash.slice(1)))
+    .map(link => 'leads nowhere: ' + link.hash),
+]"""
+
+
+def skip(reason):
+    print(f"SKIPPED: {reason}")
+    sys.exit(SKIPPED)
+
+
+def make_report(convlab, folder):
+    def run(*arguments):
+        done = subprocess.run([convlab, *arguments], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"FAILED: convlab {' '.join(arguments)}: {done.stderr}")
+
+    run("bench", "--device", "cpu", "--kernel", "cpu.direct", "--model", "fa19", "-n", "100,1000",
+        "--seconds", "0.02", "--json", f"{folder}/bench.json")
+    run("profile", "fa19", "--device", "cpu", "-n", "100", "--json", f"{folder}/profile.json")
+    run("report", "-o", f"{folder}/report.html", "--from", f"{folder}/bench.json", f"{folder}/profile.json")
+    return folder / "report.html"
+
+
+def check(browser, page_file, width, scheme, screenshots):
+    wrong = []
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.on("console", lambda message: wrong.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(page_file.as_uri())
+    page.wait_for_load_state()
+
+    charts = page.evaluate(SPECS)
+    if charts == 0:
+        wrong.append("there are no charts")
+
+    def look_at_charts(where):
+        colours = page.evaluate(COLOURS)
+        if len(colours) != charts:
+            wrong.append(f"{len(colours)} of {charts} charts have a place {where}")
+        wrong.extend(f"chart {i} is empty {where}" for i, count in enumerate(colours) if count < 3)
+
+    look_at_charts("on the screen")
+    wrong.extend(f"empty table: {caption}" for caption in page.evaluate(EMPTY_TABLES))
+    wrong.extend(page.evaluate(BROKEN))
+    if page.locator("table").count() < 10:
+        wrong.append("there are hardly any tables")
+    needed = page.evaluate("() => document.documentElement.scrollWidth")
+    if needed > width:
+        wrong.append(f"the page is {needed} pixels wide")
+    if screenshots:
+        page.screenshot(path=screenshots / f"{width}-{scheme}.png", full_page=True)
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    look_at_charts("on paper")
+    page.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    look_at_charts("after printing")
+    wrong.extend(f"request: {url}" for url in requests if url != page_file.as_uri() and not url.startswith("data:"))
+    context.close()
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("convlab")
+    parser.add_argument("--page", type=pathlib.Path)
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    options = parser.parse_args()
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        skip("there is no Playwright; python3 -m pip install playwright")
+
+    wrong = []
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        try:
+            # Without its sandbox, as root in a container needs it; the page is our own.
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        except Error as error:
+            skip(f"Chromium does not start: {str(error).splitlines()[0]}")
+        page_file = (options.page or make_report(options.convlab, pathlib.Path(folder))).resolve()
+        if options.screenshots:
+            options.screenshots.mkdir(parents=True, exist_ok=True)
+        for width in WIDTHS:
+            for scheme in ("light", "dark"):
+                found = check(browser, page_file, width, scheme, options.screenshots)
+                wrong.extend(f"{width} pixels, {scheme}: {what}" for what in found)
+        browser.close()
+    for what in wrong:
+        print(f"FAILED: {what}")
+    print("PASSED" if not wrong else f"{len(wrong)} faults")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
