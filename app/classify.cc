@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 
 #include "app/output.h"
 #include "app/progress.h"
@@ -44,15 +45,34 @@ int64_t image_side(const Graph& graph, int64_t wanted) {
   return side;
 }
 
-/// Images of the model's size, made by the threads of the device, or by own ones where it has none.
-Tensor scale(const Tensor& images, int64_t side, Device& device, const ComputeOptions& compute,
-             StageObserver* observer) {
-  const Observed part(observer, {Stage::scaling});
-  const std::unique_ptr<Stream> stream = device.make_stream();
-  if (stream->threads() != nullptr) return resized(images, side, *stream->threads());
-  ThreadPool threads(static_cast<int>(compute.threads));
-  return resized(images, side, threads);
-}
+/// A model's file, read: the graph, and the side of the images that it takes.
+struct ModelFile {
+  std::shared_ptr<Graph> graph;
+  int64_t side = 0;
+};
+
+/// What load_classifier() needs from files, got by other threads while it opens the device: that takes a GPU longer.
+struct Reading {
+  explicit Reading(const ClassifyOptions& options) {
+    model = std::async(std::launch::async, [&options] {
+              auto graph = std::make_shared<Graph>(load_model(options.model));
+              const int64_t side = image_side(*graph, options.side);
+              return ModelFile{std::move(graph), side};
+            }).share();
+    data = std::async(std::launch::async, [&options] {
+             return load_fashion_mnist(options.split, options.data, options.images);
+           }).share();
+    images = std::async(std::launch::async, [&options, model = model, data = data] {
+      const int64_t side = model.get().side;
+      ThreadPool threads(static_cast<int>(options.compute.threads));
+      return resized(data.get().images, side, threads);
+    });
+  }
+
+  std::shared_future<ModelFile> model;
+  std::shared_future<Dataset> data;
+  std::future<Tensor> images;  ///< of the model's side
+};
 
 /// The plan's step over all images: the plan is that of one batch of `batch`.
 LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) {
@@ -86,24 +106,26 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) 
 Classifier load_classifier(const ClassifyOptions& options, StageObserver* observer) {
   const Clock::time_point begin = Clock::now();
   Classifier loaded;
+  Reading reading(options);
   loaded.device = options.compute.open(observer);
   Graph graph = [&] {
     const Observed part(observer, {Stage::model});
-    return load_model(options.model);
+    return std::move(*reading.model.get().graph);
   }();
-  const int64_t side = image_side(graph, options.side);
   loaded.course_model = course_model_name(graph);
-
-  Dataset data = [&] {
+  const Dataset& data = [&]() -> const Dataset& {
     const Observed part(observer, {Stage::data});
-    return load_fashion_mnist(options.split, options.data, options.images);
+    return reading.data.get();
   }();
   const int64_t count = data.images.shape()[0];
   if (options.images != ClassifyOptions().images && options.images > count) {
     note("--images {}: there are {}; all of them are taken", options.images, count);
   }
-  loaded.labels = std::move(data.labels);
-  loaded.images = scale(data.images, side, *loaded.device, options.compute, observer);
+  loaded.labels = data.labels;
+  {
+    const Observed part(observer, {Stage::scaling});
+    loaded.images = reading.images.get();
+  }
 
   const EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
                              .batch = options.batch,

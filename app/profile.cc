@@ -16,6 +16,7 @@
 #include "convlab/base/file.h"
 #include "convlab/device/cuda.h"
 #include "convlab/plan/labels.h"
+#include "convlab/profile/counters.h"
 #include "convlab/profile/nvprof.h"
 #include "convlab/profile/recorder.h"
 #include "convlab/profile/trace.h"
@@ -25,7 +26,7 @@ namespace {
 
 struct ProfileOptions {
   RunOptions run;
-  bool csv = false, gpu_trace = false;
+  bool csv = false, gpu_trace = false, counters = false;
   std::string trace;
 
   /// The command whose run is profiled: "convlab run fa19 --device cuda".
@@ -59,6 +60,19 @@ class Program {
   const Classifier& classifier() const { return classifier_; }
   double accuracy() const { return accuracy_; }
 
+  /// The GPU's counters, of one more pass.
+  Utilisation counters() {
+    if (classifier_.device->caps().kind != DeviceKind::cuda) {
+      return {.kernels = {}, .refusal = "only GPUs have them; give --device cuda"};
+    }
+    classifier_.engine->observe(&recorder_);
+    recorder_.start();
+    run_network();
+    const Recording recording = recorder_.stop();
+    classifier_.engine->observe(nullptr);
+    return take_counters(recording, [this] { run_network(); });
+  }
+
   ProfilingCheck check() {
     return check_profiling(*classifier_.engine, recorder_, [this] { run_network(); });
   }
@@ -87,6 +101,7 @@ void print_lists(Output& output, const ProfileSummary& summary) {
                to_text(rows_above(summary.activities, kReportedShare)));
   output.print("\n{} that together take more than {:.0f} % of the time in calls:\n{}", gpu ? "API calls" : "Host calls",
                100 * kReportedShare, to_text(rows_above(summary.calls, kReportedShare)));
+  if (gpu) output.print("(Recording starts the driver itself: what that takes stands in the bill below.)\n");
   output.print("\n{}", kKernelsVersusApiCalls);
 }
 
@@ -113,7 +128,8 @@ void profile(const ProfileOptions& options, Output& output) {
   recorder->start();
   Program program(options, *recorder);
   Recording recording = recorder->stop();
-  recording.device_name = program.classifier().device->caps().description;
+  const std::string& description = program.classifier().device->caps().description;
+  if (recording.device == DeviceKind::cuda) recording.device_name = description.substr(0, description.find(','));
   const ProfileSummary summary = summarize(recording);
 
   const ClassifyOptions& classify = options.run.classify;
@@ -128,12 +144,15 @@ void profile(const ProfileOptions& options, Output& output) {
   if (table_only) return;
 
   const ProfilingCheck check = program.check();
+  std::optional<Utilisation> utilisation;
+  if (options.counters) utilisation = program.counters();
   if (!options.csv) {
     print_lists(output, summary);
     print_check(output, check);
+    if (utilisation) output.print("\nCounters of the GPU:\n{}", to_text(*utilisation));
     output.print("\nWhere the time of a whole run went ({}):\n{}", options.command(), to_text(*bill));
   }
-  output.json({{"command", options.command()},
+  Json json = {{"command", options.command()},
                {"model", classify.model},
                {"images", program.classifier().count()},
                {"accuracy", program.accuracy()},
@@ -145,7 +164,9 @@ void profile(const ProfileOptions& options, Output& output) {
                {"summary", to_json(summary)},
                {"trace", to_json(recording)},
                {"profiling", to_json(check)},
-               {"startup", to_json(*bill)}});
+               {"startup", to_json(*bill)}};
+  if (utilisation) json["utilisation"] = to_json(*utilisation);
+  output.json(json);
 }
 
 }  // namespace
@@ -155,6 +176,8 @@ Action declare_profile(CLI::App& parser) {
   add_run_options(parser, options->run);
   parser.add_flag("--csv", options->csv, "the table as nvprof --csv writes it, and nothing else");
   parser.add_flag("--gpu-trace", options->gpu_trace, "one line a kernel or copy, in order, instead of the summary");
+  parser.add_flag("--counters", options->counters,
+                  "also each kernel's use of the GPU's units, where the driver permits");
   add_text(parser, "--trace", options->trace, "FILE", "write a trace for chrome://tracing or Perfetto");
   return [options](Output& output) {
     if (!options->trace.empty()) require_writable("--trace", options->trace);

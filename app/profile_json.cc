@@ -90,4 +90,15 @@ Json to_json(const StartupBill& bill) {
           {"largest", bill.largest().name}};
 }
 
+Json to_json(const Utilisation& utilisation) {
+  Json kernels = Json::array();
+  for (const KernelCounters& each : utilisation.kernels) {
+    Json metrics = Json::object();
+    for (const auto& [name, value] : each.metrics) metrics[name] = value;
+    kernels.push_back(
+        {{"name", each.kernel}, {"part", each.part}, {"limit", limit_of(each)}, {"metrics", std::move(metrics)}});
+  }
+  return {{"kernels", std::move(kernels)}, {"refusal", utilisation.refusal}};
+}
+
 }  // namespace convlab::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/output.h"
+#include "convlab/profile/counters.h"
 #include "convlab/profile/overhead.h"
 #include "convlab/profile/startup.h"
 #include "convlab/profile/summary.h"
@@ -14,5 +15,6 @@ Json to_json(const ProfileSummary& summary);
 Json to_json(const Recording& recording);
 Json to_json(const ProfilingCheck& check);
 Json to_json(const StartupBill& bill);
+Json to_json(const Utilisation& utilisation);
 
 }  // namespace convlab::app

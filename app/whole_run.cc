@@ -105,9 +105,10 @@ WholeRun time_whole_run(const RunOptions& options) {
                .main_s = stages.at("began_monotonic_s").get<double>() - begin_s,
                .done_s = stages.at("told_monotonic_s").get<double>() - begin_s,
                .ended_s = ended_s};
+  for (const nlohmann::json& each : json.at("layers")) run.layers_s += each.at("op_time_s").get<double>();
   for (const nlohmann::json& each : stages.at("times")) {
-    const Stage* stage = find_stage(each.at("name").get<std::string>());
-    if (stage != nullptr) run.stages.push_back({*stage, each.at("s").get<double>()});
+    const std::optional<Stage> stage = find_stage(each.at("name").get<std::string>());
+    if (stage) run.stages.push_back({*stage, each.at("s").get<double>()});
   }
   return run;
 }

@@ -109,6 +109,22 @@ TEST(CliProfile, GpuTraceHasALineALaunch) {
   EXPECT_THAT(profile({"--gpu-trace", "--csv"}), HasSubstr("\"Start\",\"Duration\",\"Grid X\""));
 }
 
+TEST(CliProfile, SimtHasCopiesToo) {
+  const ProgramRun run = run_program({"profile", "fa17-low", "-n", "1", "--device", "simt", "--gpu-trace", "--csv"});
+  if (run.status == 3) GTEST_SKIP() << run.complaint;
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, HasSubstr("784,"));  // the bytes of one image
+  EXPECT_THAT(run.output, HasSubstr("\"Pageable\",\"Device\",\"simt\",0,0,\"[CUDA memcpy HtoD]\""));
+  EXPECT_THAT(run.output, HasSubstr("\"Device\",\"Pageable\",\"simt\",0,0,\"[CUDA memcpy DtoH]\""));
+}
+
+TEST(CliProfile, CountersAreAGpus) {
+  EXPECT_THAT(profile({"--counters"}), HasSubstr("Counters of the GPU:\nno counters: only GPUs have them"));
+  const Json json = Json::parse(profile({"--counters", "--json", "-"}));
+  EXPECT_TRUE(json["utilisation"]["kernels"].empty());
+  EXPECT_FALSE(json["utilisation"]["refusal"].get<std::string>().empty());
+}
+
 TEST(CliProfile, TraceIsAnArrayOfEvents) {
   const TemporaryFolder folder;
   const std::string path = (folder.path() / "trace.json").string();

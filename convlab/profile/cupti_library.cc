@@ -43,38 +43,57 @@ CuptiLibrary::CuptiLibrary() {
         kMajor, fmt::join(paths, ", "));
   }
   decltype(&cuptiGetVersion) get_version = nullptr;
-  find(get_version, "cuptiGetVersion");
+  load(get_version, "cuptiGetVersion");
   uint32_t version = 0;
   if (get_version(&version) != CUPTI_SUCCESS || static_cast<int>(version) / 10000 != kMajor) {
     throw unavailable("profiling a GPU: this build is for CUPTI {} and finds version {}; install CUDA {}'s CUPTI",
                       CUPTI_API_VERSION, version, kMajor);
   }
-  find(activity_enable, "cuptiActivityEnable");
-  find(activity_disable, "cuptiActivityDisable");
-  find(activity_register_callbacks, "cuptiActivityRegisterCallbacks");
-  find(activity_flush_all, "cuptiActivityFlushAll");
-  find(activity_next_record, "cuptiActivityGetNextRecord");
-  find(push_external_id, "cuptiActivityPushExternalCorrelationId");
-  find(pop_external_id, "cuptiActivityPopExternalCorrelationId");
-  find(callback_name, "cuptiGetCallbackName");
-  find(timestamp, "cuptiGetTimestamp");
-  find(result_string, "cuptiGetResultString");
+  load(activity_enable, "cuptiActivityEnable");
+  load(activity_disable, "cuptiActivityDisable");
+  load(activity_register_callbacks, "cuptiActivityRegisterCallbacks");
+  load(activity_flush_all, "cuptiActivityFlushAll");
+  load(activity_next_record, "cuptiActivityGetNextRecord");
+  load(push_external_id, "cuptiActivityPushExternalCorrelationId");
+  load(pop_external_id, "cuptiActivityPopExternalCorrelationId");
+  load(callback_name, "cuptiGetCallbackName");
+  load(timestamp, "cuptiGetTimestamp");
+  load(result_string, "cuptiGetResultString");
+}
+
+void* CuptiLibrary::find(const char* name) const {
+  void* function = dlsym(library_, name);
+  if (function == nullptr) throw unavailable("profiling a GPU: the CUPTI found here has no {}", name);
+  return function;
 }
 
 template <class Function>
-void CuptiLibrary::find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(library_, name));
-  if (function == nullptr) throw unavailable("profiling a GPU: the CUPTI found here has no {}", name);
+void CuptiLibrary::load(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(find(name));
+}
+
+void CuptiLibrary::load_neighbours() const {
+  // For counters CUPTI asks for these by name alone, and so finds them if they are loaded. They lie beside it.
+  Dl_info info;
+  if (dladdr(find("cuptiGetVersion"), &info) == 0 || info.dli_fname == nullptr) return;
+  const std::filesystem::path folder = std::filesystem::path(info.dli_fname).parent_path();
+  for (const char* file : {"libnvperf_host.so", "libnvperf_target.so"}) {
+    dlopen((folder / file).c_str(), RTLD_LAZY | RTLD_LOCAL);  // without them counters are refused, and that is said
+  }
+}
+
+std::string CuptiLibrary::words_of(CUptiResult result) const {
+  const char* words = nullptr;
+  if (result_string(result, &words) != CUPTI_SUCCESS || words == nullptr) words = "unknown error";
+  return fmt::format("{} (CUPTI error {})", words, static_cast<int>(result));
 }
 
 void CuptiLibrary::check(CUptiResult result, const char* what) const {
   if (result == CUPTI_SUCCESS) return;
-  const char* words = nullptr;
-  if (result_string(result, &words) != CUPTI_SUCCESS || words == nullptr) words = "unknown error";
   const char* advice = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
                            ? "; another profiler is at work on this process: run without it"
                            : "";
-  throw unavailable("profiling a GPU: {}: {} (CUPTI error {}){}", what, words, static_cast<int>(result), advice);
+  throw unavailable("profiling a GPU: {}: {}{}", what, words_of(result), advice);
 }
 
 }  // namespace convlab

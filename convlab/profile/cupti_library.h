@@ -25,12 +25,20 @@ class CuptiLibrary {
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
 
+  /// Any other function of the library. Error(unavailable) where it has none of that name.
+  void* find(const char* name) const;
+
+  /// What CUPTI needs beside itself for counters, if it is there.
+  void load_neighbours() const;
+
+  std::string words_of(CUptiResult result) const;
+
   /// Error(unavailable) that says `what` failed, in CUPTI's words, unless `result` is success.
   void check(CUptiResult result, const char* what) const;
 
  private:
   template <class Function>
-  void find(Function& function, const char* name);
+  void load(Function& function, const char* name);
 
   void* library_ = nullptr;
 };

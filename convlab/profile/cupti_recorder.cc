@@ -1,5 +1,5 @@
-// What a GPU does, by CUPTI's activity records: kernels, copies, and the calls of the CUDA runtime and driver. A part of
-// the program is pushed as an external correlation id, which CUPTI then tells of each call made within it.
+// What a GPU does, by CUPTI's activity records: kernels, copies, and the calls of the CUDA runtime and driver. A part
+// of the program is pushed as an external correlation id, which CUPTI then tells of each call made within it.
 
 #include <cxxabi.h>
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,9 +32,10 @@ class StageLog final : public StageObserver {
 /// A process that has ended, as it was seen from outside and as it told itself; seconds from its being started.
 struct WholeRun {
   DeviceKind device = DeviceKind::cpu;
-  double main_s = 0;   ///< when main() began
-  double done_s = 0;   ///< when it had told its times
-  double ended_s = 0;  ///< when it was gone: its wall time
+  double main_s = 0;    ///< when main() began
+  double done_s = 0;    ///< when it had told its times
+  double ended_s = 0;   ///< when it was gone: its wall time
+  double layers_s = 0;  ///< of a pass once the first is over, the layers alone
   std::vector<StageTime> stages;
 };
 
@@ -53,8 +55,8 @@ struct StartupBill {
   const BillPart& largest() const;
 };
 
-/// A stage of the name that a run tells, or nullptr.
-const Stage* find_stage(std::string_view name);
+/// The stage of a name that a run tells.
+std::optional<Stage> find_stage(std::string_view name);
 
 StartupBill make_bill(const WholeRun& run);
 

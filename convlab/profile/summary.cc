@@ -95,7 +95,10 @@ std::string to_text(const std::vector<SummaryRow>& top_rows) {
     sum += row.share;
     text += fmt::format("  {:>7}  {:>8}  {}\n", nvprof_percent(row.share), nvprof_time(row.total_ns), row.name);
     std::vector<std::pair<int64_t, std::string>> parts;
-    for (const auto& [part, time] : row.parts_ns) parts.emplace_back(-time, part.empty() ? "elsewhere" : part);
+    for (const auto& [part, time] : row.parts_ns) {
+      // What causes less than a hundredth of it does not help to find out why it takes so long.
+      if (time * 100 >= row.total_ns) parts.emplace_back(-time, part.empty() ? "elsewhere" : part);
+    }
     std::sort(parts.begin(), parts.end());
     std::vector<std::string> causes;
     for (const auto& [time, part] : parts) causes.push_back(fmt::format("{} {}", nvprof_time(-time), part));

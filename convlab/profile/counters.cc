@@ -1,0 +1,94 @@
+#include "convlab/profile/counters.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace convlab {
+namespace {
+
+constexpr std::string_view kStall = "smsp__average_warps_issue_stalled_";
+
+/// "long_scoreboard" and its like, as counters name them, in words.
+std::string reason_in_words(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"long_scoreboard", "data from memory or L2"},
+      {"short_scoreboard", "data from shared memory"},
+      {"barrier", "other warps, at a barrier"},
+      {"math_pipe_throttle", "an arithmetic unit"},
+      {"mio_throttle", "the queue to shared memory"},
+      {"lg_throttle", "the queue to memory"},
+      {"wait", "the latency of the instruction before"},
+      {"no_instruction", "instructions to be fetched"},
+      {"branch_resolving", "branches"},
+      {"dispatch_stall", "dispatch"},
+      {"drain", "stores to drain"},
+      {"imc_miss", "constants to be fetched"},
+      {"membar", "a memory fence"},
+      {"sleeping", "being woken"},
+      {"tex_throttle", "the queue to textures"},
+  };
+  for (const auto& [reason, words] : kWords) {
+    if (name.starts_with(reason)) return std::string(words);
+  }
+  return std::string(name);
+}
+
+/// "convolve" for "void convlab::(anonymous namespace)::convolve<5>(float const*)".
+std::string short_name(std::string name) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (size_t at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous)) {
+    name.erase(at, kAnonymous.size());
+  }
+  name = name.substr(0, name.find_first_of("<("));
+  const size_t last = name.find_last_of(": ");
+  return last == std::string::npos ? name : name.substr(last + 1);
+}
+
+std::string percent(double value) { return std::isnan(value) ? "-" : fmt::format("{:.1f}", value); }
+
+}  // namespace
+
+double KernelCounters::value(std::string_view beginning) const {
+  for (const auto& [name, value] : metrics) {
+    if (name.starts_with(beginning)) return value;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+std::string limit_of(const KernelCounters& counters) {
+  constexpr double kBusyPercent = 60;
+  const double compute = counters.value("sm__throughput"), memory = counters.value("gpu__compute_memory_throughput");
+  if (compute >= kBusyPercent && compute >= memory) return fmt::format("compute, {:.0f} % of its peak", compute);
+  if (memory >= kBusyPercent) return fmt::format("memory, {:.0f} % of its peak", memory);
+  std::string longest;
+  double most = 0;
+  for (const auto& [name, value] : counters.metrics) {
+    if (!name.starts_with(kStall)) continue;
+    // These two are no stalls: the warp that issued, and those that could have.
+    const std::string_view reason = std::string_view(name).substr(kStall.size());
+    if (reason.starts_with("selected") || reason.starts_with("not_selected")) continue;
+    if (value > most) {
+      most = value;
+      longest = reason;
+    }
+  }
+  return longest.empty() ? "latency" : "latency: warps wait for " + reason_in_words(longest);
+}
+
+std::string to_text(const Utilisation& utilisation) {
+  if (!utilisation.refusal.empty()) return "no counters: " + utilisation.refusal + "\n";
+  std::string text =
+      "  compute   memory     DRAM       L2  occupancy  layer, kernel, limit\n"
+      "        %        %        %        %          %\n";
+  for (const KernelCounters& each : utilisation.kernels) {
+    text += fmt::format("{:>9}{:>9}{:>9}{:>9}{:>11}  {}: {}: {}\n", percent(each.value("sm__throughput")),
+                        percent(each.value("gpu__compute_memory_throughput")), percent(each.value("dram__throughput")),
+                        percent(each.value("lts__throughput")), percent(each.value("sm__warps_active")), each.part,
+                        short_name(each.kernel), limit_of(each));
+  }
+  return text;
+}
+
+}  // namespace convlab

@@ -1,0 +1,11 @@
+// Takes the place of counters_cupti.cc in a build without CUPTI's Range Profiler.
+
+#include "convlab/profile/counters.h"
+
+namespace convlab {
+
+Utilisation take_counters(const Recording&, const std::function<void()>&) {
+  return {.kernels = {}, .refusal = "this build was made without CUPTI's Range Profiler, which CUDA 12.6 brought"};
+}
+
+}  // namespace convlab
