@@ -138,6 +138,7 @@ class Table {
     output_.print("{:<{}}  {:<6}  {:>10.4f}  {:>5.1f}%  {:>10.4f}  {:>10.4f}  {:>9.1f}  {:>7.1f}  {:>6.1f} %\n",
                   record.kernel, width_, record.math, record.hot_ms.median, 100 * record.hot_ms.spread(),
                   record.cold_ms.median, record.op_ms.median, record.gflops, record.gbps, 100 * record.share);
+    if (!record.choice.empty()) output_.print("{:<{}}  {}\n", "", width_, record.choice);
   }
 
   void refused(const ConvKernel& kernel, const std::string& reason) {

@@ -23,6 +23,7 @@ Record some_record() {
           .device = DeviceKind::cuda,
           .rung = 11,
           .tuning = {{"block_rows", 4}},
+          .choice = "FFT, searched for 3 ms",
           .cold_ms = summarize({3, 4}),
           .hot_ms = summarize({1, 2, 3}),
           .op_ms = summarize({5}),

@@ -91,7 +91,7 @@ class Device {
 };
 
 struct DeviceOptions {
-  int threads = 0;  ///< threads of host work; 0: as many as this process may use (see usable_threads)
+  int threads = 0;                    ///< threads of host work; 0: as many as this process may use (see usable_threads)
   StageObserver* observer = nullptr;  ///< is told while the device is opened; may be null
 };
 

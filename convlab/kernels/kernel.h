@@ -86,7 +86,8 @@ struct ConvKernel {
   size_t (*workspace_bytes)(const ConvStep&, const DeviceCaps&) = nullptr;  ///< may be null: 0
   void (*prepare)(const ConvArgs&, Stream&) = nullptr;  ///< once per weights: pack, convert; timed apart. May be null
   void (*launch)(const ConvArgs&, Stream&) = nullptr;   ///< writes all of y
-  std::span<const Tunable> tunables = {};               ///< swept by `convlab bench --sweep`
+  std::string (*choice)(const ConvStep&, Stream&) = nullptr;  ///< may be null: what a library chose when launched, how
+  std::span<const Tunable> tunables = {};                     ///< swept by `convlab bench --sweep`
   bool image_lanes = false;  ///< may be asked about steps in Layout::image_lanes; others never are
 };
 

@@ -95,6 +95,10 @@ KernelBench::KernelBench(const ConvKernel& kernel, BenchArrays& arrays, std::spa
   run();
 }
 
+std::string KernelBench::choice() const {
+  return kernel_.choice != nullptr ? kernel_.choice(arrays_.step(), arrays_.stream()) : "";
+}
+
 KernelBench::Times KernelBench::run() {
   const auto begin = Clock::now();
   const double device_seconds = arrays_.stream().time([this] { kernel_.launch(arguments_, arrays_.stream()); });

@@ -54,6 +54,9 @@ class KernelBench {
 
   double prepare_ms() const { return prepare_ms_; }
 
+  /// What a library chose to do here; "" for kernels that have no choice.
+  std::string choice() const;
+
   /// Launches once; milliseconds of the device's own time, and by the host's clock around launching and waiting.
   struct Times {
     double device_ms = 0, op_ms = 0;

@@ -45,6 +45,7 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
   record.before = machine_state(caps);
   KernelBench bench(kernel, arrays, tuning);
   record.prepare_ms = bench.prepare_ms();
+  record.choice = bench.choice();
   std::vector<double> op_ms;
   record.hot_ms = sample(effort, [&] {
     const KernelBench::Times times = bench.run();

@@ -111,6 +111,7 @@ Json to_json(const Record& record) {
             {"math", record.math},
             {"rung", record.rung}};
   if (!record.tuning.empty()) json["tuning"] = record.tuning;
+  if (!record.choice.empty()) json["choice"] = record.choice;
   json["cold_ms"] = to_json(record.cold_ms);
   json["hot_ms"] = to_json(record.hot_ms);
   json["op_ms"] = to_json(record.op_ms);
@@ -149,6 +150,7 @@ Record record_from_json(const Json& json, const std::string& place) {
   from.read("math", record.math);
   from.read("rung", record.rung);
   if (from.has("tuning")) from.read("tuning", record.tuning);
+  if (from.has("choice")) from.read("choice", record.choice);
   record.cold_ms = read_summary(from, "cold_ms");
   record.hot_ms = read_summary(from, "hot_ms");
   record.op_ms = read_summary(from, "op_ms");

@@ -24,6 +24,7 @@ struct Record {
   DeviceKind device = DeviceKind::cpu;
   int rung = 0;
   std::map<std::string, int> tuning;  ///< the values of the kernel's tunables
+  std::string choice;                 ///< what a library chose, and how long it searched; "" elsewhere
 
   Summary cold_ms;        ///< the device's own time with caches flushed before each launch
   Summary hot_ms;         ///< the device's own time, launch after launch

@@ -1,6 +1,7 @@
 // cuda.basic: one thread an output element.
-// Threads: a warp takes 32 neighbours of the flattened output plane of one map, so that its loads of the image and its
-//   store are coalesced; blockIdx.y is the map, blockIdx.z the image: no thread divides by anything but the width.
+// Threads: a warp takes 32 neighbours of the flattened output plane of one map, so that its loads of the image and
+//   its store are coalesced; blockIdx.y is the map, blockIdx.z the image: no thread divides by anything but the
+//   width.
 // Per output: 2 * terms() flops; each term loads 4 bytes of image (per thread) and 4 of filter (one for the warp).
 // Refuses: epilogues, images of bytes, images that 32-bit indices do not reach.
 // Limited now by load instructions: two for every multiply-add, whatever the caches make of them.

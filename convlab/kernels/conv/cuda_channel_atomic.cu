@@ -3,8 +3,8 @@
 //   map, blockIdx.z the channel and the image.
 // Per output: 2 * terms() flops, and for each channel an atomic addition in L2 (4 bytes read and written there).
 // Refuses: epilogues, images of bytes.
-// Limited now by atomics: more threads than cuda.basic, which already had enough. The order of additions varies, so the
-//   last bits do, too.
+// Limited now by atomics: more threads than cuda.basic, which already had enough. The order of additions varies, so
+//   the last bits do, too.
 
 #include <algorithm>
 

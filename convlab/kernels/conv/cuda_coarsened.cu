@@ -1,8 +1,8 @@
 // cuda.coarsened: block size and coarsening as declared parameters, swept.
-// Threads: each makes `rows_per_thread` outputs of a column of one map, one below the other; a block is 32 columns wide
-//   and `block_rows` such threads high.
-// Per output: 2 * terms() flops; a column of the window is loaded once for all its rows, (rows + r - 1) * s pixels for
-//   rows * r * s multiply-adds, and a weight once for all of them.
+// Threads: each makes `rows_per_thread` outputs of a column of one map, one below the other; a block is 32 columns
+//   wide and `block_rows` such threads high.
+// Per output: 2 * terms() flops; a column of the window is loaded once for all its rows, (rows + r - 1) * s pixels
+//   for rows * r * s multiply-adds, and a weight once for all of them.
 // Refuses: epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.
 // Limited now by load instructions, fewer the coarser the thread, until registers run out.
 
@@ -21,7 +21,7 @@ constexpr int64_t kMostBlocksInYZ = 65535;
 
 constexpr int kBlockRows[] = {1, 2, 4, 8};
 constexpr int kRowsPerThread[] = {1, 2, 4, 8};
-constexpr Tunable kTunables[] = {{"block_rows", kBlockRows, 4}, {"rows_per_thread", kRowsPerThread, 4}};
+constexpr Tunable kTunables[] = {{"block_rows", kBlockRows, 1}, {"rows_per_thread", kRowsPerThread, 8}};
 
 template <int kFilter, int kRows>
 __global__ void convolve_coarsened(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y,

@@ -1,8 +1,7 @@
 // cuda.constant_weights: shared input tile, filters in constant memory.
 // Threads: as cuda.shared_tile: a block of 16x16 makes a 16x16 square of one map's outputs.
 // Per output: 2 * terms() flops; the filter comes from the constant cache, which gives one word to a whole warp at
-// once:
-//   all threads of a block want the same weight at the same time.
+//   once: all threads of a block want the same weight at the same time.
 // Refuses: epilogues, images of bytes, filters beyond 64 KiB, tiles beyond the shared memory of a block.
 // Limited now by shared memory: one load for every multiply-add, and by the waits around each staged channel.
 

@@ -1,10 +1,9 @@
 // cuda.fft: transform, multiply, transform back, in tiles of 16x16.
 // Threads: a block of 256 is a tile, a thread a frequency. prepare: a block a filter plane; transform: a block a tile
-// and
-//   channel; multiply: a block a tile and map, which sums the products over the channels and transforms them back.
+//   and channel; multiply: a block a tile and map, which sums the products over the channels and transforms them
+//   back.
 // Per tile: two transforms of 8 radix-2 stages and a complex multiply-add a channel; (17 - r)(17 - s) of the 256
-// outputs
-//   are not wrapped around and count (overlap-save), so small filters waste least.
+//   outputs are not wrapped around and count (overlap-save), so small filters waste least.
 // Refuses: epilogues, images of bytes, strides, dilation, groups, filters larger than 15.
 // Limited now by the complex spectra's way through L2: 8 bytes a frequency for the 4 of a pixel, and shared memory.
 

@@ -1,8 +1,7 @@
 // cuda.image_batched: parallelism over images, input and output channels, for small and large batches.
 // Threads: a block makes 32 neighbouring outputs of one map. A large batch has threads enough: each takes the same
-// output
-//   of 4 images and loads a weight once for all. A small one has not: 4 rows of threads share the input channels of one
-//   image and add their sums in shared memory.
+//   output of 4 images and loads a weight once for all. A small one has not: 4 rows of threads share the input
+//   channels of one image and add their sums in shared memory.
 // Per output: 2 * terms() flops; for a large batch 5 loads for 4 multiply-adds, instead of 8.
 // Refuses: epilogues, images of bytes.
 // Limited now by load instructions (large batches) or by the launch (small ones).

@@ -1,8 +1,8 @@
 // cuda.per_layer: different tile shapes for few and many output maps.
-// Threads: a block of 32 x M makes a tile of M maps x 32 pixels, each thread one output; M is the one of 8, 12, 16, 24
-//   and 32 that wastes the fewest threads on the layer's maps.
-// Per output: 2 * terms() flops; each staged pixel serves all maps of the tile, so a layer with 12 or 24 maps reads the
-//   image once, where a tile of 16 reads it twice or computes maps that do not exist.
+// Threads: a block of 32 x M makes a tile of M maps x 32 pixels, each thread one output; M is the one of 8, 12, 16,
+//   24 and 32 that wastes the fewest threads on the layer's maps.
+// Per output: 2 * terms() flops; each staged pixel serves all maps of the tile, so a layer with 12 or 24 maps reads
+//   the image once, where a tile of 16 reads it twice or computes maps that do not exist.
 // Refuses: epilogues, images of bytes, more than 65535 tiles of maps.
 // Limited now by shared memory: two loads for every multiply-add.
 

@@ -1,6 +1,6 @@
 // cuda.restrict_unroll: const, restrict, compile-time filter size, unrolled loops, no division by run-time values.
-// Threads: a block of 32 x 4 makes a 32 x 4 patch of outputs of every map of one image, a map after the other: with the
-//   grid as coordinates nobody divides, and a thread whose filter size is known keeps its window in registers.
+// Threads: a block of 32 x 4 makes a 32 x 4 patch of outputs of every map of one image, a map after the other: with
+//   the grid as coordinates nobody divides, and a thread whose filter size is known keeps its window in registers.
 // Per output: 2 * terms() flops; with one channel each pixel is loaded once for all maps, otherwise once a map.
 // Refuses: epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.
 // Limited now by load instructions where there are several channels: a pixel is still loaded for every map.

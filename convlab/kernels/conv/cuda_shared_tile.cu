@@ -1,7 +1,6 @@
 // cuda.shared_tile: input tile and filters staged in shared memory.
 // Threads: a block of 16x16 makes a 16x16 square of one map's outputs; blockIdx.x is the square, y the map, z the
-// image.
-//   Channel by channel it stages the pixels under the square, with their halo, and one filter plane.
+//   image. Channel by channel it stages the pixels under the square, with their halo, and one filter plane.
 // Per output: 2 * terms() flops; of global memory about (1 + (r - 1) / 16)^2 pixels a channel instead of r * s.
 // Refuses: epilogues, images of bytes, tiles with their halo beyond the shared memory of a block.
 // Limited now by shared memory: two loads for every multiply-add, as before, only from nearer by.

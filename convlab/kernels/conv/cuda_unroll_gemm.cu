@@ -1,6 +1,6 @@
 // cuda.unroll_gemm: im2col to global memory, then a matrix multiply tiled in shared memory.
-// Threads: unroll: one an element of the unrolled matrix [c*r*s][p*q]; multiply: a block of 16x16 makes a 16x16 tile of
-//   maps x pixels of one image and group, each thread one output.
+// Threads: unroll: one an element of the unrolled matrix [c*r*s][p*q]; multiply: a block of 16x16 makes a 16x16 tile
+//   of maps x pixels of one image and group, each thread one output.
 // Per output: 2 * terms() flops; the unrolled matrix holds each pixel r * s times, is written once and read by every
 //   16 maps: that traffic, not the arithmetic, is the price of reducing convolution to a known problem.
 // Refuses: epilogues, images of bytes, unrolled images beyond 32-bit indices.

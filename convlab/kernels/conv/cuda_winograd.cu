@@ -1,8 +1,8 @@
 // cuda.winograd: F(2x2, r x r): a 2x2 square of outputs from (r+1)^2 multiplications instead of 4 r^2.
-// Threads: prepare: one a filter plane; transform: one an input tile and channel; multiply: one a tile and a few maps,
-//   which sums over the channels in registers and transforms the result back.
-// Per output, r = 5: 18 flops a channel instead of 50, and the transforms; the transformed image is 9 times as large as
-//   the image, and is taken in chunks of images that stay in L2.
+// Threads: prepare: one a filter plane; transform: one an input tile and channel; multiply: one a tile and a few
+//   maps, which sums over the channels in registers and transforms the result back.
+// Per output, r = 5: 18 flops a channel instead of 50, and the transforms; the transformed image is 9 times as large
+//   as the image, and is taken in chunks of images that stay in L2.
 // Refuses: epilogues, images of bytes, strides, dilation, groups, filters other than 3x3 and 5x5: at 7x7 the error is
 //   twice what fp32 may have (2e-6 of the result, relative L2).
 // Limited now by the transformed image's way through L2. The method of Toom and Cook; Winograd, 1980; Lavin and Gray,

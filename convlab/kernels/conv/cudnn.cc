@@ -21,6 +21,7 @@ const RegisterConvKernel registered{{
     .refuses = cudnn::refuses,
     .workspace_bytes = cudnn::workspace_bytes,
     .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::fp32); },
+    .choice = [](const ConvStep& step, Stream& stream) { return cudnn::choice(step, stream, Math::fp32); },
 }};
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -69,7 +71,14 @@ inline Library::Library() {
   look_up(library, "cudnnConvolutionForward", forward);
 }
 
-/// What a stream keeps: the library, its handle there, and the algorithm found for each problem and math.
+/// The algorithm that was fastest for a problem.
+struct Choice {
+  cudnnConvolutionFwdAlgo_t algorithm{};
+  cudnnMathType_t math{};
+  double search_seconds = 0;
+};
+
+/// What a stream keeps: the library, its handle there, and the choice for each problem and math.
 struct Session {
   Session() { check(library.create(&handle), "creating a handle"); }
   ~Session() { library.destroy(handle); }
@@ -81,7 +90,7 @@ struct Session {
 
   Library library;
   cudnnHandle_t handle = nullptr;
-  std::map<std::pair<std::string, Math>, cudnnConvolutionFwdAlgo_t> algorithms;
+  std::map<std::pair<std::string, Math>, Choice> choices;
 };
 
 /// The library's descriptors of one problem.
@@ -103,7 +112,7 @@ class Descriptors {
                                 shape.dilation_h, shape.dilation_w, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
         "the convolution");
     session.check(library.set_groups(convolution, static_cast<int>(problem.groups)), "groups");
-    session.check(library.set_math(convolution, math == Math::tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH), "math");
+    use(math == Math::tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH);
   }
   ~Descriptors() {
     session_.library.destroy_tensor(x);
@@ -112,6 +121,8 @@ class Descriptors {
     session_.library.destroy_convolution(convolution);
   }
   Descriptors(const Descriptors&) = delete;
+
+  void use(cudnnMathType_t math) const { session_.check(session_.library.set_math(convolution, math), "math"); }
 
   cudnnTensorDescriptor_t x = nullptr, y = nullptr;
   cudnnFilterDescriptor_t w = nullptr;
@@ -128,35 +139,71 @@ inline size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) {
       std::clamp<int64_t>(4 * (step.problem.input_count() + step.problem.output_count()), kLeast, kMost));
 }
 
-inline cudnnConvolutionFwdAlgo_t algorithm_for(Session& session, const Descriptors& descriptors, const ConvArgs& args,
-                                               Math math) {
-  const std::pair key(to_text(args.step.problem), math);
-  if (const auto found = session.algorithms.find(key); found != session.algorithms.end()) return found->second;
-  constexpr int kWanted = CUDNN_CONVOLUTION_FWD_ALGO_COUNT;
+inline void forward(const Session& session, const Descriptors& descriptors, const ConvArgs& args,
+                    const Choice& choice) {
+  const float one = 1, zero = 0;
+  descriptors.use(choice.math);
+  session.check(session.library.forward(session.handle, &one, descriptors.x, args.x, descriptors.w, args.w,
+                                        descriptors.convolution, choice.algorithm, args.workspace,
+                                        workspace_bytes(args.step, {}), &zero, descriptors.y, args.y),
+                "convolving");
+}
+
+/// The library's own search runs each algorithm once, and one run is often off: its candidates run again, three times
+/// each, so that the same one is chosen every time.
+inline Choice search(const Session& session, const Descriptors& descriptors, const ConvArgs& args, Stream& stream,
+                     Math math) {
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr int kWanted = CUDNN_CONVOLUTION_FWD_ALGO_COUNT, kTries = 3;
   cudnnConvolutionFwdAlgoPerf_t results[kWanted];
   int returned = 0;
   session.check(session.library.find_algorithm(session.handle, descriptors.x, args.x, descriptors.w, args.w,
                                                descriptors.convolution, descriptors.y, args.y, kWanted, &returned,
                                                results, args.workspace, workspace_bytes(args.step, {})),
                 "searching an algorithm");
-  for (int i = 0; i < returned; ++i) {  // fastest first
+  Choice best;
+  double best_seconds = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < returned; ++i) {
     const bool allowed = math == Math::tf32 || results[i].mathType == CUDNN_FMA_MATH;
-    if (results[i].status == CUDNN_STATUS_SUCCESS && allowed) {
-      return session.algorithms[key] = results[i].algo;
+    if (results[i].status != CUDNN_STATUS_SUCCESS || !allowed) continue;
+    const Choice candidate{.algorithm = results[i].algo, .math = results[i].mathType};
+    for (int attempt = 0; attempt < kTries; ++attempt) {
+      const double seconds = stream.time([&] { forward(session, descriptors, args, candidate); });
+      if (seconds >= best_seconds) continue;
+      best_seconds = seconds;
+      best = candidate;
     }
   }
-  throw unavailable("cuDNN has no algorithm for {} in {}", key.first, name_of(math));
+  if (best_seconds == std::numeric_limits<double>::infinity()) {
+    throw unavailable("cuDNN has no algorithm for {} in {}", to_text(args.step.problem), name_of(math));
+  }
+  best.search_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return best;
 }
 
 inline void run(const ConvArgs& args, Stream& stream, Math math) {
   auto& session = stream.attached<Session>();
   session.check(session.library.set_stream(session.handle, static_cast<cudaStream_t>(stream.native())), "stream");
   const Descriptors descriptors(session, args.step.problem, math);
-  const float one = 1, zero = 0;
-  session.check(session.library.forward(session.handle, &one, descriptors.x, args.x, descriptors.w, args.w,
-                                        descriptors.convolution, algorithm_for(session, descriptors, args, math),
-                                        args.workspace, workspace_bytes(args.step, {}), &zero, descriptors.y, args.y),
-                "convolving");
+  const std::pair key(to_text(args.step.problem), math);
+  auto found = session.choices.find(key);
+  if (found == session.choices.end()) {
+    found = session.choices.emplace(key, search(session, descriptors, args, stream, math)).first;
+  }
+  forward(session, descriptors, args, found->second);
+}
+
+/// "IMPLICIT_PRECOMP_GEMM with FMA_MATH, searched for 31.2 ms"; "" before the first run.
+inline std::string choice(const ConvStep& step, Stream& stream, Math math) {
+  constexpr const char* kAlgorithms[] = {
+      "IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM", "GEMM", "DIRECT", "FFT", "FFT_TILING", "WINOGRAD", "WINOGRAD_NONFUSED"};
+  constexpr const char* kMath[] = {"DEFAULT_MATH", "TENSOR_OP_MATH", "TENSOR_OP_MATH_ALLOW_CONVERSION", "FMA_MATH"};
+  const auto& choices = stream.attached<Session>().choices;
+  const auto found = choices.find({to_text(step.problem), math});
+  if (found == choices.end()) return "";
+  const Choice& chosen = found->second;
+  return fmt::format("{} with {}, searched for {:.1f} ms", kAlgorithms[chosen.algorithm], kMath[chosen.math],
+                     chosen.search_seconds * 1e3);
 }
 
 inline Refusal refuses(const ConvStep& step, const DeviceCaps&) {

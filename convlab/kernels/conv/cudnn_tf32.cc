@@ -17,6 +17,7 @@ const RegisterConvKernel registered{{
     .refuses = cudnn::refuses,
     .workspace_bytes = cudnn::workspace_bytes,
     .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::tf32); },
+    .choice = [](const ConvStep& step, Stream& stream) { return cudnn::choice(step, stream, Math::tf32); },
 }};
 
 }  // namespace
