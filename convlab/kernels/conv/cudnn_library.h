@@ -8,8 +8,10 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "convlab/base/error.h"
 #include "convlab/kernels/conv_shape.h"
@@ -96,7 +98,7 @@ struct Session {
 /// The library's descriptors of one problem.
 class Descriptors {
  public:
-  Descriptors(const Session& session, const ConvProblem& problem, Math math) : session_(session) {
+  Descriptors(const Session& session, const ConvProblem& problem) : session_(session) {
     const Library& library = session.library;
     session.check(library.create_tensor(&x), "describing x");
     session.check(library.create_tensor(&y), "describing y");
@@ -112,7 +114,6 @@ class Descriptors {
                                 shape.dilation_h, shape.dilation_w, CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
         "the convolution");
     session.check(library.set_groups(convolution, static_cast<int>(problem.groups)), "groups");
-    use(math == Math::tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH);
   }
   ~Descriptors() {
     session_.library.destroy_tensor(x);
@@ -155,23 +156,27 @@ inline Choice search(const Session& session, const Descriptors& descriptors, con
                      Math math) {
   const auto begin = std::chrono::steady_clock::now();
   constexpr int kWanted = CUDNN_CONVOLUTION_FWD_ALGO_COUNT, kTries = 3;
-  cudnnConvolutionFwdAlgoPerf_t results[kWanted];
-  int returned = 0;
-  session.check(session.library.find_algorithm(session.handle, descriptors.x, args.x, descriptors.w, args.w,
-                                               descriptors.convolution, descriptors.y, args.y, kWanted, &returned,
-                                               results, args.workspace, workspace_bytes(args.step, {})),
-                "searching an algorithm");
+  std::vector<cudnnMathType_t> allowed{CUDNN_FMA_MATH};
+  if (math == Math::tf32) allowed.insert(allowed.end(), {CUDNN_DEFAULT_MATH, CUDNN_TENSOR_OP_MATH});
   Choice best;
   double best_seconds = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < returned; ++i) {
-    const bool allowed = math == Math::tf32 || results[i].mathType == CUDNN_FMA_MATH;
-    if (results[i].status != CUDNN_STATUS_SUCCESS || !allowed) continue;
-    const Choice candidate{.algorithm = results[i].algo, .math = results[i].mathType};
-    for (int attempt = 0; attempt < kTries; ++attempt) {
-      const double seconds = stream.time([&] { forward(session, descriptors, args, candidate); });
-      if (seconds >= best_seconds) continue;
-      best_seconds = seconds;
-      best = candidate;
+  for (const cudnnMathType_t asked : allowed) {
+    descriptors.use(asked);
+    cudnnConvolutionFwdAlgoPerf_t results[kWanted];
+    int returned = 0;
+    session.check(session.library.find_algorithm(session.handle, descriptors.x, args.x, descriptors.w, args.w,
+                                                 descriptors.convolution, descriptors.y, args.y, kWanted, &returned,
+                                                 results, args.workspace, workspace_bytes(args.step, {})),
+                  "searching an algorithm");
+    for (const auto& result : std::span(results).first(static_cast<size_t>(returned))) {
+      if (result.status != CUDNN_STATUS_SUCCESS || std::ranges::count(allowed, result.mathType) == 0) continue;
+      const Choice candidate{.algorithm = result.algo, .math = result.mathType};
+      for (int attempt = 0; attempt < kTries; ++attempt) {
+        const double seconds = stream.time([&] { forward(session, descriptors, args, candidate); });
+        if (seconds >= best_seconds) continue;
+        best_seconds = seconds;
+        best = candidate;
+      }
     }
   }
   if (best_seconds == std::numeric_limits<double>::infinity()) {
@@ -184,7 +189,7 @@ inline Choice search(const Session& session, const Descriptors& descriptors, con
 inline void run(const ConvArgs& args, Stream& stream, Math math) {
   auto& session = stream.attached<Session>();
   session.check(session.library.set_stream(session.handle, static_cast<cudaStream_t>(stream.native())), "stream");
-  const Descriptors descriptors(session, args.step.problem, math);
+  const Descriptors descriptors(session, args.step.problem);
   const std::pair key(to_text(args.step.problem), math);
   auto found = session.choices.find(key);
   if (found == session.choices.end()) {
