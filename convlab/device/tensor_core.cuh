@@ -11,9 +11,9 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// A warp's matrix multiply-add on registers, D += A * B with a 16-row A, a B of 8 columns and fp32 accumulation (PTX
+// A warp's matrix multiply-add on registers, D = A * B + C with a 16-row A, a B of 8 columns and fp32 accumulation (PTX
 // ISA, "Matrix multiply-accumulate operation using mma instruction"). Lane l, with g = l / 4 and t = l % 4, holds
-//   d[0], d[1]: row g, columns 2t, 2t+1;   d[2], d[3]: row g + 8, the same columns;
+//   of C and D: [0], [1]: row g, columns 2t, 2t+1;   [2], [3]: row g + 8, the same columns;
 //   tf32, 8 terms:   a = (g, t), (g+8, t), (g, t+4), (g+8, t+4);   b = (t, g), (t+4, g);
 //   fp16, 16 terms, two halves a register, the lower term in the lower half:
 //     a = (g, 2t..), (g+8, 2t..), (g, 2t+8..), (g+8, 2t+8..);   b = (2t.., g), (2t+8.., g).
@@ -33,23 +33,25 @@ inline __device__ uint32_t to_tf32(float value) {
 #endif
 }
 
-inline __device__ void mma_tf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+/// D = A * B + C.
+inline __device__ void mma_tf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], const float (&c)[4]) {
 #ifdef __CUDACC__
-  asm volatile(
-      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
 #else
+  for (int i = 0; i < 4; ++i) d[i] = c[i];
   simt::mma_tf32(d, a, b);
 #endif
 }
 
-inline __device__ void mma_fp16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
+inline __device__ void mma_fp16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], const float (&c)[4]) {
 #ifdef __CUDACC__
-  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
 #else
+  for (int i = 0; i < 4; ++i) d[i] = c[i];
   simt::mma_fp16(d, a, b);
 #endif
 }

@@ -18,38 +18,54 @@ struct Split {
   uint32_t large, small;
 };
 
+/// The small part keeps more bits than TF32 has; tensor cores cut them off.
 __device__ Split split(float value) {
-  const uint32_t large = to_tf32(value);
-  return {large, to_tf32(value - __uint_as_float(large))};
+  const uint32_t large = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;  // to nearest
+  return {large, __float_as_uint(value - __uint_as_float(large))};
 }
 
 struct ThreeTf32 {
-  using Pixel = float;  // split when multiplied: shared memory holds one word, not two
-  static constexpr int kTerms = 8, kHeld = 2;
-  struct alignas(16) B {
-    uint32_t large[2], small[2];
+  static constexpr int kGroup = 2, kWords = 2;  // split when multiplied: shared memory holds one word, not two
+  struct alignas(8) B {
+    float terms[2];
   };
 
-  static __device__ int term(int t, int held) { return t + 4 * held; }
-  static __device__ Pixel stage(float value) { return value; }
-  static __device__ B pack(const float (&weight)[2]) {
-    const Split first = split(weight[0]), second = split(weight[1]);
-    return {{first.large, second.large}, {first.small, second.small}};
-  }
+  static __device__ uint32_t stage(int word, const float (&value)[2]) { return __float_as_uint(value[word]); }
+  static __device__ B pack(const float (&weight)[2]) { return {weight[0], weight[1]}; }
 
   template <int kColumns>
-  static __device__ void multiply(float (&sum)[kColumns][4], const Pixel (&value)[2][2], const B (&b)[kColumns]) {
-    const Split s[4] = {split(value[0][0]), split(value[1][0]), split(value[0][1]), split(value[1][1])};
-    const uint32_t large[4] = {s[0].large, s[1].large, s[2].large, s[3].large};
-    const uint32_t small[4] = {s[0].small, s[1].small, s[2].small, s[3].small};
+  static __device__ void multiply(float (&sum)[kColumns][4], const uint32_t (&words)[2][2], const B (&b)[kColumns]) {
+    uint32_t large[4], small[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const Split a = split(__uint_as_float(words[i % 2][i / 2]));
+      large[i] = a.large;
+      small[i] = a.small;
+    }
+    // Products in turn for all columns, so that none waits for the one before; their sum is rounded into the total's by
+    // the adders, since tensor cores cut off.
+    float products[kColumns][4];
+    constexpr float kZero[4] = {};
+    Split filter[kColumns][2];
 #pragma unroll
     for (int column = 0; column < kColumns; ++column) {
-      float little[4] = {};
-      mma_tf32(little, large, b[column].small);
-      mma_tf32(little, small, b[column].large);
-      mma_tf32(little, large, b[column].large);
+      filter[column][0] = split(b[column].terms[0]);
+      filter[column][1] = split(b[column].terms[1]);
+      const uint32_t small_filter[2] = {filter[column][0].small, filter[column][1].small};
+      mma_tf32(products[column], large, small_filter, kZero);
+    }
 #pragma unroll
-      for (int i = 0; i < 4; ++i) sum[column][i] += little[i];
+    for (int part = 0; part < 2; ++part) {
+#pragma unroll
+      for (int column = 0; column < kColumns; ++column) {
+        const uint32_t large_filter[2] = {filter[column][0].large, filter[column][1].large};
+        mma_tf32(products[column], part == 0 ? small : large, large_filter, products[column]);
+      }
+    }
+#pragma unroll
+    for (int column = 0; column < kColumns; ++column) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sum[column][i] += products[column][i];
     }
   }
 };

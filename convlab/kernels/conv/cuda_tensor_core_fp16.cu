@@ -12,25 +12,22 @@ namespace convlab {
 namespace {
 
 struct Fp16 {
-  using Pixel = uint16_t;  // the bits of a half
-  static constexpr int kTerms = 16, kHeld = 4;
+  static constexpr int kGroup = 4, kWords = 2;  // two halves a word
   struct alignas(8) B {
     uint32_t terms[2];
   };
 
-  static __device__ int term(int t, int held) { return 2 * t + held % 2 + held / 2 * 8; }
-  static __device__ Pixel stage(float value) { return __half_as_ushort(__float2half_rn(value)); }
-  static __device__ uint32_t pair(uint32_t low, uint32_t high) { return low | high << 16; }
-  static __device__ B pack(const float (&weight)[4]) {
-    return {pair(stage(weight[0]), stage(weight[1])), pair(stage(weight[2]), stage(weight[3]))};
+  static __device__ uint32_t stage(int word, const float (&value)[4]) {
+    const __half2 pair = __floats2half2_rn(value[2 * word], value[2 * word + 1]);
+    return __half_as_ushort(__low2half(pair)) | uint32_t{__half_as_ushort(__high2half(pair))} << 16;
   }
+  static __device__ B pack(const float (&weight)[4]) { return {stage(0, weight), stage(1, weight)}; }
 
   template <int kColumns>
-  static __device__ void multiply(float (&sum)[kColumns][4], const Pixel (&value)[2][4], const B (&b)[kColumns]) {
-    const uint32_t a[4] = {pair(value[0][0], value[0][1]), pair(value[1][0], value[1][1]),
-                           pair(value[0][2], value[0][3]), pair(value[1][2], value[1][3])};
+  static __device__ void multiply(float (&sum)[kColumns][4], const uint32_t (&words)[2][2], const B (&b)[kColumns]) {
+    const uint32_t a[4] = {words[0][0], words[1][0], words[0][1], words[1][1]};
 #pragma unroll
-    for (int column = 0; column < kColumns; ++column) mma_fp16(sum[column], a, b[column].terms);
+    for (int column = 0; column < kColumns; ++column) mma_fp16(sum[column], a, b[column].terms, sum[column]);
   }
 };
 

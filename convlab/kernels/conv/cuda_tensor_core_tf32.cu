@@ -11,21 +11,19 @@ namespace convlab {
 namespace {
 
 struct Tf32 {
-  using Pixel = uint32_t;  // rounded when staged
-  static constexpr int kTerms = 8, kHeld = 2;
+  static constexpr int kGroup = 2, kWords = 2;
   struct alignas(8) B {
-    uint32_t term[2];
+    uint32_t terms[2];
   };
 
-  static __device__ int term(int t, int held) { return t + 4 * held; }
-  static __device__ Pixel stage(float value) { return to_tf32(value); }
+  static __device__ uint32_t stage(int word, const float (&value)[2]) { return to_tf32(value[word]); }
   static __device__ B pack(const float (&weight)[2]) { return {to_tf32(weight[0]), to_tf32(weight[1])}; }
 
   template <int kColumns>
-  static __device__ void multiply(float (&sum)[kColumns][4], const Pixel (&value)[2][2], const B (&b)[kColumns]) {
-    const uint32_t a[4] = {value[0][0], value[1][0], value[0][1], value[1][1]};
+  static __device__ void multiply(float (&sum)[kColumns][4], const uint32_t (&words)[2][2], const B (&b)[kColumns]) {
+    const uint32_t a[4] = {words[0][0], words[1][0], words[0][1], words[1][1]};
 #pragma unroll
-    for (int column = 0; column < kColumns; ++column) mma_tf32(sum[column], a, b[column].term);
+    for (int column = 0; column < kColumns; ++column) mma_tf32(sum[column], a, b[column].terms, sum[column]);
   }
 };
 

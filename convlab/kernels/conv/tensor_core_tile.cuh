@@ -11,134 +11,279 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 // Convolution as a matrix product on tensor cores, without unrolling: what the three tensor-core rungs share, whatever
 // the arithmetic. The product is pixels x terms times terms x maps:
-//   - a block takes a band of whole output rows of one image, and up to 24 maps; its pixels, flattened, are the rows of
-//     A in tiles of 16; each of 8 warps owns four tiles and keeps their sums of all maps in registers;
-//   - the pixels that the band needs lie in shared memory as they lie in the image, and an offset a term (c, r, s)
-//   turns
-//     a pixel's address into the address of A's element: gathering from shared memory replaces im2col;
+//   - a block takes 896 consecutive output pixels of an image, and up to 24 maps; its pixels are the rows of A in tiles
+//     of 16; each of 8 warps owns seven tiles and keeps their sums of all maps in registers;
+//   - terms are multiplied in groups: some channels of a pixel or, where that makes fewer groups (an image of one
+//     channel), some neighbours in its row. Shared memory holds each group of each pixel, and a tap of the filter is an
+//     offset there, so gathering groups replaces im2col. The words of a group lie in planes of their own, so that each
+//     is loaded straight into its place among A's registers, and from another bank than the other lanes';
 //   - filters lie in shared memory in the order of B's fragments, so that a lane loads its own in one access;
-//   - the sums go back through shared memory, because a fragment has two maps of eight pixels and y wants rows.
+//   - sums go back through shared memory, a warp's own, because a fragment has two maps of eight pixels, and y wants
+//     rows.
 // Blocks are persistent over images: where all channels fit, filters are staged once.
 //
-// An Arithmetic has: Pixel, the type of a staged pixel, and stage(float); kTerms of a step, kHeld terms of a lane in
-// it, term(t, i) which of them; B, a lane's filters of a step, and pack(float (&w)[kHeld]); multiply(sum, v, b) with
-// v[2][kHeld] the lane's pixels of rows g and g + 8.
+// An Arithmetic has: kGroup terms a group in kWords words, made of pixels by stage(word, value); B, a lane's filters of
+// a step for 8 maps, made by pack(value); multiply(sum, a, b) with the lane's words a[2][kWords] of rows g and g + 8.
 
-constexpr int kWarps = 8;
-constexpr int kTilesOfWarp = 4;                           // of 16 pixels
-constexpr int kBlockPixels = kWarps * kTilesOfWarp * 16;  // of a pass
-constexpr size_t kSharedBytes = 112 * 1024;               // two blocks to a multiprocessor of 227 KiB
+constexpr int kWarps = 8, kThreads = kWarps * 32;
+constexpr int kTilesOfWarp = 7;                     // of 16 pixels
+constexpr int kWarpPixels = kTilesOfWarp * 16;      // of a warp
+constexpr int kBlockPixels = kWarps * kWarpPixels;  // of a block
+constexpr int kResultPitch = kWarpPixels + 4;       // a fragment's eight rows and four map pairs: in 32 banks
+constexpr int kBlocked = 4;                         // groups of a pixel that lie side by side: what a step reads
+constexpr size_t kSharedBytes = 112 * 1024;         // two blocks to a multiprocessor of 227 KiB
 
-struct TensorBand {
-  int rows;      // output rows of a block
-  int height;    // input rows of a block
-  int pitch;     // pixels from one staged row to the next
-  int channels;  // staged at a time
+struct TensorTile {
+  int height, pitch;  // staged pixels: rows, and from one row to the next
+  int channels;       // staged at a time
+  bool neighbours;    // a group's terms are neighbours in a row; otherwise channels of a pixel
 };
 
-template <class Arithmetic, int kColumns>
-__global__ void __launch_bounds__(kWarps * 32, 2)
+/// Where a lane finds the first word of its group: at pixel * stride + offset, in bytes.
+struct GroupPlace {
+  int stride, offset;
+};
+
+/// The groups of a pixel.
+template <class Arithmetic>
+__host__ __device__ int groups_of_pixel(int channels, int width, bool neighbours) {
+  constexpr int kGroup = Arithmetic::kGroup;
+  return neighbours ? channels * ((width + kGroup - 1) / kGroup) : (channels + kGroup - 1) / kGroup;
+}
+
+/// Group `index` of the block's terms, in the order in which they are multiplied: kBlocked groups of a pixel, or what
+/// is left of them, tap by tap. Its words are numbers first + pixel * width of their planes, whose word 0 is zero.
+struct Group {
+  int of_pixel, width, tap, first;
+
+  __device__ Group(int index, int groups, int taps, int area) {
+    const int block = index / (kBlocked * taps), slot = index - block * kBlocked * taps;
+    width = min(kBlocked, groups - block * kBlocked);
+    tap = slot / width;
+    of_pixel = block * kBlocked + slot % width;
+    first = 1 + block * kBlocked * area + slot % width;
+  }
+};
+
+/// Makes a value one that the compiler knows nothing of, so that it does not compute it in another way or place.
+inline __device__ void opaque(uint32_t& value) { asm volatile("" : "+r"(value)); }
+inline __device__ void opaque(const float*& address) {
+#ifdef __CUDACC__
+  asm volatile("" : "+l"(address));
+#else
+  asm volatile("" : "+r"(address));
+#endif
+}
+
+/// Asks for a line of memory that will be read soon.
+inline __device__ void prefetch([[maybe_unused]] const float* line) {
+#ifdef __CUDACC__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
+#endif
+}
+
+/// Stages all groups of the pixels of a band of the image, whose top left corner is (first_h, first_w).
+template <class Arithmetic, bool kNeighbours>
+__device__ void stage_pixels(const float* __restrict__ image, uint32_t* words, int plane, const ConvShape& shape,
+                             const TensorTile& tile, int channels, int first_h, int first_w) {
+  constexpr int kGroup = Arithmetic::kGroup, kBatch = kNeighbours ? 2 : kBlocked;  // groups loaded before one is used
+  const int area = tile.height * tile.pitch, image_area = shape.h * shape.w;
+  const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, kNeighbours);
+  const int next_row = kThreads / tile.pitch, next_column = kThreads % tile.pitch;
+  int row = threadIdx.x / tile.pitch, column = threadIdx.x % tile.pitch;
+  for (int i = threadIdx.x; i < area; i += kThreads) {
+    const int h = first_h + row, w = first_w + column * (kNeighbours ? shape.stride_w : 1);
+    const bool inside = h >= 0 && h < shape.h && (kNeighbours || (w >= 0 && w < shape.w));
+    const unsigned width_inside = inside ? shape.w : 0;
+    const int channels_inside = inside ? channels : 0;
+    const float* from = image + (h * shape.w + w);
+    opaque(from);      // one address to which offsets are added: what the compiler makes of it is longer
+    int c = 0, s = 0;  // of the next group
+    for (int first = 0; first < groups; first += kBatch) {
+      float value[kBatch][kGroup];
+#pragma unroll
+      for (int group = 0; group < kBatch; ++group) {
+        if constexpr (kNeighbours) {
+          const int taps = first + group < groups ? shape.s - s : 0;
+#pragma unroll
+          for (int term = 0; term < kGroup; ++term) {
+            const int across = (s + term) * shape.dilation_w;
+            const bool exists = term < taps && static_cast<unsigned>(w + across) < width_inside;
+            value[group][term] = exists ? from[across] : 0;
+          }
+          s += kGroup;
+          if (s >= shape.s) {
+            s = 0;
+            from += image_area;
+          }
+        } else {
+#pragma unroll
+          for (int term = 0; term < kGroup; ++term, ++c) {
+            value[group][term] = c < channels_inside ? from[c * image_area] : 0;
+          }
+        }
+      }
+      const int block = first / kBlocked * kBlocked, width = min(kBlocked, groups - block);
+      uint32_t* to = words + 1 + block * area + i * width + (first - block);
+#pragma unroll
+      for (int group = 0; group < kBatch; ++group) {
+        if (first + group >= groups) break;
+#pragma unroll
+        for (int word = 0; word < Arithmetic::kWords; ++word) {
+          to[word * plane + group] = Arithmetic::stage(word, value[group]);
+        }
+      }
+    }
+    row += next_row;
+    column += next_column;
+    if (column >= tile.pitch) {
+      column -= tile.pitch;
+      ++row;
+    }
+  }
+}
+
+/// Copies rows of a warp's results to y: `maps` of them, each of `count` pixels.
+__device__ inline void copy_results(const float* from, float* to, int maps, int count, int image_pixels) {
+  const int lane = threadIdx.x % 32;
+  if (image_pixels % 4 == 0) {  // each map of y begins at a multiple of 16 bytes
+    if (lane * 4 >= count) return;
+    for (int map = 0; map < maps; ++map, from += kResultPitch, to += image_pixels) {
+      *reinterpret_cast<float4*>(to + lane * 4) = *reinterpret_cast<const float4*>(from + lane * 4);
+    }
+    return;
+  }
+  for (int map = 0; map < maps; ++map, from += kResultPitch, to += image_pixels) {
+    // Lanes begin before the first result where that makes each store fill a line of 128 bytes.
+    const int first = lane - static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof(float) % 32);
+    const float* lane_from = from + first;
+    float* lane_to = to + first;
+#pragma unroll
+    for (int line = 0; line < kWarpPixels + 32; line += 32) {
+      if (static_cast<unsigned>(first + line) < static_cast<unsigned>(count)) lane_to[line] = lane_from[line];
+    }
+  }
+}
+
+/// kWhole: all channels are staged at once.
+template <class Arithmetic, int kColumns, bool kWhole>
+__global__ void __launch_bounds__(kThreads, 2)
     convolve_tensor_core(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y,
-                         const ConvShape shape, const TensorBand band) {
-  using Pixel = typename Arithmetic::Pixel;
+                         const ConvShape shape, const TensorTile tile) {
   using B = typename Arithmetic::B;
-  constexpr int kTerms = Arithmetic::kTerms, kHeld = Arithmetic::kHeld;
-  const int window = shape.r * shape.s, steps_staged = (band.channels * window + kTerms - 1) / kTerms;
-  auto* filters = dynamic_shared<B>();                                             // [step][kColumns][lane]
-  auto* offsets = reinterpret_cast<int*>(filters + steps_staged * kColumns * 32);  // [step * kTerms]
-  auto* pixels = reinterpret_cast<Pixel*>(offsets + (steps_staged * kTerms + 3) / 4 * 4);
-  auto* results = reinterpret_cast<float*>(pixels);  // [8 maps][pixels of a pass]
-
+  constexpr int kGroup = Arithmetic::kGroup, kWords = Arithmetic::kWords;
   const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, g = lane / 4, t = lane % 4;
-  const int first_map = blockIdx.y * kColumns * 8, first_p = blockIdx.x * band.rows;
-  const int count = min(band.rows, shape.p - first_p) * shape.q;  // pixels of this block
-  const int first_h = first_p * shape.stride_h - shape.pad_top;
-  const int first_w = -shape.pad_left;
 
-  for (int64_t n = blockIdx.z; n < shape.n; n += gridDim.z) {
-    for (int pass = 0; pass < count; pass += kBlockPixels) {
-      int base[kTilesOfWarp][2];  // of this lane's two pixels of each tile; those past the end repeat the first
-      for (int tile = 0; tile < kTilesOfWarp; ++tile) {
-        for (int half = 0; half < 2; ++half) {
-          const int pixel = pass + (warp * kTilesOfWarp + tile) * 16 + half * 8 + g;
-          const int row = pixel < count ? pixel / shape.q : 0, column = pixel < count ? pixel % shape.q : 0;
-          base[tile][half] = row * shape.stride_h * band.pitch + column * shape.stride_w;
+  const int taps = tile.neighbours ? shape.r : shape.r * shape.s, area = tile.height * tile.pitch;
+  const int most_groups = groups_of_pixel<Arithmetic>(tile.channels, shape.s, tile.neighbours);
+  const int most_steps = (most_groups * taps + 3) / 4, plane = 1 + most_groups * area;
+  auto* filters = dynamic_shared<B>();                                                 // [step][column][lane]
+  auto* places = reinterpret_cast<GroupPlace*>(filters + most_steps * kColumns * 32);  // [step][t]
+  auto* all_results = reinterpret_cast<float*>(places + most_steps * 4);               // [warp][8 maps][pixels]
+  float* results = all_results + warp * 8 * kResultPitch;
+  auto* words = reinterpret_cast<uint32_t*>(all_results + kWarps * 8 * kResultPitch);  // [kWords][plane]
+
+  const int first_map = blockIdx.y * kColumns * 8, image_pixels = shape.p * shape.q;
+  const int first_pixel = blockIdx.x * kBlockPixels, first_of_warp = first_pixel + warp * kWarpPixels;
+  const int first_row = first_pixel / shape.q;
+  const int first_h = first_row * shape.stride_h - shape.pad_top, first_w = -shape.pad_left;
+  uint32_t base[kTilesOfWarp];  // staged pixels of this lane's two of each tile, in 16 bits each, to save registers
+  for (int i = 0; i < kTilesOfWarp; ++i) {
+    base[i] = 0;
+    for (int half = 0; half < 2; ++half) {  // those past the end take the last
+      const int pixel = min(first_of_warp + i * 16 + half * 8 + g, image_pixels - 1), q = pixel % shape.q;
+      const int row = (pixel / shape.q - first_row) * shape.stride_h;
+      base[i] |= (row * tile.pitch + (tile.neighbours ? q : q * shape.stride_w)) << 16 * half;
+    }
+  }
+  if (thread < kWords) words[thread * plane] = 0;
+
+  for (int n = blockIdx.z; n < shape.n; n += gridDim.z) {
+    float sum[kTilesOfWarp][kColumns][4];
+    for (int first = 0; first < (kWhole ? 1 : shape.c); first += tile.channels) {
+      const int channels = kWhole ? shape.c : min(tile.channels, shape.c - first);
+      const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbours);
+      const int steps = (groups * taps + 3) / 4;
+      const float* image = x + (int64_t{n} * shape.c + first) * shape.h * shape.w;
+      if (tile.neighbours) {
+        stage_pixels<Arithmetic, true>(image, words, plane, shape, tile, channels, first_h, first_w);
+      } else {
+        stage_pixels<Arithmetic, false>(image, words, plane, shape, tile, channels, first_h, first_w);
+      }
+      if (!kWhole || n == blockIdx.z) {
+        for (int i = thread; i < steps * 4; i += kThreads) {
+          const Group group(min(i, groups * taps - 1), groups, taps, area);
+          const int r = tile.neighbours ? group.tap : group.tap / shape.s;
+          const int s = tile.neighbours ? 0 : group.tap % shape.s;
+          const int pixel = r * shape.dilation_h * tile.pitch + s * shape.dilation_w;
+          // Beyond the last group: zeros, and not any pixel times a filter of 0, since 0 * NaN would be NaN.
+          places[i] = i < groups * taps ? GroupPlace{group.width * 4, (group.first + pixel * group.width) * 4}
+                                        : GroupPlace{0, 0};
+        }
+        const int of_row = (shape.s + kGroup - 1) / kGroup;
+        for (int i = thread; i < steps * kColumns * 32; i += kThreads) {
+          const int map = first_map + i / 32 % kColumns * 8 + i % 32 / 4, index = i / 32 / kColumns * 4 + i % 4;
+          const Group group(min(index, groups * taps - 1), groups, taps, area);
+          float weight[kGroup];
+#pragma unroll
+          for (int term = 0; term < kGroup; ++term) {
+            const int c = tile.neighbours ? group.of_pixel / of_row : group.of_pixel * kGroup + term;
+            const int s = group.of_pixel % of_row * kGroup + term;  // if neighbours are grouped
+            const int tap = tile.neighbours ? group.tap * shape.s + s : group.tap;
+            const bool exists = index < groups * taps && (tile.neighbours ? s < shape.s : c < channels);
+            weight[term] = exists && map < shape.k ? w[(map * shape.c + first + c) * shape.r * shape.s + tap] : 0;
+          }
+          filters[i] = Arithmetic::pack(weight);
         }
       }
-
-      float sum[kTilesOfWarp][kColumns][4] = {};
-      for (int first = 0; first < shape.c; first += band.channels) {
-        const int channels = min(band.channels, shape.c - first), terms = channels * window;
-        const int steps = (terms + kTerms - 1) / kTerms;
-        const float* image = x + (n * shape.c + first) * shape.h * shape.w;
-        for (int line = warp; line < channels * band.height; line += kWarps) {
-          const int c = line / band.height, h = first_h + line % band.height;
-          for (int i = lane; i < band.pitch; i += 32) {
-            const int across = first_w + i;
-            const bool inside = h >= 0 && h < shape.h && across >= 0 && across < shape.w;
-            pixels[line * band.pitch + i] = Arithmetic::stage(inside ? image[(c * shape.h + h) * shape.w + across] : 0);
-          }
-        }
-        const bool staged_before = band.channels >= shape.c && (n != blockIdx.z || pass != 0);
-        if (!staged_before) {
-          for (int term = thread; term < steps * kTerms; term += kWarps * 32) {
-            const int c = term / window, r = term / shape.s % shape.r, s = term % shape.s;
-            const int offset = (c * band.height + r * shape.dilation_h) * band.pitch + s * shape.dilation_w;
-            offsets[term] = term < terms ? offset : -1;  // -1: a zero, whatever the filter: 0 * NaN would be NaN
-          }
-          for (int i = thread; i < steps * kColumns * 32; i += kWarps * 32) {
-            const int map = first_map + i / 32 % kColumns * 8 + i % 32 / 4;
-            float weight[kHeld];
-            for (int held = 0; held < kHeld; ++held) {
-              const int term = i / 32 / kColumns * kTerms + Arithmetic::term(i % 4, held);
-              weight[held] = map < shape.k && term < terms ? w[(map * shape.c + first) * window + term] : 0;
+      __syncthreads();
+      if (first == 0) {
+        const int image_size = shape.c * shape.h * shape.w;
+        const float* next = x + (int64_t{n} + gridDim.z) * image_size;
+        const int lines = gridDim.z < shape.n - n ? image_size : 0;
+        for (int i = thread * 32; i < lines; i += kThreads * 32) prefetch(next + i);
+#pragma unroll
+        for (int i = 0; i < kTilesOfWarp * kColumns * 4; ++i) (&sum[0][0][0])[i] = 0;
+      }
+      for (int step = 0; first_of_warp < image_pixels && step < steps; ++step) {
+        const GroupPlace place = places[step * 4 + t];
+        B b[kColumns];
+#pragma unroll
+        for (int column = 0; column < kColumns; ++column) b[column] = filters[(step * kColumns + column) * 32 + lane];
+#pragma unroll
+        for (int i = 0; i < kTilesOfWarp; ++i) {
+          uint32_t a[2][kWords];
+          opaque(base[i]);  // unpacked again in each step, not once into twice the registers
+#pragma unroll
+          for (int half = 0; half < 2; ++half) {
+            const int pixel = half == 0 ? base[i] & 0xffff : base[i] >> 16, at = pixel * place.stride + place.offset;
+#pragma unroll
+            for (int word = 0; word < kWords; ++word) {
+              a[half][word] =
+                  *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(words + word * plane) + at);
             }
-            filters[i] = Arithmetic::pack(weight);
           }
+          Arithmetic::template multiply<kColumns>(sum[i], a, b);
         }
-        __syncthreads();
-        for (int step = 0; step < steps; ++step) {
-          int offset[kHeld];
-#pragma unroll
-          for (int held = 0; held < kHeld; ++held) offset[held] = offsets[step * kTerms + Arithmetic::term(t, held)];
-          B b[kColumns];
-#pragma unroll
-          for (int column = 0; column < kColumns; ++column) b[column] = filters[(step * kColumns + column) * 32 + lane];
-#pragma unroll
-          for (int tile = 0; tile < kTilesOfWarp; ++tile) {
-            Pixel value[2][kHeld];
-#pragma unroll
-            for (int held = 0; held < kHeld; ++held) {
-#pragma unroll
-              for (int half = 0; half < 2; ++half) {
-                value[half][held] = offset[held] >= 0 ? pixels[base[tile][half] + offset[held]] : Pixel{};
-              }
-            }
-            Arithmetic::template multiply<kColumns>(sum[tile], value, b);
-          }
-        }
-        __syncthreads();
       }
+      __syncthreads();
+    }
 
-      const int here = min(kBlockPixels, count - pass);
+    const int count = max(0, min(kWarpPixels, image_pixels - first_of_warp));
 #pragma unroll
-      for (int column = 0; column < kColumns; ++column) {
+    for (int column = 0; column < kColumns; ++column) {
 #pragma unroll
-        for (int tile = 0; tile < kTilesOfWarp; ++tile) {
+      for (int i = 0; i < kTilesOfWarp; ++i) {
 #pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            const int pixel = (warp * kTilesOfWarp + tile) * 16 + i / 2 * 8 + g;
-            if (pixel < here) results[(2 * t + i % 2) * kBlockPixels + pixel] = sum[tile][column][i];
-          }
+        for (int j = 0; j < 4; ++j) {
+          results[(2 * t + j % 2) * kResultPitch + i * 16 + j / 2 * 8 + g] = sum[i][column][j];
         }
-        __syncthreads();
-        const int k = first_map + column * 8 + warp;  // a warp copies a map
-        if (k < shape.k) {
-          float* to = y + ((n * shape.k + k) * shape.p + first_p) * shape.q + pass;
-          for (int pixel = lane; pixel < here; pixel += 32) to[pixel] = results[warp * kBlockPixels + pixel];
-        }
-        __syncthreads();
       }
+      __syncwarp();
+      const int k = first_map + column * 8;
+      copy_results(results, y + (int64_t{n} * shape.k + k) * image_pixels + first_of_warp, min(8, shape.k - k), count,
+                   image_pixels);
+      __syncwarp();
     }
   }
 }
@@ -154,27 +299,33 @@ inline int tensor_columns(int64_t maps) {
 
 /// `channels` is 0 where not even one fits into shared memory.
 template <class Arithmetic>
-TensorBand tensor_band(const ConvProblem& problem) {
-  const int64_t most = std::clamp<int64_t>(kBlockPixels / problem.q(), 1, problem.p());
-  const int64_t rows = ceil_div(problem.p(), ceil_div(problem.p(), most));  // bands of the same height
-  const int64_t height = (rows - 1) * problem.stride_h + (problem.r - 1) * problem.dilation_h + 1;
-  const int64_t pitch = (problem.q() - 1) * problem.stride_w + (problem.s - 1) * problem.dilation_w + 1;
-  const int64_t results = 8 * kBlockPixels * static_cast<int64_t>(sizeof(float));
-  const int64_t window = problem.r * problem.s, columns = tensor_columns(problem.k);
-  const auto staged = [&](int64_t channels) {
-    return std::max(results,
-                    round_up(channels * height * pitch * static_cast<int64_t>(sizeof(typename Arithmetic::Pixel)), 16));
-  };
+TensorTile tensor_tile(const ConvProblem& problem) {
+  constexpr int64_t kGroup = Arithmetic::kGroup;
+  const int64_t c = problem.c, r = problem.r, s = problem.s;
+  const bool neighbours = c * r * ceil_div(s, kGroup) < ceil_div(c, kGroup) * r * s;
+  const int64_t rows = std::min(problem.p(), (kBlockPixels - 2) / problem.q() + 2);
+  const int64_t height = (rows - 1) * problem.stride_h + (r - 1) * problem.dilation_h + 1;
+  // Rows of neighbours start in other banks than the row before, whether one, two or three groups are side by side.
+  const int64_t pitch = neighbours ? round_up(problem.q() + 4, 8) - 4
+                                   : (problem.q() - 1) * problem.stride_w + (s - 1) * problem.dilation_w + 1;
+  const int64_t taps = neighbours ? r : r * s, columns = tensor_columns(problem.k);
   const auto fits = [&](int64_t channels) {
-    const int64_t steps = ceil_div(channels * window, Arithmetic::kTerms);
-    const int64_t filters = steps * columns * 32 * static_cast<int64_t>(sizeof(typename Arithmetic::B));
-    const int64_t offsets = round_up(steps * Arithmetic::kTerms, 4) * 4;
-    return staged(channels) + filters + offsets <= static_cast<int64_t>(kSharedBytes);
+    const int64_t groups = neighbours ? channels * ceil_div(s, kGroup) : ceil_div(channels, kGroup);
+    const int64_t steps = ceil_div(groups * taps, 4);
+    const auto bytes = [](int64_t count, size_t size) { return count * static_cast<int64_t>(size); };
+    return bytes(kWarps * 8 * kResultPitch, sizeof(float)) +
+               bytes(steps * columns * 32, sizeof(typename Arithmetic::B)) + bytes(steps * 4, sizeof(GroupPlace)) +
+               bytes((1 + groups * height * pitch) * Arithmetic::kWords, sizeof(uint32_t)) <=
+           static_cast<int64_t>(kSharedBytes);
   };
-  int64_t channels = 0;
-  while (channels < problem.c && fits(channels + 1)) ++channels;
+  int64_t channels = c;
+  if (!fits(c)) {  // whole groups, and where possible whole blocks of them
+    const int64_t unit = neighbours ? 1 : fits(kBlocked * kGroup) ? kBlocked * kGroup : kGroup;
+    channels = 0;
+    while (fits(channels + unit)) channels += unit;
+  }
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
-  return {narrow(rows), narrow(height), narrow(pitch), narrow(channels)};
+  return {narrow(height), narrow(pitch), narrow(channels), neighbours};
 }
 
 template <class Arithmetic>
@@ -183,26 +334,31 @@ Refusal refuses_tensor_core(const ConvStep& step, const DeviceCaps& caps) {
   if (step.problem.groups != 1) return "takes one group only";
   if (caps.compute_capability < 80) return "needs tensor cores of compute capability 8.0";
   if (caps.shared_bytes_per_block < kSharedBytes) return "needs 112 KiB of shared memory for a block";
-  if (tensor_band<Arithmetic>(step.problem).channels == 0)
-    return "a band of one channel does not fit into shared memory";
+  if (tensor_tile<Arithmetic>(step.problem).channels == 0) {
+    return "the pixels that 896 outputs read do not fit into shared memory";
+  }
   return std::nullopt;
 }
 
 template <class Arithmetic>
 void launch_tensor_core(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
-  const TensorBand band = tensor_band<Arithmetic>(problem);
+  const TensorTile tile = tensor_tile<Arithmetic>(problem);
   const int columns = tensor_columns(problem.k);
-  const int64_t bands = ceil_div(problem.p(), band.rows), chunks = ceil_div(problem.k, columns * 8);
+  const int64_t parts = ceil_div(problem.p() * problem.q(), kBlockPixels), chunks = ceil_div(problem.k, columns * 8);
   constexpr int64_t kBlocks = 1056;  // persistent: a few for each place on the largest chips, to even out the end
-  const dim3 grid(bands, chunks, std::clamp<int64_t>(ceil_div(kBlocks, bands * chunks), 1, problem.n));
+  const dim3 grid(parts, chunks, std::clamp<int64_t>(kBlocks / (parts * chunks), 1, problem.n));
   const auto with = [&](auto kernel) {
     launch(kernel, {.grid = grid, .block = kWarps * 32, .shared_bytes = kSharedBytes}, stream.native(),
-           static_cast<const float*>(args.x), args.w, args.y, kernel_shape(problem), band);
+           static_cast<const float*>(args.x), args.w, args.y, kernel_shape(problem), tile);
   };
-  if (columns == 1) return with(convolve_tensor_core<Arithmetic, 1>);
-  if (columns == 2) return with(convolve_tensor_core<Arithmetic, 2>);
-  with(convolve_tensor_core<Arithmetic, 3>);
+  const auto with_columns = [&]<int kColumns>() {
+    if (tile.channels == problem.c) return with(convolve_tensor_core<Arithmetic, kColumns, true>);
+    with(convolve_tensor_core<Arithmetic, kColumns, false>);
+  };
+  if (columns == 1) return with_columns.template operator()<1>();
+  if (columns == 2) return with_columns.template operator()<2>();
+  with_columns.template operator()<3>();
 }
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE
