@@ -12,6 +12,7 @@ namespace convlab {
 namespace {
 
 struct Fp16 {
+  static constexpr int kTilesAtOnce = kTilesOfWarp;
   static constexpr int kGroup = 4, kWords = 2;  // two halves a word
   struct alignas(8) B {
     uint32_t terms[2];

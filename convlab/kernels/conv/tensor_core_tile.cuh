@@ -22,8 +22,9 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 //     rows.
 // Blocks are persistent over images: where all channels fit, filters are staged once.
 //
-// An Arithmetic has: kGroup terms a group in kWords words, made of pixels by stage(word, value); B, a lane's filters of
-// a step for 8 maps, made by pack(value); multiply(sum, a, b) with the lane's words a[2][kWords] of rows g and g + 8.
+// An Arithmetic has: kTilesAtOnce, the tiles whose sums fit into registers; kGroup terms a group in kWords words, made
+// of pixels by stage(word, value); B, a lane's filters of a step for 8 maps, made by pack(value); multiply(sum, a, b)
+// with the lane's words a[2][kWords] of rows g and g + 8.
 
 constexpr int kWarps = 8, kThreads = kWarps * 32;
 constexpr int kTilesOfWarp = 7;                     // of 16 pixels
@@ -143,8 +144,38 @@ __device__ void stage_pixels(const float* __restrict__ image, uint32_t* words, i
   }
 }
 
-/// Copies rows of a warp's results to y: `maps` of them, each of `count` pixels.
-__device__ inline void copy_results(const float* from, float* to, int maps, int count, int image_pixels) {
+/// Adds the products of all steps to the sums of kTiles of a warp's tiles, from its tile kFirst on.
+template <class Arithmetic, int kColumns, int kFirst, int kTiles>
+__device__ void multiply_tiles(float (&sum)[kTiles][kColumns][4], uint32_t (&base)[kTilesOfWarp],
+                               const typename Arithmetic::B* filters, const GroupPlace* places, const uint32_t* words,
+                               int plane, int steps) {
+  const int lane = threadIdx.x % 32;
+  for (int step = 0; step < steps; ++step) {
+    const GroupPlace place = places[step * 4 + lane % 4];
+    typename Arithmetic::B b[kColumns];
+#pragma unroll
+    for (int column = 0; column < kColumns; ++column) b[column] = filters[(step * kColumns + column) * 32 + lane];
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+      uint32_t a[2][Arithmetic::kWords];
+      uint32_t& pixels = base[kFirst + i];
+      opaque(pixels);  // unpacked again in each step, not once into twice the registers
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int pixel = half == 0 ? pixels & 0xffff : pixels >> 16, at = pixel * place.stride + place.offset;
+#pragma unroll
+        for (int word = 0; word < Arithmetic::kWords; ++word) {
+          a[half][word] = *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(words + word * plane) + at);
+        }
+      }
+      Arithmetic::template multiply<kColumns>(sum[i], a, b);
+    }
+  }
+}
+
+/// Copies rows of a warp's results to y: `maps` of them, each of `count` pixels, at most kPixels.
+template <int kPixels>
+__device__ void copy_results(const float* from, float* to, int maps, int count, int image_pixels) {
   const int lane = threadIdx.x % 32;
   if (image_pixels % 4 == 0) {  // each map of y begins at a multiple of 16 bytes
     if (lane * 4 >= count) return;
@@ -159,9 +190,30 @@ __device__ inline void copy_results(const float* from, float* to, int maps, int 
     const float* lane_from = from + first;
     float* lane_to = to + first;
 #pragma unroll
-    for (int line = 0; line < kWarpPixels + 32; line += 32) {
+    for (int line = 0; line < kPixels + 32; line += 32) {
       if (static_cast<unsigned>(first + line) < static_cast<unsigned>(count)) lane_to[line] = lane_from[line];
     }
+  }
+}
+
+/// Writes the sums of a warp's tiles, whose first pixel and map are `to`, by way of shared memory.
+template <int kColumns, int kTiles>
+__device__ void store_tiles(const float (&sum)[kTiles][kColumns][4], float* results, float* to, int maps, int count,
+                            int image_pixels) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+  for (int column = 0; column < kColumns; ++column) {
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        results[(2 * t + j % 2) * kResultPitch + i * 16 + j / 2 * 8 + g] = sum[i][column][j];
+      }
+    }
+    __syncwarp();
+    copy_results<kTiles * 16>(results, to + column * 8 * image_pixels, min(8, maps - column * 8),
+                              max(0, min(kTiles * 16, count)), image_pixels);
+    __syncwarp();
   }
 }
 
@@ -172,7 +224,7 @@ __global__ void __launch_bounds__(kThreads, 2)
                          const ConvShape shape, const TensorTile tile) {
   using B = typename Arithmetic::B;
   constexpr int kGroup = Arithmetic::kGroup, kWords = Arithmetic::kWords;
-  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, g = lane / 4, t = lane % 4;
+  const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32, g = lane / 4;
 
   const int taps = tile.neighbours ? shape.r : shape.r * shape.s, area = tile.height * tile.pitch;
   const int most_groups = groups_of_pixel<Arithmetic>(tile.channels, shape.s, tile.neighbours);
@@ -199,8 +251,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   if (thread < kWords) words[thread * plane] = 0;
 
   for (int n = blockIdx.z; n < shape.n; n += gridDim.z) {
-    float sum[kTilesOfWarp][kColumns][4];
-    for (int first = 0; first < (kWhole ? 1 : shape.c); first += tile.channels) {
+    const auto stage = [&](int first) {  // channels from `first` on; returns the steps to multiply
       const int channels = kWhole ? shape.c : min(tile.channels, shape.c - first);
       const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbours);
       const int steps = (groups * taps + 3) / 4;
@@ -233,57 +284,44 @@ __global__ void __launch_bounds__(kThreads, 2)
             const bool exists = index < groups * taps && (tile.neighbours ? s < shape.s : c < channels);
             weight[term] = exists && map < shape.k ? w[(map * shape.c + first + c) * shape.r * shape.s + tap] : 0;
           }
-          filters[i] = Arithmetic::pack(weight);
+          const B packed = Arithmetic::pack(weight);
+          filters[i] = packed;
         }
       }
       __syncthreads();
       if (first == 0) {
-        const int image_size = shape.c * shape.h * shape.w;
+        const int image_size = shape.c * shape.h * shape.w, lines = gridDim.z < shape.n - n ? image_size : 0;
         const float* next = x + (int64_t{n} + gridDim.z) * image_size;
-        const int lines = gridDim.z < shape.n - n ? image_size : 0;
         for (int i = thread * 32; i < lines; i += kThreads * 32) prefetch(next + i);
-#pragma unroll
-        for (int i = 0; i < kTilesOfWarp * kColumns * 4; ++i) (&sum[0][0][0])[i] = 0;
       }
-      for (int step = 0; first_of_warp < image_pixels && step < steps; ++step) {
-        const GroupPlace place = places[step * 4 + t];
-        B b[kColumns];
+      return first_of_warp < image_pixels ? steps : 0;
+    };
+    float* to = y + (int64_t{n} * shape.k + first_map) * image_pixels + first_of_warp;
+    const int maps = shape.k - first_map, count = image_pixels - first_of_warp;
+    constexpr int kFirst = kWhole ? Arithmetic::kTilesAtOnce : kTilesOfWarp, kRest = kTilesOfWarp - kFirst;
+    if constexpr (kRest == 0) {
+      float sum[kTilesOfWarp][kColumns][4];
+      for (int first = 0; first < (kWhole ? 1 : shape.c); first += tile.channels) {
+        const int steps = stage(first);
+        if (first == 0) {
 #pragma unroll
-        for (int column = 0; column < kColumns; ++column) b[column] = filters[(step * kColumns + column) * 32 + lane];
-#pragma unroll
-        for (int i = 0; i < kTilesOfWarp; ++i) {
-          uint32_t a[2][kWords];
-          opaque(base[i]);  // unpacked again in each step, not once into twice the registers
-#pragma unroll
-          for (int half = 0; half < 2; ++half) {
-            const int pixel = half == 0 ? base[i] & 0xffff : base[i] >> 16, at = pixel * place.stride + place.offset;
-#pragma unroll
-            for (int word = 0; word < kWords; ++word) {
-              a[half][word] =
-                  *reinterpret_cast<const uint32_t*>(reinterpret_cast<const char*>(words + word * plane) + at);
-            }
-          }
-          Arithmetic::template multiply<kColumns>(sum[i], a, b);
+          for (int i = 0; i < kTilesOfWarp * kColumns * 4; ++i) (&sum[0][0][0])[i] = 0;
         }
+        multiply_tiles<Arithmetic, kColumns, 0>(sum, base, filters, places, words, plane, steps);
+        __syncthreads();
       }
+      store_tiles(sum, results, to, maps, count, image_pixels);
+    } else {
+      const int steps = stage(0);
+      {
+        float sum[kFirst][kColumns][4] = {};
+        multiply_tiles<Arithmetic, kColumns, 0>(sum, base, filters, places, words, plane, steps);
+        store_tiles(sum, results, to, maps, count, image_pixels);
+      }
+      float sum[kRest][kColumns][4] = {};
+      multiply_tiles<Arithmetic, kColumns, kFirst>(sum, base, filters, places, words, plane, steps);
       __syncthreads();
-    }
-
-    const int count = max(0, min(kWarpPixels, image_pixels - first_of_warp));
-#pragma unroll
-    for (int column = 0; column < kColumns; ++column) {
-#pragma unroll
-      for (int i = 0; i < kTilesOfWarp; ++i) {
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          results[(2 * t + j % 2) * kResultPitch + i * 16 + j / 2 * 8 + g] = sum[i][column][j];
-        }
-      }
-      __syncwarp();
-      const int k = first_map + column * 8;
-      copy_results(results, y + (int64_t{n} * shape.k + k) * image_pixels + first_of_warp, min(8, shape.k - k), count,
-                   image_pixels);
-      __syncwarp();
+      store_tiles(sum, results, to + kFirst * 16, maps, count - kFirst * 16, image_pixels);
     }
   }
 }
