@@ -1,12 +1,11 @@
 // cuda.tensor_core_3xtf32: operands split in two TF32 parts, three products: fp32-class accuracy from tensor cores.
-// Threads: 8 warps make a band of output rows of up to 24 maps; tensor_core_tile.cuh draws the picture.
-// Per output: 6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to TF32 and x', w' what that lost,
-// also
-//   in TF32, the sum is of W X + (W x' + w' X); w' x' is below 2^-22 of the product and left out (the idea of Ootomo
-//   and Yokota, "Recovering single precision accuracy from Tensor Cores", 2022). The small products have sums of their
-//   own.
-// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, bands beyond shared memory.
-// Limited now by tensor cores, three products for one. An infinite pixel gives NaN: it has no finite remainder.
+// Threads: 8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.
+// Per output: 6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to TF32 and x', w' what that lost, the
+//   sum is of W X + (W x' + w' X); w' x' is below 2^-22 of the product and left out (the idea of Ootomo and Yokota,
+//   "Recovering single precision accuracy from Tensor Cores", 2022). Tensor cores sum one step, adders the steps.
+// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.
+// Limited now by tensor cores, whose three products for one wait for each other. An infinite pixel gives NaN: it has no
+//   finite remainder.
 
 #include "convlab/kernels/conv/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"

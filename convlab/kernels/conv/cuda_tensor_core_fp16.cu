@@ -1,9 +1,9 @@
 // cuda.tensor_core_fp16: implicit matrix multiply on tensor cores in fp16, summed in fp32.
-// Threads: 8 warps make a band of output rows of up to 24 maps; tensor_core_tile.cuh draws the picture.
+// Threads: 8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.
 // Per output: 2 * terms() flops, at twice the rate of TF32. fp16 has the mantissa of TF32, but not its range: pixels or
 //   weights beyond 65504 become infinite and those below 6e-8 zero.
-// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, bands beyond shared memory.
-// Limited now by shared memory: halves are gathered one by one, as many loads a term as TF32 needs.
+// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.
+// Limited now by staging, which waits for memory and spends as many instructions as the products.
 
 #include "convlab/kernels/conv/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"

@@ -1,8 +1,10 @@
 // cuda.tensor_core_tf32: implicit matrix multiply on tensor cores in TF32.
-// Threads: 8 warps make a band of output rows of up to 24 maps; tensor_core_tile.cuh draws the picture.
+// Threads: 8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.
 // Per output: 2 * terms() flops, at the rate of tensor cores; operands are rounded to 10 bits of mantissa, sums are
-// fp32. Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, bands beyond shared memory.
-// Limited now by shared memory: a gathered pixel is one 4-byte load and feeds three multiplications of 8 maps.
+//   fp32.
+// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.
+// Limited now by staging, which waits for memory and spends as many instructions as the products, and by shared
+//   memory: 4 loads for three products of 8 maps.
 
 #include "convlab/kernels/conv/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"

@@ -1,0 +1,210 @@
+#pragma once
+
+#include "convlab/device/tensor_core.cuh"
+#include "convlab/kernels/conv_shape.h"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+// What passes through shared memory in the tensor-core rungs: pixels and filters on their way in, results on their way
+// out. tensor_core_tile.cuh draws the picture.
+
+constexpr int kWarps = 8, kThreads = kWarps * 32;   // of a block
+constexpr int kTilesOfWarp = 7;                     // of 16 pixels
+constexpr int kWarpPixels = kTilesOfWarp * 16;      // of a warp
+constexpr int kBlockPixels = kWarps * kWarpPixels;  // of a block
+constexpr int kResultPitch = kWarpPixels + 4;       // a fragment's eight rows and four map pairs: in 32 banks
+constexpr int kBlocked = 4;                         // groups of a pixel that lie side by side: what a step reads
+
+struct TensorTile {
+  int height, pitch;  // staged pixels: rows, and from one row to the next
+  int channels;       // staged at a time
+  bool neighbours;    // a group's terms are neighbours in a row; otherwise channels of a pixel
+};
+
+/// Where a lane finds the first word of its group: at pixel * stride + offset, in bytes.
+struct GroupPlace {
+  int stride, offset;
+};
+
+/// The groups of a pixel.
+template <class Arithmetic>
+__host__ __device__ int groups_of_pixel(int channels, int width, bool neighbours) {
+  constexpr int kGroup = Arithmetic::kGroup;
+  return neighbours ? channels * ((width + kGroup - 1) / kGroup) : (channels + kGroup - 1) / kGroup;
+}
+
+/// Group `index` of the block's terms, in the order in which they are multiplied: kBlocked groups of a pixel, or what
+/// is left of them, tap by tap. Its words are numbers first + pixel * width of their planes, whose word 0 is zero.
+struct Group {
+  int of_pixel, width, tap, first;
+
+  __device__ Group(int index, int groups, int taps, int area) {
+    const int block = index / (kBlocked * taps), slot = index - block * kBlocked * taps;
+    width = min(kBlocked, groups - block * kBlocked);
+    tap = slot / width;
+    of_pixel = block * kBlocked + slot % width;
+    first = 1 + block * kBlocked * area + slot % width;
+  }
+};
+
+/// Makes a value one that the compiler knows nothing of, so that it does not compute it in another way or place.
+inline __device__ void opaque(uint32_t& value) { asm volatile("" : "+r"(value)); }
+inline __device__ void opaque(const float*& address) {
+#ifdef __CUDACC__
+  asm volatile("" : "+l"(address));
+#else
+  asm volatile("" : "+r"(address));
+#endif
+}
+
+/// Asks for a line of memory that will be read soon.
+inline __device__ void prefetch([[maybe_unused]] const float* line) {
+#ifdef __CUDACC__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
+#endif
+}
+
+/// Stages all groups of the pixels of a band of the image, whose top left corner is (first_h, first_w).
+template <class Arithmetic, bool kNeighbours>
+__device__ void stage_pixels(const float* __restrict__ image, uint32_t* words, int plane, const ConvShape& shape,
+                             const TensorTile& tile, int channels, int first_h, int first_w) {
+  constexpr int kGroup = Arithmetic::kGroup, kBatch = kNeighbours ? 2 : kBlocked;  // groups loaded before one is used
+  const int area = tile.height * tile.pitch, image_area = shape.h * shape.w;
+  const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, kNeighbours);
+  const int next_row = kThreads / tile.pitch, next_column = kThreads % tile.pitch;
+  int row = threadIdx.x / tile.pitch, column = threadIdx.x % tile.pitch;
+  for (int i = threadIdx.x; i < area; i += kThreads) {
+    const int h = first_h + row, w = first_w + column * (kNeighbours ? shape.stride_w : 1);
+    const bool inside = h >= 0 && h < shape.h && (kNeighbours || (w >= 0 && w < shape.w));
+    const unsigned width_inside = inside ? shape.w : 0;
+    const int channels_inside = inside ? channels : 0;
+    const float* from = image + (h * shape.w + w);
+    opaque(from);      // one address to which offsets are added: what the compiler makes of it is longer
+    int c = 0, s = 0;  // of the next group
+    for (int first = 0; first < groups; first += kBatch) {
+      float value[kBatch][kGroup];
+#pragma unroll
+      for (int group = 0; group < kBatch; ++group) {
+        if constexpr (kNeighbours) {
+          const int taps = first + group < groups ? shape.s - s : 0;
+#pragma unroll
+          for (int term = 0; term < kGroup; ++term) {
+            const int across = (s + term) * shape.dilation_w;
+            const bool exists = term < taps && static_cast<unsigned>(w + across) < width_inside;
+            value[group][term] = exists ? from[across] : 0;
+          }
+          s += kGroup;
+          if (s >= shape.s) {
+            s = 0;
+            from += image_area;
+          }
+        } else {
+#pragma unroll
+          for (int term = 0; term < kGroup; ++term, ++c) {
+            value[group][term] = c < channels_inside ? from[c * image_area] : 0;
+          }
+        }
+      }
+      const int block = first / kBlocked * kBlocked, width = min(kBlocked, groups - block);
+      uint32_t* to = words + 1 + block * area + i * width + (first - block);
+#pragma unroll
+      for (int group = 0; group < kBatch; ++group) {
+        if (first + group >= groups) break;
+#pragma unroll
+        for (int word = 0; word < Arithmetic::kWords; ++word) {
+          to[word * plane + group] = Arithmetic::stage(word, value[group]);
+        }
+      }
+    }
+    row += next_row;
+    column += next_column;
+    if (column >= tile.pitch) {
+      column -= tile.pitch;
+      ++row;
+    }
+  }
+}
+
+/// Stages the filters of kColumns * 8 maps, from first_map on, in the order of fragments, and the groups' places. `w`
+/// are the filters' terms of the first staged channel.
+template <class Arithmetic, int kColumns>
+__device__ void stage_filters(const float* __restrict__ w, typename Arithmetic::B* filters, GroupPlace* places,
+                              const ConvShape& shape, const TensorTile& tile, int channels, int first_map) {
+  constexpr int kGroup = Arithmetic::kGroup;
+  const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbours);
+  const int taps = tile.neighbours ? shape.r : shape.r * shape.s, area = tile.height * tile.pitch;
+  const int steps = (groups * taps + 3) / 4;
+  for (int i = threadIdx.x; i < steps * 4; i += kThreads) {
+    const Group group(min(i, groups * taps - 1), groups, taps, area);
+    const int r = tile.neighbours ? group.tap : group.tap / shape.s;
+    const int s = tile.neighbours ? 0 : group.tap % shape.s;
+    const int pixel = r * shape.dilation_h * tile.pitch + s * shape.dilation_w;
+    // Beyond the last group: zeros, and not any pixel times a filter of 0, since 0 * NaN would be NaN.
+    places[i] =
+        i < groups * taps ? GroupPlace{group.width * 4, (group.first + pixel * group.width) * 4} : GroupPlace{0, 0};
+  }
+  const int of_row = (shape.s + kGroup - 1) / kGroup;
+  for (int i = threadIdx.x; i < steps * kColumns * 32; i += kThreads) {
+    const int map = first_map + i / 32 % kColumns * 8 + i % 32 / 4, index = i / 32 / kColumns * 4 + i % 4;
+    const Group group(min(index, groups * taps - 1), groups, taps, area);
+    float weight[kGroup];
+#pragma unroll
+    for (int term = 0; term < kGroup; ++term) {
+      const int c = tile.neighbours ? group.of_pixel / of_row : group.of_pixel * kGroup + term;
+      const int s = group.of_pixel % of_row * kGroup + term;  // if neighbours are grouped
+      const int tap = tile.neighbours ? group.tap * shape.s + s : group.tap;
+      const bool exists = index < groups * taps && (tile.neighbours ? s < shape.s : c < channels);
+      weight[term] = exists && map < shape.k ? w[(map * shape.c + c) * shape.r * shape.s + tap] : 0;
+    }
+    const typename Arithmetic::B packed = Arithmetic::pack(weight);
+    filters[i] = packed;
+  }
+}
+
+/// Copies rows of a warp's results to y: `maps` of them, each of `count` pixels, at most kPixels.
+template <int kPixels>
+__device__ void copy_results(const float* from, float* to, int maps, int count, int image_pixels) {
+  const int lane = threadIdx.x % 32;
+  if (image_pixels % 4 == 0) {  // each map of y begins at a multiple of 16 bytes
+    if (lane * 4 >= count) return;
+    for (int map = 0; map < maps; ++map, from += kResultPitch, to += image_pixels) {
+      *reinterpret_cast<float4*>(to + lane * 4) = *reinterpret_cast<const float4*>(from + lane * 4);
+    }
+    return;
+  }
+  for (int map = 0; map < maps; ++map, from += kResultPitch, to += image_pixels) {
+    // Lanes begin before the first result where that makes each store fill a line of 128 bytes.
+    const int first = lane - static_cast<int>(reinterpret_cast<uintptr_t>(to) / sizeof(float) % 32);
+    const float* lane_from = from + first;
+    float* lane_to = to + first;
+#pragma unroll
+    for (int line = 0; line < kPixels + 32; line += 32) {
+      if (static_cast<unsigned>(first + line) < static_cast<unsigned>(count)) lane_to[line] = lane_from[line];
+    }
+  }
+}
+
+/// Writes the sums of a warp's tiles, whose first pixel and map are `to`, by way of shared memory.
+template <int kColumns, int kTiles>
+__device__ void store_tiles(const float (&sum)[kTiles][kColumns][4], float* results, float* to, int maps, int count,
+                            int image_pixels) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+#pragma unroll
+  for (int column = 0; column < kColumns; ++column) {
+#pragma unroll
+    for (int i = 0; i < kTiles; ++i) {
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        results[(2 * t + j % 2) * kResultPitch + i * 16 + j / 2 * 8 + g] = sum[i][column][j];
+      }
+    }
+    __syncwarp();
+    copy_results<kTiles * 16>(results, to + column * 8 * image_pixels, min(8, maps - column * 8),
+                              max(0, min(kTiles * 16, count)), image_pixels);
+    __syncwarp();
+  }
+}
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
