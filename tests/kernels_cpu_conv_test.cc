@@ -12,19 +12,39 @@ namespace convlab {
 namespace {
 
 constexpr const char* kProblems[] = {
-    "c1h1w1_k1r1s1",           "n3_c5h1w1_k7r1s1",
-    "n70_c3h2w2_k5r2s2",       "n37_c2h5w5_k3r3s3_p1",
-    "c1h9w9_k2r9s9",           "n2_c2h7w13_k13r7s13",
-    "n2_c1h20w22_k6r5s5",      "n2_c6h11w11_k16r5s5",
-    "n2_c12h16w16_k24r5s5",    "c1h26w26_k12r7s7",
-    "n2_c4h17w19_k11r3s3_p1",  "n2_c3h10w11_k4r3s2_p1x0x2x3",
-    "n2_c3h15w14_k9r3s3_st2",  "n2_c3h15w14_k8r5s3_p2_st3x2",
-    "n2_c2h15w17_k8r3s3_d2",   "n2_c2h15w17_k5r3s2_p3_st2x1_d2x3",
-    "n2_c8h9w10_k8r3s3_p1_g8", "n2_c6h9w10_k12r3s3_st2_g3",
-    "c4h31w37_k4r1s1",         "c64h3w3_k2r3s3_p1",
-    "c90h6w7_k9r3s3_p1",       "c1h5w300_k3r3s1",
-    "c1h40w40_k2r33s33",       "c3h8w8_k33r1s1_st3",
+    "c1h1w1_k1r1s1",
+    "n3_c5h1w1_k7r1s1",
+    "n70_c3h2w2_k5r2s2",
+    "n37_c2h5w5_k3r3s3_p1",
+    "c1h9w9_k2r9s9",
+    "n2_c2h7w13_k13r7s13",
+    "n2_c1h20w22_k6r5s5",
+    "n2_c6h11w11_k16r5s5",
+    "n2_c12h16w16_k24r5s5",
+    "c1h26w26_k12r7s7",
+    "n2_c4h17w19_k11r3s3_p1",
+    "n2_c3h10w11_k4r3s2_p1x0x2x3",
+    "n2_c3h15w14_k9r3s3_st2",
+    "n2_c3h15w14_k8r5s3_p2_st3x2",
+    "n2_c2h15w17_k8r3s3_d2",
+    "n2_c2h15w17_k5r3s2_p3_st2x1_d2x3",
+    "n2_c8h9w10_k8r3s3_p1_g8",
+    "n2_c6h9w10_k12r3s3_st2_g3",
+    "c4h31w37_k4r1s1",
+    "c64h3w3_k2r3s3_p1",
+    "c90h6w7_k9r3s3_p1",
+    "c1h5w300_k3r3s1",
+    "c1h40w40_k2r33s33",
+    "c3h8w8_k33r1s1_st3",
     "c2h4w5_k3r4s5_p3x4x3x4",
+    // For cpu.winograd: each width of a filter, last tiles of every size, padding, groups, long sums.
+    "n2_c5h9w12_k9r3s3",
+    "n20_c4h7w13_k8r2s4",
+    "c6h12w23_k10r5s5_p2",
+    "n2_c4h8w15_k17r4s6_p1x0x0x3",
+    "c4h9w20_k9r7s7",
+    "c8h5w9_k16r3s3_p1_g2",
+    "c60h6w9_k8r5s5",
 };
 
 class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const char*>> {
@@ -34,7 +54,8 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
 
 INSTANTIATE_TEST_SUITE_P(Cpu, CpuConvolution,
                          testing::Combine(testing::ValuesIn(simd_targets()),
-                                          testing::Values("cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes")),
+                                          testing::Values("cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes",
+                                                          "cpu.winograd")),
                          [](const auto& info) {
                            std::string name = std::get<1>(info.param);
                            std::replace(name.begin(), name.end(), '.', '_');
@@ -53,6 +74,33 @@ TEST_P(CpuConvolution, IsRight) {
           << describe(step) << ": " << result.reason;
     }
   }
+}
+
+TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
+  const auto device = open_device("cpu", {.threads = 3});
+  const ConvKernel& kernel = require_conv_kernel("cpu.winograd", DeviceKind::cpu);
+  const auto refusal = [&](const char* text, Epilogue epilogue = {}) {
+    return kernel
+        .refuses({.problem = parse_problem(text),
+                  .epilogue = epilogue,
+                  .input_layout = Layout::image_lanes,
+                  .output_layout = Layout::image_lanes},
+                 device->caps())
+        .value_or("");
+  };
+  for (const char* s : {"3", "4", "5", "6", "7"}) {
+    EXPECT_EQ(refusal((std::string("n2_c5h12w16_k9r3s") + s).c_str()), "") << s;
+  }
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s2"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s8"), "");
+  EXPECT_NE(refusal("n2_c3h12w16_k9r3s3"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k7r3s3"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s3_st1x2"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s3_d2x1"), "");
+  EXPECT_NE(refusal("n2_c400h12w16_k9r3s3"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s3", {.pool = Pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2}}),
+            "");
+  EXPECT_NE(kernel.refuses({.problem = parse_problem("n2_c5h12w16_k9r3s3")}, device->caps()).value_or(""), "");
 }
 
 TEST(CpuConvolutionRefusals, AreFew) {

@@ -348,6 +348,19 @@ TEST(Plan, KeepsImagesInLanesBetweenStepsOfLargeBatches) {
   EXPECT_THAT(to_text(plan), HasSubstr("images in lanes"));
 }
 
+TEST(Plan, TakesWinogradWhereImagesAreInLanesAndChannelsEnough) {
+  GraphBuilder builder({-1, 2, 20, 20});
+  ValueId x = builder.conv(builder.input(), 8, 2, 5, true, "a");
+  x = builder.activation(x, ActivationKind::tanh, "tanh");
+  x = builder.conv(x, 16, 8, 5, true, "b");
+  builder.conv(x, 4, 16, 3, false, "c");
+  const Plan plan = plan_of(builder, {}, 16);
+  EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[1].kernel_name(), "cpu.winograd");
+  EXPECT_EQ(plan.steps[2].kernel_name(), "cpu.image_lanes") << "of four maps alone";
+  EXPECT_EQ(plan_of(builder, {}, 4).steps[1].kernel_name(), "cpu.direct");
+}
+
 TEST(Plan, KeepsImagesPlainInSmallBatchesAndByLayers) {
   GraphBuilder builder = course_network();
   const auto reason = [](const Plan& plan) {

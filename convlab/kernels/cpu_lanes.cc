@@ -40,7 +40,11 @@ HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors],
   hn::Vec<F> pixels[kVectors];
   const float* HWY_RESTRICT w = job.w;
   const uint32_t* HWY_RESTRICT offset = job.offsets;
+  const float* ahead = job.ahead != nullptr ? job.ahead : job.x;
+  const int64_t ahead_step = job.ahead != nullptr ? kImageLanes : 0;
   for (const uint32_t* const end = offset + job.terms; offset != end; ++offset, w += kMaps) {
+    __builtin_prefetch(ahead, 0, 2);
+    ahead += ahead_step;
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) pixels[v] = hn::Load(d, x[v] + *offset);
 #pragma GCC unroll 8

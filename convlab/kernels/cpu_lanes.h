@@ -30,8 +30,9 @@ struct LaneSums {
   int64_t pixels = 0;
   const uint32_t* offsets = nullptr;  ///< by term, in floats
   int64_t terms = 0;
-  const float* w = nullptr;  ///< terms x maps
-  int maps = 0;              ///< 1 to most_lane_maps(pooled)
+  const float* w = nullptr;      ///< terms x maps
+  const float* ahead = nullptr;  ///< pixels that are wanted next, as many as terms: fetched into the second cache
+  int maps = 0;                  ///< 1 to most_lane_maps(pooled)
   float* y = nullptr;
   int64_t map_step = 0, pixel_step = 0;  ///< floats from map to map, and from pixel to pixel, of y
   bool add = false;                      ///< add to y; never with window

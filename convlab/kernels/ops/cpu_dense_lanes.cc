@@ -21,6 +21,7 @@ namespace convlab {
 namespace {
 
 constexpr int64_t kMostBlocks = 32;
+constexpr int64_t kTileBlocks = 3;
 
 /// Sizes of a step, and how it is cut into pieces.
 struct Cut {
@@ -45,9 +46,8 @@ Cut cut_of(const OpStep& step, int threads) {
           .transpose_b = gemm.transpose_b};
   cut.blocks = ceil_div(cut.n, kImageLanes);
   cut.tiles = ceil_div(cut.outputs, most_lane_maps(false));
-  cut.blocks_each = std::clamp<int64_t>(ceil_div(cut.blocks, 2 * threads), 1, kMostBlocks);
-  // Whole tiles of three blocks: one more would be computed at a third of the speed.
-  cut.blocks_each = std::min(round_up(cut.blocks_each, 3), cut.blocks);
+  // Few and equal pieces: each takes all weights, which come from afar, through the cache.
+  cut.blocks_each = ceil_div(cut.blocks, threads * ceil_div(cut.blocks, threads * kMostBlocks));
   const int64_t image_pieces = ceil_div(cut.blocks, cut.blocks_each);
   const int64_t wanted = image_pieces < threads ? ceil_div(2 * threads, image_pieces) : 1;
   cut.tiles_each = ceil_div(cut.tiles, std::min(wanted, cut.tiles));
@@ -107,7 +107,7 @@ class Launch {
     for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
     offsets_ = offsets;
     y_ = plain() ? static_cast<float*>(args.workspace) + kGemmDepth : args.output;
-    for (int64_t i = 0; i < kMostBlocks + 3; ++i) x_at_[static_cast<size_t>(i)] = i * cut_.k * kImageLanes;
+    for (int64_t i = 0; i < kTileBlocks; ++i) x_at_[static_cast<size_t>(i)] = i * cut_.k * kImageLanes;
   }
 
   const Cut& cut() const { return cut_; }
@@ -122,17 +122,23 @@ class Launch {
       const int64_t depth = std::min(kGemmDepth, cut_.k - first);
       for (int64_t t = tile; t < tiles_end; ++t) {
         const int64_t j = cut_.first_output(t);
-        sum_lanes({.x = args_.inputs[0] + (block * cut_.k + first) * kImageLanes,
-                   .x_at = x_at_.data(),
-                   .pixels = blocks,
-                   .offsets = offsets_,
-                   .terms = depth,
-                   .w = static_cast<const float*>(args_.prepared) + first * cut_.outputs + j * depth,
-                   .maps = static_cast<int>(cut_.first_output(t + 1) - j),
-                   .y = y + j * kImageLanes,
-                   .map_step = kImageLanes,
-                   .pixel_step = cut_.outputs * kImageLanes,
-                   .add = first > 0});
+        for (int64_t b = 0; b < blocks; b += kTileBlocks) {
+          const float* const x = args_.inputs[0] + ((block + b) * cut_.k + first) * kImageLanes;
+          const int64_t fetched =
+              t - tile < std::min(kTileBlocks, blocks - b) && first + 2 * depth <= cut_.k ? t - tile : -1;
+          sum_lanes({.x = x,
+                     .x_at = x_at_.data(),
+                     .pixels = std::min(kTileBlocks, blocks - b),
+                     .offsets = offsets_,
+                     .terms = depth,
+                     .w = static_cast<const float*>(args_.prepared) + first * cut_.outputs + j * depth,
+                     .ahead = fetched < 0 ? nullptr : x + (fetched * cut_.k + depth) * kImageLanes,
+                     .maps = static_cast<int>(cut_.first_output(t + 1) - j),
+                     .y = y + b * cut_.outputs * kImageLanes + j * kImageLanes,
+                     .map_step = kImageLanes,
+                     .pixel_step = cut_.outputs * kImageLanes,
+                     .add = first > 0});
+        }
       }
     }
     const int64_t begin = cut_.first_output(tile), end = cut_.first_output(tiles_end);
@@ -167,7 +173,7 @@ class Launch {
   Cut cut_;
   const uint32_t* offsets_;
   float* y_;  ///< in lanes
-  std::array<int64_t, kMostBlocks + 3> x_at_{};
+  std::array<int64_t, kTileBlocks> x_at_{};
 };
 
 void launch(const OpArgs& args, Stream& stream) {
