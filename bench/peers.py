@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""convlab beside ONNX Runtime, PyTorch and OpenVINO on the CPU: same networks, weights, images, machine and threads.
+
+All take turns, round by round, so that a change of the machine's speed meets everyone. A sample is the median of
+--repeat passes over all images after a warm-up: convlab's is `network_s` of `convlab run MODEL --json -`, from uint8
+images in memory to labels; a peer's is from float32 images in memory, scaled beforehand outside the time, to labels.
+Each peer is first tried with all its settings and batch sizes, and the best of them takes part in the rounds. Labels of
+all must agree but for a few ties. A peer that is not installed is left out, and said to be.
+
+    python3 bench/peers.py --models fa19 sp19 --json results/cpu/peers.json
+    python3 bench/peers.py --images 1 --batch 1 --repeat 300          # one image
+    python3 bench/peers.py --table results/cpu/peers.json             # the table of a saved measurement, as Markdown
+
+Needs what bench/requirements.txt lists, best in a virtual environment of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import re
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+
+from peer_sessions import PEERS
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "models"))
+import fashion_mnist  # noqa: E402
+
+MODELS = ["fa17-high", "fa17-low", "sp18", "fa18", "sp19", "sp19-library", "fa19"]
+VARIANTS = {"convlab": "", "convlab folded": "--plan folded"}
+TIES = 0.0005  # share of labels that rounding may turn, where two classes tie
+
+
+def serve(pipe, peer: str, model: str, images: np.ndarray, threads: int) -> None:
+    """A peer in a process of its own: answers (setting, batch, repeat) with seconds of each pass, and the labels."""
+    sessions: dict[str, object] = {}
+
+    def classify(setting: str, batch: int) -> np.ndarray:
+        if setting not in sessions:
+            sessions[setting] = PEERS[peer](Path(model), threads, setting)
+        scores = [sessions[setting].scores(images[at : at + batch]) for at in range(0, len(images), batch)]
+        return np.concatenate([each.argmax(1) for each in scores])
+
+    for setting, batch, repeat in iter(pipe.recv, None):
+        try:
+            labels = classify(setting, batch)  # and the warm-up
+            seconds = []
+            for _ in range(repeat):
+                start = time.perf_counter()
+                classify(setting, batch)
+                seconds.append(time.perf_counter() - start)
+            pipe.send((seconds, labels))
+        except Exception as error:  # whatever a library raises is told to the one who asked
+            pipe.send((f"{type(error).__name__}: {error}", None))
+
+
+class Peer:
+    """One library on one model."""
+
+    def __init__(self, name: str, model: str, images: np.ndarray, threads: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.name, (self.pipe, end) = name, context.Pipe()
+        path = str(ROOT / "models" / f"{model}.onnx")
+        self.process = context.Process(target=serve, args=(end, name, path, images, threads), daemon=True)
+        self.process.start()
+        self.best: tuple[str, int] | None = None
+        self.samples: list[float] = []
+        self.tried: dict[str, float] = {}
+
+    def sample(self, setting: str, batch: int, repeat: int) -> tuple[float, np.ndarray]:
+        self.pipe.send((setting, batch, repeat))
+        seconds, labels = self.pipe.recv()
+        if labels is None:
+            raise RuntimeError(seconds)
+        return statistics.median(seconds), labels
+
+    def try_all(self, batches: list[int], repeat: int) -> np.ndarray:
+        """Finds the best setting and batch; the labels of that."""
+        labels: dict[tuple[str, int], np.ndarray] = {}
+        for setting in PEERS[self.name].settings:
+            for batch in batches:
+                try:
+                    seconds, labels[setting, batch] = self.sample(setting, batch, repeat)
+                    self.tried[f"{setting}, batch {batch}"] = seconds
+                except RuntimeError as error:
+                    print(f"{self.name}, {setting}, batch {batch}: {error}", file=sys.stderr)
+        if not labels:
+            raise SystemExit(f"{self.name}: no setting works")
+        self.best = min(labels, key=lambda each: self.tried[f"{each[0]}, batch {each[1]}"])
+        return labels[self.best]
+
+    def stop(self) -> None:
+        self.pipe.send(None)
+        self.process.join()
+
+
+def convlab_sample(args: argparse.Namespace, model: str, arguments: str) -> dict:
+    """What one run of convlab says of itself."""
+    command = [str(args.convlab), "run", model, "--device", "cpu", "--threads", str(args.threads)]
+    command += ["--images", str(args.images), "--repeat", str(args.repeat), "--data", str(args.data), "--json", "-"]
+    done = subprocess.run(command + shlex.split(arguments), capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{shlex.join(command)}\nexit status {done.returncode}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def measure(args: argparse.Namespace, model: str, names: list[str], originals: np.ndarray) -> dict:
+    first = {name: convlab_sample(args, model, arguments) for name, arguments in VARIANTS.items()}
+    expected = np.array(first["convlab"]["labels"])
+    images = fashion_mnist.resize(originals, side_of(first["convlab"]))[:, None].astype(np.float32)
+    peers = [Peer(name, model, images, args.threads) for name in names]
+    differing = {name: int((np.array(run["labels"]) != expected).sum()) for name, run in first.items()}
+    for peer in peers:
+        differing[peer.name] = int((peer.try_all(args.batch, args.repeat) != expected).sum())
+    ours: dict[str, list[float]] = {name: [] for name in VARIANTS}
+    for done in range(args.rounds):
+        if sys.stderr.isatty():
+            print(f"\r{model}: round {done + 1} of {args.rounds}", end="", file=sys.stderr, flush=True)
+        for name, arguments in VARIANTS.items():
+            ours[name].append(convlab_sample(args, model, arguments)["network_s"])
+        for peer in peers:
+            peer.samples.append(peer.sample(*peer.best, args.repeat)[0])
+            time.sleep(0.2)  # threads of these libraries spin for a while after their last work
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr)
+    for peer in peers:
+        peer.stop()
+    wrong = [f"{name} in {count}" for name, count in differing.items() if count > TIES * len(images)]
+    if wrong:
+        raise SystemExit(f"{model}: labels differ from convlab's: {', '.join(wrong)} of {len(images)} images")
+    rows = [{"name": name, "samples_s": samples, "arguments": VARIANTS[name]} for name, samples in ours.items()]
+    for peer in peers:
+        setting, batch = peer.best
+        rows.append({"name": peer.name, "samples_s": peer.samples, "setting": setting, "batch": batch,
+                     "version": PEERS[peer.name].version(), "tried_s": peer.tried})  # fmt: skip
+    for row in rows:
+        row["median_s"] = statistics.median(row["samples_s"])
+        row["labels_differing"] = differing[row["name"]]
+    return {"model": model, "images": len(images), "threads": args.threads, "repeat": args.repeat,
+            "accuracy": first["convlab"]["accuracy"], "rows": rows}  # fmt: skip
+
+
+def side_of(run: dict) -> int:
+    """The side of the images that the first convolution takes: "n10000_c1h70w70_k12r5s5"."""
+    problem = next(layer["problem"] for layer in run["layers"] if layer["problem"])
+    return int(re.search(r"h(\d+)w", problem)[1])
+
+
+def machine() -> dict[str, object]:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        processor = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        processor = platform.processor() or platform.machine()
+    return {"processor": processor, "cores": len(os.sched_getaffinity(0)), "load_before": os.getloadavg()[0],
+            "python": platform.python_version(), "when": datetime.now(timezone.utc).isoformat(timespec="seconds")}  # fmt: skip
+
+
+def table(saved: dict) -> str:
+    """Markdown: a line a network, milliseconds (least..most), and how many times as fast convlab is as the fastest peer."""
+    names = [row["name"] for row in saved["results"][0]["rows"]]
+    lines = ["| network | images | " + " | ".join(f"{name}, ms" for name in names) + " | times the fastest peer |",
+             "|---" * (len(names) + 3) + "|"]  # fmt: skip
+    for result in saved["results"]:
+        rows = {row["name"]: row for row in result["rows"]}
+        fastest = min(row["median_s"] for row in result["rows"] if row["name"] not in VARIANTS)
+        times = " / ".join(f"{fastest / rows[name]['median_s']:.2f}" for name in VARIANTS)
+        cells = [spread(rows[name]["samples_s"]) for name in names]
+        lines.append(f"| {result['model']} | {result['images']} | {' | '.join(cells)} | {times} |")
+    host = saved["machine"]
+    load = f"load {host['load_before']:.1f} before"
+    versions = [f"{row['name']} {row['version']}" for row in saved["results"][0]["rows"] if "version" in row]
+    return "\n".join([*lines, "", f"{host['processor']}, {saved['results'][0]['threads']} threads, {load}, "
+                      f"{host['when']}; {', '.join(versions)}"])  # fmt: skip
+
+
+def spread(samples: list[float]) -> str:
+    low, middle, high = (1e3 * value for value in (min(samples), statistics.median(samples), max(samples)))
+    digits = 1 if middle >= 10 else 3
+    return f"{middle:.{digits}f} ({low:.{digits}f}..{high:.{digits}f})"
+
+
+def find_convlab() -> Path | None:
+    found = [path for path in ROOT.glob("build/**/convlab") if path.is_file() and os.access(path, os.X_OK)]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--convlab", type=Path, default=find_convlab(), help="default: the newest in build/")
+    parser.add_argument("--models", nargs="+", default=["fa17-high", "sp19", "fa18", "fa19"], choices=["all", *MODELS])
+    parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
+    parser.add_argument("--data", type=Path, default=fashion_mnist.DEFAULT_DATA, help="folder of the four idx.gz")
+    parser.add_argument("--images", type=int, default=10000)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of each side (default: all)")
+    parser.add_argument("--batch", type=int, nargs="+", default=[32, 100, 1000], help="to try with each peer")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--repeat", type=int, default=3, help="passes a sample")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="print the table of a saved measurement, and no more")
+    args = parser.parse_args()
+    if args.table is None and (args.convlab is None or not args.convlab.is_file()):
+        parser.error("no convlab binary; build it (./run.sh) or name it with --convlab")
+    if min(args.images, args.threads, args.rounds, args.repeat, *args.batch) < 1:
+        parser.error("--images, --threads, --batch, --rounds and --repeat must be 1 or more")
+    return args
+
+
+def main() -> None:
+    args = arguments()
+    if args.table:
+        print(table(json.loads(args.table.read_text())))
+        return
+    host = machine()
+    if host["load_before"] > 0.5:
+        print(f"note: the machine is busy (load {host['load_before']:.1f}); the times will say so", file=sys.stderr)
+    names = [name for name in args.peers if PEERS[name].version() is not None]
+    for name in set(args.peers) - set(names):
+        print(f"note: {name} is not installed and left out", file=sys.stderr)
+    if not names:
+        raise SystemExit("no peer is installed; see bench/requirements.txt")
+    images = fashion_mnist.load("test", args.data)[0][: args.images]
+    models = MODELS if "all" in args.models else args.models
+    saved = {"machine": host, "results": [measure(args, model, names, images) for model in models]}
+    print(table(saved))
+    if args.json:
+        args.json.parent.mkdir(parents=True, exist_ok=True)
+        args.json.write_text(json.dumps(saved, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
