@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+"""Makes docs/ladder.md, and the ladder's table in README.md, from the Records of one GPU and the kernels' own comments.
+
+Records: results/FOLDER/*.json, which bench/ladder.sh measured. Of each rung the page tells its opening comment (idea,
+arithmetic, limits), its Op Times, what it gained over the rung that it changes, and why (docs/ladder_why.md).
+
+    python3 bench/ladder.py                     writes both
+    python3 bench/ladder.py --check             exit status 1 where they are not what the Records give
+
+Needs Python alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = ROOT / "convlab" / "kernels" / "conv"
+SIZES = [100, 1000, 10000]
+LAYERS = {"conv1": "c1h70w70_k12r5s5", "conv2": "c12h33w33_k24r5s5"}
+SEMESTERS = ["fa17-high", "sp18", "fa18", "sp19", "sp19-library", "fa19"]
+LIBRARY = {"fp32": "cudnn", "tf32": "cudnn.tf32"}
+BEGIN, END = "<!-- ladder: bench/ladder.py writes from here -->", "<!-- ladder: to here -->"
+
+
+
+def explanations() -> dict[str, str]:
+    """Why each step gained what it did, or did not, by kernel: written by people who saw the figures."""
+    text = (ROOT / "docs" / "ladder_why.md").read_text()
+    sections = re.split(r"^## `([^`]+)`$", text, flags=re.MULTILINE)[1:]
+    return {name: body.strip() for name, body in zip(sections[::2], sections[1::2], strict=True)}
+
+
+class Kernel:
+    """What a kernel's file says of itself."""
+
+    def __init__(self, path: Path) -> None:
+        text = path.read_text()
+        self.path = path
+        self.name = re.search(r'\.name = "([^"]+)"', text)[1]
+        self.rung = int(re.search(r"\.rung = (\d+)", text)[1])
+        self.idea = re.search(r'\.idea = "([^"]+)"', text)[1]
+        after = re.search(r'\.after = "([^"]+)"', text)
+        self.after = after[1] if after else ""
+        self.comment = []
+        for line in text.splitlines():
+            if not line.startswith("//"):
+                break
+            self.comment.append(line[2:].removeprefix(" "))
+
+
+class Records:
+    """Op Times and bounds by kernel and problem."""
+
+    def __init__(self, folder: Path) -> None:
+        self.of = {}
+        for semester in SEMESTERS:
+            for record in json.loads((folder / f"{semester}.json").read_text()):
+                self.of[record["kernel"], record["problem"]] = record
+        self.machine = record["machine"]
+        self.build = record["build"]
+        self.when = record["when"]
+
+    def op_ms(self, kernel: str, layer: str, images: int) -> float | None:
+        record = self.of.get((kernel, f"n{images}_{LAYERS[layer]}"))
+        return record["op_ms"]["median"] if record else None
+
+    def total(self, kernel: str, images: int = 10000) -> float | None:
+        times = [self.op_ms(kernel, layer, images) for layer in LAYERS]
+        return None if None in times else sum(times)
+
+    def bound(self, kernel: str) -> float:
+        return sum(self.of[kernel, f"n10000_{shape}"]["bound_ms"] for shape in LAYERS.values())
+
+    def math(self, kernel: str) -> str:
+        return self.of[kernel, f"n10000_{LAYERS['conv1']}"]["math"]
+
+
+def ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}" if value < 10 else f"{value:.1f}"
+
+
+def ratio(over: float | None, under: float | None) -> str:
+    return "-" if over is None or under is None else f"{over / under:.2f}"
+
+
+def table(header: list[str], rows: list[list[str]]) -> list[str]:
+    return ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)] + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def ladder_table(kernels: list[Kernel], records: Records) -> list[str]:
+    rows = []
+    for kernel in kernels:
+        total = records.total(kernel.name)
+        if total is None:
+            continue
+        math = records.math(kernel.name)
+        library = LIBRARY.get(math, "cudnn.tf32")
+        rows.append([
+            f"`{kernel.name}`", math, ms(records.op_ms(kernel.name, "conv1", 10000)),
+            ms(records.op_ms(kernel.name, "conv2", 10000)), ratio(records.total("cuda.basic"), total),
+            f"{100 * records.bound(kernel.name) / total:.0f} %", ratio(records.total(library), total),
+        ])
+    return table(["kernel", "math", "conv1, ms", "conv2, ms", "times basic", "of bound", "times cuDNN"], rows)
+
+
+def readme_section(kernels: list[Kernel], records: Records) -> list[str]:
+    return [
+        f"Op Times of fa19's two convolutions, 10000 images, on an {records.machine['device'].split(',')[0]} "
+        f"(medians; `docs/ladder.md` explains each step, `results/` has every sample). \"Of bound\": what the chip could do at",
+        "best, over what was seen. \"Times cuDNN\": as fast as cuDNN in the same class of arithmetic, measured in the same run (fp16:",
+        "beside cuDNN's TF32, which takes and gives the same float32 arrays).", "",
+        *ladder_table(kernels, records),
+    ]
+
+
+def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[str]:
+    lines = [f"## {kernel.rung}. `{kernel.name}`", "", f"Source: `{kernel.path.relative_to(ROOT)}`. Its own words:", "", "```text"]
+    lines += kernel.comment + ["```", ""]
+    rows = []
+    for layer in LAYERS:
+        times = [records.op_ms(kernel.name, layer, images) for images in SIZES]
+        before = records.op_ms(kernel.after, layer, 10000) if kernel.after else None
+        record = records.of.get((kernel.name, f"n10000_{LAYERS[layer]}"))
+        share = f"{100 * record['share']:.0f} % ({record['limit']})" if record else "-"
+        rows.append([layer, *map(ms, times), ratio(before, times[-1]), share])
+    after = f"times `{kernel.after}`" if kernel.after else "times the rung before"
+    lines += table(["layer", *[f"{size} images, ms" for size in SIZES], after, "of bound"], rows)
+    return lines + ["", why.get(kernel.name, "Nobody has written yet why."), ""]
+
+
+def all_semesters(kernels: list[Kernel], records: Records) -> list[str]:
+    problems = sorted({problem for _, problem in records.of if problem.startswith("n10000_")})
+    header = ["kernel", *[problem.removeprefix("n10000_") for problem in problems]]
+    rows = []
+    for kernel in kernels:
+        found = [records.of.get((kernel.name, problem)) for problem in problems]
+        rows.append([f"`{kernel.name}`", *[ms(record["op_ms"]["median"]) if record else "-" for record in found]])
+    return table(header, rows)
+
+
+def page(kernels: list[Kernel], records: Records) -> str:
+    lines = [
+        "# The ladder", "",
+        "Every rung is one CUDA kernel that changes one idea of an earlier one. All take float32 images in NCHW and give float32 maps in NCHW;",
+        "what a rung converts or transforms inside counts in its time. Op Time is the host's clock around launch and wait, as the course took",
+        "it; medians. \"Of bound\": the time that moving each array once, or the arithmetic, takes at best on this machine, over the time seen.",
+        "",
+        f"Measured on: {records.machine['device']}; driver {records.machine['driver']}; CUDA {records.build['cuda']}; {records.when[:10]}. "
+        "`bench/ladder.sh` measures, `bench/ladder.py` writes this page.", "",
+        *ladder_table(kernels, records), "",
+    ]
+    why = explanations()
+    for kernel in kernels:
+        lines += rung_section(kernel, records, why)
+    lines += ["## All semesters", "", "Op Time in ms, 10000 images.", "", *all_semesters(kernels, records)]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--records", default="nvidia-h200", help="folder under results/")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where a file would change")
+    arguments = parser.parse_args()
+    records = Records(ROOT / "results" / arguments.records)
+    kernels = [Kernel(path) for path in [*SOURCES.glob("cuda_*.cu"), *SOURCES.glob("cudnn*.cc")]]
+    kernels.sort(key=lambda kernel: (kernel.rung, kernel.name))
+    readme = ROOT / "README.md"
+    text = readme.read_text()
+    before, rest = text.split(BEGIN)
+    _, behind = rest.split(END)
+    wanted = {
+        readme: before + BEGIN + "\n\n" + "\n".join(readme_section(kernels, records)) + "\n\n" + END + behind,
+        ROOT / "docs" / "ladder.md": page(kernels, records),
+    }
+    changed = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]
+    for path in changed:
+        print(f"{path.relative_to(ROOT)}: {'is not what the Records give' if arguments.check else 'written'}")
+        if not arguments.check:
+            path.write_text(wanted[path])
+    return 1 if arguments.check and changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
