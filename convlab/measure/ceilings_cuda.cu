@@ -45,9 +45,9 @@ __global__ void matrix_multiply_add(float* sink, uint32_t bits) {
 #pragma unroll
     for (int i = 0; i < kChains; ++i) {
       if constexpr (kHalf) {
-        mma_fp16(d[i], a, b);
+        mma_fp16(d[i], a, b, d[i]);
       } else {
-        mma_tf32(d[i], a, b);
+        mma_tf32(d[i], a, b, d[i]);
       }
     }
   }
