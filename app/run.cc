@@ -54,10 +54,13 @@ void print_foldings(Output& output, PlanMode plan, const std::vector<Folding>& f
 }
 
 /// Where the run's time went, for who timed it from outside: see app/profile.cc.
-Json stages_json(const StageLog& log) {
+Json stages_json(const StageLog& log, double json_seconds) {
   Json times = Json::array();
   for (const StageTime& each : log.times()) times.push_back({{"name", name_of(each.stage)}, {"s", each.seconds}});
-  return {{"began_monotonic_s", began_s()}, {"told_monotonic_s", monotonic_s()}, {"times", std::move(times)}};
+  return {{"began_monotonic_s", began_s()},
+          {"told_monotonic_s", monotonic_s()},
+          {"json_s", json_seconds},
+          {"times", std::move(times)}};
 }
 
 void run(const RunOptions& options, double expect, Output& output) {
@@ -68,7 +71,10 @@ void run(const RunOptions& options, double expect, Output& output) {
   print_op_times(output, result);
   print_correctness(output, result, classifier.course_model);
 
-  Json json = to_json(options.classify, classifier, result, output);
+  Json json;
+  const double json_began_s = monotonic_s();
+  if (output.wants_json()) json = to_json(options.classify, classifier, result, output);
+  const double json_seconds = monotonic_s() - json_began_s;
   const int64_t images = classifier.count();
   const double load_seconds = classifier.load_seconds;
   const Usage usage = usage_so_far();
@@ -95,7 +101,7 @@ void run(const RunOptions& options, double expect, Output& output) {
                  ceilings->flops_per_second(Math::fp32) * 1e-9, ceilings->memory_bytes * 1e-9);
   }
   output.print("{}\n", to_text(usage));
-  json["stages"] = stages_json(log);
+  json["stages"] = stages_json(log, json_seconds);
   output.json(json);
   if (!(result.accuracy >= expect)) {
     throw wrong_result("accuracy {} on {} images is below --expect {}", python_repr(result.accuracy), images,

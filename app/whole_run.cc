@@ -104,7 +104,8 @@ WholeRun time_whole_run(const RunOptions& options) {
   WholeRun run{.device = device_named(json.at("device")),
                .main_s = stages.at("began_monotonic_s").get<double>() - begin_s,
                .done_s = stages.at("told_monotonic_s").get<double>() - begin_s,
-               .ended_s = ended_s};
+               .ended_s = ended_s,
+               .json_s = stages.at("json_s").get<double>()};
   for (const nlohmann::json& each : json.at("layers")) run.layers_s += each.at("op_time_s").get<double>();
   for (const nlohmann::json& each : stages.at("times")) {
     const std::optional<Stage> stage = find_stage(each.at("name").get<std::string>());

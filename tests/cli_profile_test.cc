@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -76,16 +77,26 @@ TEST(CliProfile, JsonHoldsWhatIsPrinted) {
 
   EXPECT_GT(json["profiling"]["plain_s"], 0);
   EXPECT_TRUE(json["profiling"].contains("overhead"));
+}
 
-  const Json& bill = json["startup"];
-  double sum = 0;
-  for (const Json& part : bill["parts"]) {
-    EXPECT_GE(part["s"].get<double>(), 0) << part;
-    sum += part["s"].get<double>();
+TEST(CliProfile, PartsOfTheBillAreTheWallTime) {
+  // A machine that is busy may take the processor away between two parts, but not every time.
+  constexpr int kTries = 5;
+  double least_share = 1;
+  for (int i = 0; i < kTries && least_share > 0.03; ++i) {
+    const Json bill = Json::parse(profile({"--json", "-"}))["startup"];
+    const double wall = bill["wall_s"];
+    EXPECT_GT(wall, 0.01);
+    double sum = 0;
+    for (const Json& part : bill["parts"]) {
+      EXPECT_GE(part["s"].get<double>(), 0) << part;
+      sum += part["s"].get<double>();
+    }
+    EXPECT_LE(sum, wall * (1 + 1e-9));
+    EXPECT_NEAR(sum + bill["unattributed_s"].get<double>(), wall, 1e-9);
+    least_share = std::min(least_share, (wall - sum) / wall);
   }
-  const double wall = bill["wall_s"];
-  EXPECT_NEAR(sum, wall, 0.03 * wall);
-  EXPECT_GT(wall, 0.01);
+  EXPECT_LE(least_share, 0.03);
 }
 
 TEST(CliProfile, CsvIsTheTableAlone) {

@@ -25,7 +25,7 @@ constexpr std::array kEntries{
     Entry{Stage::model, "model", "a smaller file; what is left here is what opening the device does not hide"},
     Entry{Stage::data, "data", "keep the images unpacked"},
     Entry{Stage::scaling, "data: scaling the images", "let the device scale the original images, 28x28"},
-    Entry{Stage::planning, "planning", "keep the plan of a model"},
+    Entry{Stage::planning, "planning", "plan and fold once, and keep the result"},
     Entry{Stage::memory, "first allocation", "a smaller --batch needs a smaller arena"},
     Entry{Stage::weights, "weights: transfer and packing", "keep packed weights in a file"},
     Entry{Stage::upload, "transfers", "copy from pinned memory, and as bytes, not floats"},
@@ -108,6 +108,7 @@ StartupBill make_bill(const WholeRun& run) {
     }
   }
   charge_first_use(bill, run);
+  bill.parts.push_back({"results as JSON", run.json_s, "leave --json out"});
   bill.parts.push_back({"end of the process", run.ended_s - run.done_s, kExitRemedy});
   bill.unattributed_s = bill.wall_s;
   for (const BillPart& part : bill.parts) bill.unattributed_s -= part.seconds;

@@ -35,6 +35,7 @@ struct WholeRun {
   double main_s = 0;    ///< when main() began
   double done_s = 0;    ///< when it had told its times
   double ended_s = 0;   ///< when it was gone: its wall time
+  double json_s = 0;    ///< of main_s to done_s: collecting what --json tells, which who only runs does not ask for
   double layers_s = 0;  ///< of a pass once the first is over, the layers alone
   std::vector<StageTime> stages;
 };
