@@ -25,6 +25,7 @@ __device__ Split split(float value) {
 
 struct ThreeTf32 {
   static constexpr int kTilesAtOnce = 4;
+  static constexpr bool kRanged = false;
   static constexpr int kGroup = 2, kWords = 2;  // split when multiplied: shared memory holds one word, not two
   struct alignas(8) B {
     float terms[2];

@@ -13,6 +13,7 @@ namespace {
 
 struct Fp16 {
   static constexpr int kTilesAtOnce = kTilesOfWarp;
+  static constexpr bool kRanged = false;
   static constexpr int kGroup = 4, kWords = 2;  // two halves a word
   struct alignas(8) B {
     uint32_t terms[2];

@@ -14,6 +14,7 @@ namespace {
 
 struct Tf32 {
   static constexpr int kTilesAtOnce = kTilesOfWarp;
+  static constexpr bool kRanged = false;
   static constexpr int kGroup = 2, kWords = 2;
   struct alignas(8) B {
     uint32_t terms[2];

@@ -65,15 +65,22 @@ inline __device__ void prefetch([[maybe_unused]] const float* line) {
 #endif
 }
 
-/// Stages all groups of the pixels of a band of the image, whose top left corner is (first_h, first_w).
+/// The bits of the larger of two magnitudes, the first given by its bits. NaN is larger than infinity.
+inline __device__ uint32_t larger(uint32_t bits, float value) {
+  return max(bits, __float_as_uint(value) & 0x7fffffffu);
+}
+
+/// Stages all groups of the pixels of a band of the image, whose top left corner is (first_h, first_w). Returns the
+/// bits of the largest magnitude that this thread has staged, if the Arithmetic has a range.
 template <class Arithmetic, bool kNeighbours>
-__device__ void stage_pixels(const float* __restrict__ image, uint32_t* words, int plane, const ConvShape& shape,
-                             const TensorTile& tile, int channels, int first_h, int first_w) {
+__device__ uint32_t stage_pixels(const float* __restrict__ image, uint32_t* words, int plane, const ConvShape& shape,
+                                 const TensorTile& tile, int channels, int first_h, int first_w) {
   constexpr int kGroup = Arithmetic::kGroup, kBatch = kNeighbours ? 2 : kBlocked;  // groups loaded before one is used
   const int area = tile.height * tile.pitch, image_area = shape.h * shape.w;
   const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, kNeighbours);
   const int next_row = kThreads / tile.pitch, next_column = kThreads % tile.pitch;
   int row = threadIdx.x / tile.pitch, column = threadIdx.x % tile.pitch;
+  uint32_t largest = 0;
   for (int i = threadIdx.x; i < area; i += kThreads) {
     const int h = first_h + row, w = first_w + column * (kNeighbours ? shape.stride_w : 1);
     const bool inside = h >= 0 && h < shape.h && (kNeighbours || (w >= 0 && w < shape.w));
@@ -111,6 +118,10 @@ __device__ void stage_pixels(const float* __restrict__ image, uint32_t* words, i
 #pragma unroll
       for (int group = 0; group < kBatch; ++group) {
         if (first + group >= groups) break;
+        if constexpr (Arithmetic::kRanged) {
+#pragma unroll
+          for (int term = 0; term < kGroup; ++term) largest = larger(largest, value[group][term]);
+        }
 #pragma unroll
         for (int word = 0; word < Arithmetic::kWords; ++word) {
           to[word * plane + group] = Arithmetic::stage(word, value[group]);
@@ -124,17 +135,19 @@ __device__ void stage_pixels(const float* __restrict__ image, uint32_t* words, i
       ++row;
     }
   }
+  return largest;
 }
 
 /// Stages the filters of kColumns * 8 maps, from first_map on, in the order of fragments, and the groups' places. `w`
-/// are the filters' terms of the first staged channel.
+/// are the filters' terms of the first staged channel. Returns as stage_pixels does.
 template <class Arithmetic, int kColumns>
-__device__ void stage_filters(const float* __restrict__ w, typename Arithmetic::B* filters, GroupPlace* places,
-                              const ConvShape& shape, const TensorTile& tile, int channels, int first_map) {
+__device__ uint32_t stage_filters(const float* __restrict__ w, typename Arithmetic::B* filters, GroupPlace* places,
+                                  const ConvShape& shape, const TensorTile& tile, int channels, int first_map) {
   constexpr int kGroup = Arithmetic::kGroup;
   const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbours);
   const int taps = tile.neighbours ? shape.r : shape.r * shape.s, area = tile.height * tile.pitch;
   const int steps = (groups * taps + 3) / 4;
+  uint32_t largest = 0;
   for (int i = threadIdx.x; i < steps * 4; i += kThreads) {
     const Group group(min(i, groups * taps - 1), groups, taps, area);
     const int r = tile.neighbours ? group.tap : group.tap / shape.s;
@@ -157,9 +170,14 @@ __device__ void stage_filters(const float* __restrict__ w, typename Arithmetic::
       const bool exists = index < groups * taps && (tile.neighbours ? s < shape.s : c < channels);
       weight[term] = exists && map < shape.k ? w[(map * shape.c + c) * shape.r * shape.s + tap] : 0;
     }
+    if constexpr (Arithmetic::kRanged) {
+#pragma unroll
+      for (int term = 0; term < kGroup; ++term) largest = larger(largest, weight[term]);
+    }
     const typename Arithmetic::B packed = Arithmetic::pack(weight);
     filters[i] = packed;
   }
+  return largest;
 }
 
 /// Copies rows of a warp's results to y: `maps` of them, each of `count` pixels, at most kPixels.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
+#include "convlab/kernels/conv/tensor_core_range.cuh"
 #include "convlab/kernels/conv/tensor_core_staging.cuh"
 
 namespace convlab {
@@ -21,7 +22,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 //     rows.
 // Blocks are persistent over images: where all channels fit, filters are staged once.
 //
-// An Arithmetic has: kTilesAtOnce, the tiles whose sums fit into registers; kGroup terms a group in kWords words, made
+// An Arithmetic has: kTilesAtOnce, the tiles whose sums fit into registers; kRanged, whether it leaves values
+// beyond the range of fp16 to others; kGroup terms a group in kWords words, made
 // of pixels by stage(word, value); B, a lane's filters of a step for 8 maps, made by pack(value); multiply(sum, a, b)
 // with the lane's words a[2][kWords] of rows g and g + 8.
 
@@ -88,23 +90,29 @@ __global__ void __launch_bounds__(kThreads, 2)
     }
   }
   if (thread < kWords) words[thread * plane] = 0;
+  [[maybe_unused]] bool filters_plainly = false;
 
   for (int n = blockIdx.z; n < shape.n; n += gridDim.z) {
+    bool plainly = false;                // these values have not the range of the Arithmetic
     const auto stage = [&](int first) {  // channels from `first` on; returns the steps to multiply
       const int channels = kWhole ? shape.c : min(tile.channels, shape.c - first);
       const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbours);
       const int steps = (groups * taps + 3) / 4;
       const float* image = x + (int64_t{n} * shape.c + first) * shape.h * shape.w;
-      if (tile.neighbours) {
-        stage_pixels<Arithmetic, true>(image, words, plane, shape, tile, channels, first_h, first_w);
-      } else {
-        stage_pixels<Arithmetic, false>(image, words, plane, shape, tile, channels, first_h, first_w);
-      }
+      const uint32_t largest =
+          tile.neighbours
+              ? stage_pixels<Arithmetic, true>(image, words, plane, shape, tile, channels, first_h, first_w)
+              : stage_pixels<Arithmetic, false>(image, words, plane, shape, tile, channels, first_h, first_w);
       if (!kWhole || n == blockIdx.z) {
-        stage_filters<Arithmetic, kColumns>(w + first * shape.r * shape.s, filters, places, shape, tile, channels,
-                                            first_map);
+        const uint32_t largest_filter = stage_filters<Arithmetic, kColumns>(w + first * shape.r * shape.s, filters,
+                                                                            places, shape, tile, channels, first_map);
+        if constexpr (Arithmetic::kRanged) filters_plainly = out_of_range(largest_filter);
       }
-      __syncthreads();
+      if constexpr (Arithmetic::kRanged) {
+        if (out_of_range(largest) || filters_plainly) plainly = true;
+      } else {
+        __syncthreads();
+      }
       if (first == 0) {
         const int image_size = shape.c * shape.h * shape.w, lines = gridDim.z < shape.n - n ? image_size : 0;
         const float* next = x + (int64_t{n} + gridDim.z) * image_size;
@@ -114,6 +122,10 @@ __global__ void __launch_bounds__(kThreads, 2)
     };
     float* to = y + (int64_t{n} * shape.k + first_map) * image_pixels + first_of_warp;
     const int maps = shape.k - first_map, count = image_pixels - first_of_warp;
+    const auto plain = [&] {
+      convolve_plainly(x + int64_t{n} * shape.c * shape.h * shape.w, w, to - warp * kWarpPixels, shape, first_map,
+                       min(maps, kColumns * 8), first_pixel, min(kBlockPixels, image_pixels - first_pixel));
+    };
     constexpr int kFirst = kWhole ? Arithmetic::kTilesAtOnce : kTilesOfWarp, kRest = kTilesOfWarp - kFirst;
     if constexpr (kRest == 0) {
       float sum[kTilesOfWarp][kColumns][4];
@@ -126,9 +138,13 @@ __global__ void __launch_bounds__(kThreads, 2)
         multiply_tiles<Arithmetic, kColumns, 0>(sum, base, filters, places, words, plane, steps);
         __syncthreads();
       }
-      store_tiles(sum, results, to, maps, count, image_pixels);
+      plainly ? plain() : store_tiles(sum, results, to, maps, count, image_pixels);
     } else {
       const int steps = stage(0);
+      if (plainly) {
+        plain();
+        continue;
+      }
       {
         float sum[kFirst][kColumns][4] = {};
         multiply_tiles<Arithmetic, kColumns, 0>(sum, base, filters, places, words, plane, steps);
