@@ -40,6 +40,24 @@ TEST_P(Labels, AreThoseOfTheReferenceWhateverTheKernel) {
   }
 }
 
+#if CONVLAB_SIMT
+TEST(LabelsOfCudaKernels, AreThoseOfTheCpu) {
+  const auto labels = [](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments{"run", "fa19", "-n", "3", "--json", "-"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const ProgramRun run = run_program(arguments);
+    EXPECT_EQ(run.status, 0) << run.complaint;
+    return run.status == 0 ? json::parse(run.output)["labels"] : json::array();
+  };
+  const json expected = labels({"--device", "cpu"});
+  ASSERT_EQ(expected.size(), 3U);
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.device != DeviceKind::simt) continue;
+    EXPECT_EQ(labels({"--device", "simt", "--kernel", std::string(kernel.info.name)}), expected) << kernel.info.name;
+  }
+}
+#endif
+
 std::vector<std::string> models() {
   std::vector<std::string> names;
   for (const ShippedModel& model : shipped_models()) names.emplace_back(model.name);
