@@ -1,10 +1,12 @@
 #include "convlab/measure/compare.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <chrono>
 
 #include "convlab/base/rng.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -45,6 +47,29 @@ TEST(Compare, ThreePercentAreFound) {
     EXPECT_EQ(compare_fakes(1.03, 1, 0.01, seed).decision, Decision::slower);
     EXPECT_EQ(compare_fakes(1, 1.03, 0.01, seed).decision, Decision::faster);
   }
+}
+
+/// A real kernel beside itself, the second time with `more` of its time spent waiting.
+Decision compare_slowed(double more) {
+  using Clock = std::chrono::steady_clock;
+  const auto device = open_device("cpu", {.threads = 1});
+  BenchArrays arrays(*device, {.problem = parse_problem("n4_c12h33w33_k24r5s5")});
+  KernelBench bench(require_conv_kernel("cpu.direct", DeviceKind::cpu), arrays);
+  const auto slowed = [&] {
+    const double milliseconds = bench.run().device_ms;
+    const auto end = Clock::now() + std::chrono::duration<double, std::milli>(milliseconds * more);
+    while (Clock::now() < end) {
+    }
+    return milliseconds * (1 + more);
+  };
+  const auto plain = [&] { return bench.run().device_ms; };
+  return compare_interleaved({.spread = 0.002, .seconds = 2, .least = 50, .most = 2000}, slowed, plain).decision;
+}
+
+// On a busy machine it may stay undecided, but it is never the other way round.
+TEST(Compare, AKernelSlowedByThreePercentIsFound) {
+  EXPECT_THAT(compare_slowed(0.03), testing::AnyOf(Decision::slower, Decision::undecided));
+  EXPECT_EQ(compare_slowed(0.5), Decision::slower);
 }
 
 TEST(Compare, NoiseLeavesItUndecided) {
