@@ -4,8 +4,10 @@ file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h ${CMAKE_SOURCE_DIR}/fuzz/*.h)
 if(NOT CONVLAB_CUDA_FOUND)
   # These need the CUDA toolkit's headers.
-  list(REMOVE_ITEM headers convlab/device/cuda_check.h convlab/kernels/conv/cudnn_library.h
-    convlab/profile/cupti_library.h)
+  list(REMOVE_ITEM headers convlab/device/cuda_check.h convlab/kernels/conv/cudnn_library.h)
+endif()
+if(NOT CONVLAB_CUPTI_INCLUDE_DIR)
+  list(REMOVE_ITEM headers convlab/profile/cupti_library.h)
 endif()
 if(NOT CONVLAB_SIMT)
   # These need Boost.Context, and stand for the CUDA toolkit's headers.
