@@ -1,69 +1,84 @@
 #include "app/child.h"
 
+#include <fmt/format.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
-#include <cstdio>
+#include <cerrno>
 #include <cstring>
-#include <memory>
 
 #include "convlab/base/error.h"
 
 namespace convlab::app {
 namespace {
 
-using File = std::unique_ptr<FILE, decltype([](FILE* file) { std::fclose(file); })>;
+/// A file without a name, closed with the value: what a process writes to it can be read when it has ended, and no pipe
+/// can run full.
+class Scratch {
+ public:
+  Scratch() : number_(::memfd_create("convlab", MFD_CLOEXEC)) {
+    if (number_ < 0) throw unavailable("cannot make a scratch file: {}", std::strerror(errno));
+  }
+  ~Scratch() { ::close(number_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  int number() const { return number_; }
+
+  std::string content() const {
+    std::string text;
+    std::array<char, 4096> piece;
+    for (off_t at = 0;;) {
+      const ssize_t count = ::pread(number_, piece.data(), piece.size(), at);
+      if (count <= 0) return text;
+      text.append(piece.data(), static_cast<size_t>(count));
+      at += count;
+    }
+  }
+
+ private:
+  int number_;
+};
 
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
-std::string content(FILE* file) {
-  std::rewind(file);
-  std::string text;
-  std::array<char, 4096> part;
-  while (const size_t count = std::fread(part.data(), 1, part.size(), file)) text.append(part.data(), count);
-  return text;
-}
-
 }  // namespace
 
-ChildRun run_child(const std::vector<std::string>& arguments) {
-  // Files, since a process that fills one of two pipes would wait for a reader of the other.
-  const File output(std::tmpfile()), complaint(std::tmpfile());
-  if (!output || !complaint) throw unavailable("no temporary file can be made: {}", std::strerror(errno));
-  std::vector<std::string> words = arguments;
-  words.insert(words.begin(), "convlab");
+ChildRun run_child(std::vector<std::string> arguments) {
+  const Scratch output, complaint;
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
 
   posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, ::fileno(output.get()), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ::fileno(complaint.get()), STDERR_FILENO);
-  const auto begin = std::chrono::steady_clock::now();
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, output.number(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, complaint.number(), STDERR_FILENO);
   pid_t child = 0;
-  const int error = posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) throw unavailable("convlab {} cannot be started: {}", arguments.front(), std::strerror(error));
+  const double begin_s = monotonic_s();
+  const int failure = ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) {
+    throw unavailable("cannot start '{}': {}", fmt::join(arguments, " "), std::strerror(failure));
+  }
   int status = 0;
   rusage used{};
-  while (::wait4(child, &status, 0, &used) < 0) {
-    if (errno != EINTR) throw unavailable("convlab {}: {}", arguments.front(), std::strerror(errno));
+  while (::wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   constexpr int kSignalBase = 128;
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status),
-          .output = content(output.get()),
-          .complaint = content(complaint.get()),
+          .output = output.content(),
+          .complaint = complaint.content(),
+          .begin_s = begin_s,
           .usage = {.user_s = seconds(used.ru_utime),
                     .system_s = seconds(used.ru_stime),
-                    .elapsed_s = elapsed.count(),
+                    .elapsed_s = monotonic_s() - begin_s,
                     .max_rss_kb = used.ru_maxrss}};
 }
 

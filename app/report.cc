@@ -65,10 +65,10 @@ void run_script(const ReportOptions& options, const std::string& script, int64_t
     return run.script() == script && run.images == images && run.model.starts_with(options.semester);
   });
   if (there) return;
-  std::vector<std::string> arguments{script, std::to_string(images), "--semester", options.semester};
+  std::vector<std::string> arguments{"convlab", script, std::to_string(images), "--semester", options.semester};
   if (!options.data.empty()) arguments.insert(arguments.end(), {"--data", options.data});
   arguments.insert(arguments.end(), {"--json", "-"});
-  const ChildRun child = run_child(arguments);
+  const ChildRun child = run_child(std::move(arguments));
   if (child.status != 0) {
     input.failed.push_back(child.complaint.empty() ? fmt::format("{} ended with status {}", script, child.status)
                                                    : child.complaint);

@@ -50,6 +50,25 @@ TEST(Evidence, TellsRecordsRunsAndProfilesApart) {
   EXPECT_EQ(evidence.sources[0].content, "1 Records");
 }
 
+TEST(Evidence, ProfilesMayHaveCounters) {
+  ordered_json profile = kProfile;
+  profile["command"] = "convlab run fa19 --kernel cuda.basic --plan layers";
+  profile["utilisation"] = ordered_json::parse(
+      R"({"refusal": "", "kernels": [{"name": "f", "part": "conv1", "limit": "", "metrics": {"sm__throughput.x": 40}}]})");
+  Evidence evidence;
+  add_evidence(evidence, kProfile.dump(), "a.json");
+  add_evidence(evidence, profile.dump(), "b.json");
+  EXPECT_FALSE(evidence.profiles[0].counted);
+  EXPECT_EQ(evidence.profiles[0].forced_kernel(), "");
+  EXPECT_TRUE(evidence.profiles[1].counted);
+  EXPECT_EQ(evidence.profiles[1].forced_kernel(), "cuda.basic");
+  EXPECT_EQ(evidence.profiles[1].counters.at(0).part, "conv1");
+  EXPECT_EQ(evidence.profiles[1].counters.at(0).value("sm__throughput"), 40);
+  profile["utilisation"]["kernels"][0]["metrics"]["sm__throughput.x"] = "40";
+  EXPECT_THAT(bad_input_message([&] { add_evidence(evidence, profile.dump(), "c.json"); }),
+              AllOf(HasSubstr("c.json.utilisation.kernels[0].metrics"), HasSubstr("sm__throughput.x")));
+}
+
 std::string complaint_about(const std::string& text) {
   Evidence evidence;
   return bad_input_message([&] { add_evidence(evidence, text, "x.json"); });

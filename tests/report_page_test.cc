@@ -27,6 +27,7 @@ ReportInput small_input() {
   answers.model = "fa19";
   answers.layers = "conv 12@5x5";
   answers.problems = {kFirst, kSecond};
+  answers.names = {"conv1", "conv2"};
   answers.data.images = Tensor(ElementType::u8, {10, 1, 28, 28});
   std::ranges::fill(answers.data.images.values<uint8_t>(), uint8_t{7});
   for (int i = 0; i < Answers::kClasses; ++i) {
@@ -74,9 +75,9 @@ TEST(ReportPage, WithoutMeasurementsSaysWhatMakesThem) {
   }
   EXPECT_TRUE(deliverable(report, "Accuracy").there);
   EXPECT_THAT(deliverable(report, "(m3.1;").commands,
-              testing::ElementsAre("convlab m3.1 100 --json results/m3.1-100.json",
-                                   "convlab m3.1 1000 --json results/m3.1-1000.json",
-                                   "convlab m3.1 10000 --json results/m3.1-10000.json"));
+              testing::ElementsAre("convlab m3.1 100 --json results/fa19-m3.1-100.json",
+                                   "convlab m3.1 1000 --json results/fa19-m3.1-1000.json",
+                                   "convlab m3.1 10000 --json results/fa19-m3.1-10000.json"));
 }
 
 TEST(ReportPage, CommandsAreOfTheSemester) {
@@ -85,7 +86,7 @@ TEST(ReportPage, CommandsAreOfTheSemester) {
   input.answers.model = "fa18";
   const Report report = make_report(input);
   EXPECT_EQ(deliverable(report, "(m1.2)").commands.at(0),
-            "convlab m1.2 10000 --semester fa18 --json results/m1.2-10000.json");
+            "convlab m1.2 10000 --semester fa18 --json results/fa18-m1.2-10000.json");
   EXPECT_THAT(deliverable(report, "Op Times of every").commands.at(0), HasSubstr("--model fa18"));
 }
 
@@ -166,6 +167,31 @@ TEST(ReportPage, RunsOfTheCourseAreShownAsTheyPrinted) {
   report = make_report(input);
   EXPECT_FALSE(deliverable(report, "(m3.1;").there) << "a run of another semester's network counted";
   EXPECT_THAT(deliverable(report, "(m3.1;").commands, testing::ElementsAre(HasSubstr("m3.1 100 ")));
+}
+
+TEST(ReportPage, CountersStandWithTheirKernel) {
+  ReportInput input = small_input();
+  SavedProfile profile{.command = "convlab run fa19 --device cuda --kernel cuda.basic --plan layers",
+                       .model = "fa19",
+                       .device = "cuda",
+                       .device_name = "NVIDIA H200",
+                       .counted = true};
+  profile.counters = {
+      {"void convlab::(anonymous namespace)::convolve<5>(float*)", "conv2", {{"sm__throughput.avg", 61.25}}},
+      {"tanh", "tanh1", {{"sm__throughput.avg", 98.75}}}};
+  input.evidence.profiles = {profile};
+  const Report report = make_report(input);
+  EXPECT_THAT(report.html,
+              AllOf(HasSubstr("<td>conv2</td><td><code>convolve</code></td><td class=\"number\">61.2</td>"),
+                    Not(HasSubstr("98.8"))));
+  const Deliverable& charts = deliverable(report, "Utilisation charts");
+  EXPECT_FALSE(charts.there);
+  EXPECT_THAT(charts.commands.at(0), AllOf(HasSubstr("cuda.shared_tile"), Not(HasSubstr("cuda.basic "))));
+  EXPECT_FALSE(deliverable(report, "own kernel").there) << "a run for counters is no profile";
+
+  input.evidence.profiles[0].counters.clear();
+  input.evidence.profiles[0].refusal = "the driver <forbids> it";
+  EXPECT_THAT(make_report(input).html, HasSubstr("No counters: the driver &lt;forbids&gt; it"));
 }
 
 TEST(ReportPage, AnswersAreCounted) {

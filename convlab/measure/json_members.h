@@ -35,6 +35,15 @@ class JsonMembers {
     }
   }
 
+  /// Calls `each` with the name and value of every member, all of which must be numbers.
+  template <class Each>
+  void numbers(Each each) const {
+    for (const auto& [name, value] : json_.items()) {
+      require(value.is_number(), name.c_str(), "a number");
+      each(name, value.template get<double>());
+    }
+  }
+
   template <class T>
   void read(const char* name, T& value) const {
     const Json& found = member(name);

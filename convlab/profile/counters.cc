@@ -35,20 +35,19 @@ std::string reason_in_words(std::string_view name) {
   return std::string(name);
 }
 
-/// "convolve" for "void convlab::(anonymous namespace)::convolve<5>(float const*)".
-std::string short_name(std::string name) {
-  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
-  for (size_t at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous)) {
-    name.erase(at, kAnonymous.size());
-  }
-  name = name.substr(0, name.find_first_of("<("));
-  const size_t last = name.find_last_of(": ");
-  return last == std::string::npos ? name : name.substr(last + 1);
-}
-
 std::string percent(double value) { return std::isnan(value) ? "-" : fmt::format("{:.1f}", value); }
 
 }  // namespace
+
+std::string short_name(std::string kernel) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  for (size_t at = kernel.find(kAnonymous); at != std::string::npos; at = kernel.find(kAnonymous)) {
+    kernel.erase(at, kAnonymous.size());
+  }
+  kernel = kernel.substr(0, kernel.find_first_of("<("));
+  const size_t last = kernel.find_last_of(": ");
+  return last == std::string::npos ? kernel : kernel.substr(last + 1);
+}
 
 double KernelCounters::value(std::string_view beginning) const {
   for (const auto& [name, value] : metrics) {

@@ -30,6 +30,9 @@ struct Utilisation {
 /// driver does not permit is a refusal, not an error.
 Utilisation take_counters(const Recording& recording, const std::function<void()>& pass);
 
+/// "convolve" for "void convlab::(anonymous namespace)::convolve<5>(float const*)".
+std::string short_name(std::string kernel);
+
 /// What keeps a kernel from being faster, in words: compute or memory where one of them is above 60 % of what the chip
 /// can do, as NVIDIA's tools judge; otherwise what its warps wait for.
 std::string limit_of(const KernelCounters& counters);

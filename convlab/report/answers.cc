@@ -91,6 +91,7 @@ Answers answer(const std::string& model, const std::string& folder) {
       ConvProblem problem = conv->problem;
       problem.n = 1;
       answers.problems.push_back(to_text(problem));
+      answers.names.push_back(step.name.substr(0, step.name.find('+')));
     }
   }
   return answers;

@@ -27,7 +27,8 @@ struct Answers {
   std::vector<float> scores;  ///< kClasses numbers an image
 
   std::vector<FeatureMaps> features;  ///< of the first image
-  std::vector<std::string> problems;  ///< the network's convolutions for one image: "n1_c1h70w70_k12r5s5"
+  std::vector<std::string> problems;  ///< the network's convolutions for one image: "c1h70w70_k12r5s5"
+  std::vector<std::string> names;     ///< of these layers: "conv1"
 
   /// The share of right answers among the first n images.
   double accuracy(int64_t n) const;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convlab/measure/json_members.h"
+#include "convlab/profile/counters.h"
 #include "convlab/profile/summary.h"
 
 namespace convlab {
@@ -22,6 +23,13 @@ struct SavedProfile {
   ProfileSummary summary;
   std::vector<BillLine> bill;  ///< with what no part covers as its last line
   double overhead = 0;         ///< of profiling: 0.01 is one per cent
+
+  bool counted = false;                  ///< taken with --counters
+  std::vector<KernelCounters> counters;  ///< empty also where the driver refused, see `refusal`
+  std::string refusal;
+
+  /// The convolution kernel that was asked for, "cuda.basic"; "" where the plan chose.
+  std::string forced_kernel() const;
 };
 
 /// Error(bad_input) with the place and the member that is wrong.

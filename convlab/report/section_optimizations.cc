@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "convlab/report/html.h"
 #include "convlab/report/report.h"
@@ -67,7 +69,61 @@ std::string effect(const Contents& contents, const KernelFacts& kernel) {
   return html.empty() ? "<p class=\"missing\">Not measured on any machine of this report.</p>\n" : html;
 }
 
-std::string article(const Contents& contents, const KernelFacts& kernel) {
+/// The percentages that reports show, by the beginnings of the counters' names.
+struct Metric {
+  std::string_view name, counter;
+};
+constexpr std::array kMetrics{Metric{"compute", "sm__throughput"}, Metric{"memory", "gpu__compute_memory_throughput"},
+                              Metric{"DRAM", "dram__throughput"}, Metric{"L2", "lts__throughput"},
+                              Metric{"occupancy", "sm__warps_active"}};
+
+bool is_layer(const Contents& contents, const std::string& part) {
+  return std::ranges::find(contents.input.answers.names, part.substr(0, part.find('+'))) !=
+         contents.input.answers.names.end();
+}
+
+/// The counters that were taken of a kernel, as a chart and a table a profile; or why the driver gave none.
+std::string utilisation(Page& page, const Contents& contents, const KernelFacts& kernel) {
+  std::string html;
+  for (const SavedProfile& profile : contents.input.evidence.profiles) {
+    if (profile.forced_kernel() != kernel.name || !profile.counted) continue;
+    if (!profile.model.starts_with(contents.input.semester)) continue;
+    if (!profile.refusal.empty())
+      html += fmt::format("<p class=\"missing\">No counters: {}</p>\n", escaped(profile.refusal));
+    Page::Json labels = Page::Json::array(), series = Page::Json::array();
+    std::vector<std::string> headings{"layer", "function"};
+    for (const Metric& metric : kMetrics) {
+      labels.push_back(metric.name);
+      headings.push_back(fmt::format("{}<br>%", metric.name));
+    }
+    headings.emplace_back("limit");
+    Table table(
+        fmt::format("Utilisation, % of what the chip can do, {} images, {}", profile.images, profile.device_name),
+        headings);
+    for (const KernelCounters& counters : profile.counters) {
+      if (!is_layer(contents, counters.part)) continue;
+      const std::string function = short_name(counters.kernel);
+      std::vector<Cell> row{text_cell(counters.part), {.html = fmt::format("<code>{}</code>", escaped(function))}};
+      Page::Json values = Page::Json::array();
+      for (const Metric& metric : kMetrics) {
+        const double value = counters.value(metric.counter);
+        values.push_back(std::isfinite(value) ? Page::Json(value) : Page::Json());
+        row.push_back(std::isfinite(value) ? number_cell(fmt::format("{:.1f}", value)) : missing_cell());
+      }
+      row.push_back(text_cell(limit_of(counters)));
+      table.row(std::move(row));
+      series.push_back({{"name", fmt::format("{}: {}", counters.part, function)}, {"values", values}});
+    }
+    if (table.empty()) continue;
+    constexpr int kChartHeight = 300;
+    html += page.chart(fmt::format("Utilisation of {}", kernel.name), kChartHeight,
+                       {{"kind", "bars"}, {"unit", "%"}, {"max", 100}, {"labels", labels}, {"series", series}});
+    html += table.html();
+  }
+  return html;
+}
+
+std::string article(Page& page, const Contents& contents, const KernelFacts& kernel) {
   const KernelNotes notes = notes_of(kernel.source);
   std::string html =
       fmt::format("<article id=\"kernel-{0}\">\n<h3><code>{0}</code></h3>\n<dl>\n", escaped(kernel.name));
@@ -76,7 +132,7 @@ std::string article(const Contents& contents, const KernelFacts& kernel) {
   html += paragraph("Arithmetic", notes.arithmetic);
   html += paragraph("Refuses", notes.refuses);
   html += paragraph("Limit", notes.limit);
-  html += "</dl>\n" + effect(contents, kernel);
+  html += "</dl>\n" + effect(contents, kernel) + utilisation(page, contents, kernel);
   return html +
          fmt::format("<details><summary><code>{}</code></summary><pre class=\"code\">{}</pre></details>\n</article>\n",
                      escaped(kernel.file), escaped(kernel.source));
@@ -86,9 +142,27 @@ std::string article(const Contents& contents, const KernelFacts& kernel) {
 
 void add_optimizations(Page& page, const Contents& contents) {
   std::string html = fmt::format("<p>This network's convolutions: {}.</p>\n", escaped(arithmetic_of_layers(contents)));
+  std::vector<std::string> without;
   for (const KernelFacts& kernel : contents.kernels) {
-    if (!kernel.source.empty()) html += article(contents, kernel);
+    if (!kernel.source.empty()) html += article(page, contents, kernel);
+    const bool counted = std::ranges::any_of(contents.input.evidence.profiles, [&](const SavedProfile& profile) {
+      return profile.forced_kernel() == kernel.name && profile.counted &&
+             profile.model.starts_with(contents.input.semester);
+    });
+    if (kernel.device == DeviceKind::cuda && !counted) without.push_back(kernel.name);
   }
+  page.deliverable({.what = "Each optimization: its idea, its arithmetic and its code",
+                    .section = "optimizations",
+                    .there = true,
+                    .commands = {}});
+  page.deliverable({.what = fmt::format("Utilisation charts of every CUDA kernel ({} lack{})", without.size(),
+                                        without.size() == 1 ? "s" : ""),
+                    .section = "optimizations",
+                    .there = without.empty(),
+                    .commands = {fmt::format(
+                        "for kernel in {1}; do convlab profile {0} --device cuda -n 10000 --plan layers --kernel "
+                        "$kernel --counters --json results/{0}-$kernel.json; done",
+                        contents.input.answers.model, fmt::join(without, " "))}});
   page.section("optimizations", "The optimizations", html);
 }
 

@@ -41,22 +41,22 @@ std::string rows_table(std::string_view caption, std::string_view what, const st
 }
 
 std::string title_of(const SavedProfile& profile) {
-  return fmt::format("<h3><code>{}</code></h3>\n<p class=\"where\">{}; profiling made it {:.1f} % slower</p>\n",
+  return fmt::format("<h3><code>{}</code></h3>\n<p class=\"where\">{}; overhead of profiling: {:.1f} %</p>\n",
                      escaped(profile.command), escaped(profile.device_name), 100 * profile.overhead);
 }
 
-/// Those of the semester's network.
+/// Those of the semester's network. What was run to take counters is shown with the kernel that they are of.
 std::vector<const SavedProfile*> profiles_of(const Contents& contents) {
   std::vector<const SavedProfile*> profiles;
   for (const SavedProfile& profile : contents.input.evidence.profiles) {
-    if (profile.model.starts_with(contents.input.semester)) profiles.push_back(&profile);
+    if (profile.model.starts_with(contents.input.semester) && !profile.counted) profiles.push_back(&profile);
   }
   return profiles;
 }
 
-std::string profile_command(const Contents& contents, std::string_view more) {
-  return fmt::format("convlab profile {} --device cuda -n 10000 --plan layers {}--json results/profile.json",
-                     contents.input.answers.model, more);
+std::string profile_command(const Contents& contents, std::string_view more, std::string_view name) {
+  return fmt::format("convlab profile {0} --device cuda -n 10000 --plan layers {1}--json results/{0}-profile-{2}.json",
+                     contents.input.answers.model, more, name);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ void add_profile(Page& page, const Contents& contents) {
   for (const SavedProfile* profile : profiles_of(contents)) {
     const bool gpu = profile->device == "cuda";
     there |= gpu;
-    own |= gpu && profile->command.find("cudnn") == std::string::npos;
+    own |= gpu && !profile->forced_kernel().starts_with("cudnn");
     html += title_of(*profile);
     html += rows_table(gpu ? "Kernels and copies that together take more than 90 % of the GPU's time"
                            : "Kernels that together take more than 90 % of the time in kernels",
@@ -80,15 +80,15 @@ void add_profile(Page& page, const Contents& contents) {
   page.deliverable({.what = "Kernels that together take more than 90 % of the GPU's time",
                     .section = "profile",
                     .there = there,
-                    .commands = {profile_command(contents, "--kernel cudnn ")}});
+                    .commands = {profile_command(contents, "--kernel cudnn ", "library")}});
   page.deliverable({.what = "API calls that together take more than 90 % of the API's time",
                     .section = "profile",
                     .there = there,
-                    .commands = {profile_command(contents, "--kernel cudnn ")}});
+                    .commands = {profile_command(contents, "--kernel cudnn ", "library")}});
   page.deliverable({.what = "Profile of the own kernel",
                     .section = "profile",
                     .there = own,
-                    .commands = {profile_command(contents, "")}});
+                    .commands = {profile_command(contents, "", "own")}});
   page.deliverable({.what = "Kernels and API calls explained", .section = "profile", .there = true, .commands = {}});
   page.section("profile", "What takes the time",
                html + "<h3>Kernels and API calls</h3>\n" + "<p>" + escaped(kKernelsVersusApiCalls) + "</p>\n");
@@ -100,7 +100,7 @@ void add_bill(Page& page, const Contents& contents) {
   page.deliverable({.what = "Where the wall time of a whole run on a GPU goes",
                     .section = "bill",
                     .there = gpu,
-                    .commands = {profile_command(contents, "")}});
+                    .commands = {profile_command(contents, "", "own")}});
   if (bills.empty()) {
     page.section("bill", "The start-up bill", "<p class=\"missing\">No bill is recorded.</p>\n");
     return;
@@ -131,7 +131,7 @@ void add_bill(Page& page, const Contents& contents) {
       row.push_back(number_cell(duration(seconds * 1e3)));
     }
     series.push_back({{"name", part}, {"values", values}});
-    row.push_back(text_cell(remedy));
+    row.push_back({.html = escaped(remedy), .kind = "long"});
     table.row(std::move(row));
   }
   constexpr int kBarHeight = 60, kFrame = 190;
