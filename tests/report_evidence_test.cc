@@ -62,11 +62,35 @@ TEST(Evidence, ProfilesMayHaveCounters) {
   EXPECT_EQ(evidence.profiles[0].forced_kernel(), "");
   EXPECT_TRUE(evidence.profiles[1].counted);
   EXPECT_EQ(evidence.profiles[1].forced_kernel(), "cuda.basic");
-  EXPECT_EQ(evidence.profiles[1].counters.at(0).part, "conv1");
-  EXPECT_EQ(evidence.profiles[1].counters.at(0).value("sm__throughput"), 40);
+  ASSERT_EQ(evidence.counters.size(), 1u);
+  EXPECT_EQ(evidence.counters[0].kernel, "cuda.basic");
+  EXPECT_EQ(evidence.counters[0].functions.at(0).part, "conv1");
+  EXPECT_EQ(evidence.counters[0].functions.at(0).value("sm__throughput"), 40);
   profile["utilisation"]["kernels"][0]["metrics"]["sm__throughput.x"] = "40";
   EXPECT_THAT(bad_input_message([&] { add_evidence(evidence, profile.dump(), "c.json"); }),
               AllOf(HasSubstr("c.json.utilisation.kernels[0].metrics"), HasSubstr("sm__throughput.x")));
+}
+
+TEST(Evidence, ReadsCountersThatStandBesideNcus) {
+  const auto row = [](const char* kernel, const char* layer, double value) {
+    return ordered_json{{"kernel", kernel},
+                        {"layer", layer},
+                        {"function", "f"},
+                        {"metrics", {{"sm__throughput.x", {{"convlab", value}, {"ncu", value + 1}}}}}};
+  };
+  ordered_json comparison{{"gpu", "NVIDIA H200"}, {"model", "fa19"}, {"images", 1000}};
+  comparison["rows"] = {row("a", "conv1", 1), row("b", "conv1", 2), row("a", "conv2", 3)};
+  Evidence evidence;
+  add_evidence(evidence, comparison.dump(), "x.json");
+  ASSERT_EQ(evidence.counters.size(), 2u);
+  EXPECT_EQ(evidence.counters[0].kernel, "a");
+  EXPECT_EQ(evidence.counters[0].images, 1000);
+  EXPECT_EQ(evidence.counters[0].functions.at(1).value("sm__throughput"), 3);
+  EXPECT_EQ(evidence.counters[0].ncu.at(1).value("sm__throughput"), 4);
+  EXPECT_EQ(evidence.counters[1].functions.at(0).part, "conv1");
+  comparison["rows"][0]["metrics"]["sm__throughput.x"].erase("ncu");
+  EXPECT_THAT(bad_input_message([&] { add_evidence(evidence, comparison.dump(), "x.json"); }),
+              HasSubstr("x.json.rows[0].metrics.sm__throughput.x: has no 'ncu'"));
 }
 
 std::string complaint_about(const std::string& text) {
@@ -102,9 +126,11 @@ TEST(Evidence, ReadsFoldersInTheOrderOfNames) {
   write_file(folder.path() / "b" / "z.json", kRun.dump());
   write_file(folder.path() / "c.json", kProfile.dump());
   write_file(folder.path() / "a.txt", std::string_view("no evidence"));
+  write_file(folder.path() / "d.json", std::string_view("{}"));
   Evidence evidence;
   add_evidence(evidence, folder.path());
-  ASSERT_EQ(evidence.sources.size(), 2u);
+  ASSERT_EQ(evidence.sources.size(), 3u);
+  EXPECT_THAT(evidence.sources[2].content, HasSubstr("nothing"));
   EXPECT_THAT(evidence.sources[0].file, HasSubstr("z.json"));
   EXPECT_THAT(evidence.sources[1].file, HasSubstr("c.json"));
   EXPECT_THAT(bad_input_message([&] { add_evidence(evidence, folder.path() / "gone.json"); }), HasSubstr("gone.json"));

@@ -46,8 +46,8 @@ TEST(Html, TablesKeepWhatCellsSay) {
   table.row({text_cell("<b>"), {.html = "<b>3</b>", .kind = "number", .style = "--share:0.5"}});
   EXPECT_FALSE(table.empty());
   const std::string html = table.html();
-  EXPECT_THAT(html, HasSubstr("<caption>a &lt;caption&gt;</caption>"));
-  EXPECT_THAT(html, HasSubstr("<th scope=\"col\">two</th>"));
+  EXPECT_THAT(html, HasSubstr("<caption><span>a &lt;caption&gt;</span></caption>"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"col\" class=\"number\">two</th>"));
   EXPECT_THAT(html, HasSubstr("<td>&lt;b&gt;</td><td class=\"number\" style=\"--share:0.5\"><b>3</b></td>"));
 }
 

@@ -171,27 +171,39 @@ TEST(ReportPage, RunsOfTheCourseAreShownAsTheyPrinted) {
 
 TEST(ReportPage, CountersStandWithTheirKernel) {
   ReportInput input = small_input();
-  SavedProfile profile{.command = "convlab run fa19 --device cuda --kernel cuda.basic --plan layers",
-                       .model = "fa19",
-                       .device = "cuda",
-                       .device_name = "NVIDIA H200",
-                       .counted = true};
-  profile.counters = {
+  input.evidence.counters.push_back({.kernel = "cuda.basic", .model = "fa19", .device = "NVIDIA H200"});
+  SavedCounters& counters = input.evidence.counters[0];
+  counters.functions = {
       {"void convlab::(anonymous namespace)::convolve<5>(float*)", "conv2", {{"sm__throughput.avg", 61.25}}},
       {"tanh", "tanh1", {{"sm__throughput.avg", 98.75}}}};
-  input.evidence.profiles = {profile};
+  counters.ncu = {{"", "", {{"sm__throughput.avg", 61.75}}}, {"", "", {}}};
   const Report report = make_report(input);
-  EXPECT_THAT(report.html,
-              AllOf(HasSubstr("<td>conv2</td><td><code>convolve</code></td><td class=\"number\">61.2</td>"),
-                    Not(HasSubstr("98.8"))));
+  EXPECT_THAT(
+      report.html,
+      AllOf(HasSubstr("<td>conv2</td><td><code>convolve</code></td><td class=\"number\">61.2<br><small>ncu 61.8"),
+            Not(HasSubstr("98.8"))));
   const Deliverable& charts = deliverable(report, "Utilisation charts");
   EXPECT_FALSE(charts.there);
   EXPECT_THAT(charts.commands.at(0), AllOf(HasSubstr("cuda.shared_tile"), Not(HasSubstr("cuda.basic "))));
-  EXPECT_FALSE(deliverable(report, "own kernel").there) << "a run for counters is no profile";
 
-  input.evidence.profiles[0].counters.clear();
-  input.evidence.profiles[0].refusal = "the driver <forbids> it";
+  counters.functions.clear();
+  counters.refusal = "the driver <forbids> it";
   EXPECT_THAT(make_report(input).html, HasSubstr("No counters: the driver &lt;forbids&gt; it"));
+}
+
+TEST(ReportPage, RunsForTheCountersOfOneKernelAreNoProfile) {
+  ReportInput input = small_input();
+  input.evidence.profiles.push_back(
+      {.command = "convlab run fa19 --kernel cuda.basic", .model = "fa19", .device = "cuda", .counted = true});
+  EXPECT_FALSE(deliverable(make_report(input), "own kernel").there);
+  input.evidence.profiles[0].counted = false;
+  EXPECT_TRUE(deliverable(make_report(input), "own kernel").there);
+  input.evidence.profiles[0] = {.command = "convlab run fa19", .model = "fa19", .device = "cuda", .counted = true};
+  EXPECT_TRUE(deliverable(make_report(input), "own kernel").there);
+  input.evidence.profiles[0].command = "convlab run fa19 --kernel cudnn";
+  input.evidence.profiles[0].counted = false;
+  EXPECT_FALSE(deliverable(make_report(input), "own kernel").there) << "the library's is not our own";
+  EXPECT_TRUE(deliverable(make_report(input), "Kernels that together").there);
 }
 
 TEST(ReportPage, AnswersAreCounted) {

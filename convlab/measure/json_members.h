@@ -44,6 +44,12 @@ class JsonMembers {
     }
   }
 
+  /// Calls `each` with the name and content of every member, all of which must be objects.
+  template <class Each>
+  void each_object(Each each) const {
+    for (const auto& [name, value] : json_.items()) each(name, JsonMembers(value, place_ + "." + name));
+  }
+
   template <class T>
   void read(const char* name, T& value) const {
     const Json& found = member(name);

@@ -26,49 +26,68 @@ Json parsed(std::string_view text, const std::string& file) {
   }
 }
 
-}  // namespace
-
-void add_evidence(Evidence& evidence, std::string_view text, const std::string& file) {
-  const Json json = parsed(text, file);
+/// Whether the JSON is something that a report shows.
+bool add_known(Evidence& evidence, const Json& json, const std::string& file) {
   const auto all = [&](std::initializer_list<const char*> names) {
     return json.is_object() && std::ranges::all_of(names, [&](const char* name) { return json.contains(name); });
   };
+  std::string content;
   if (json.is_array()) {
     for (size_t i = 0; i < json.size(); ++i) {
       evidence.records.push_back(record_from_json(json[i], fmt::format("{}, entry {}", file, i)));
     }
-    evidence.sources.push_back({file, fmt::format("{} Records", json.size())});
+    content = fmt::format("{} Records", json.size());
   } else if (all({"summary", "startup"})) {
-    evidence.profiles.push_back(saved_profile_from_json(JsonMembers(json, file)));
-    evidence.sources.push_back({file, "a profile"});
+    const JsonMembers from(json, file);
+    evidence.profiles.push_back(saved_profile_from_json(from));
+    const SavedProfile& profile = evidence.profiles.back();
+    if (profile.counted) evidence.counters.push_back(counters_of_profile(from, profile));
+    content = profile.counted ? "counters of a run" : "a profile";
+  } else if (all({"rows", "gpu"})) {
+    for (SavedCounters& counters : counters_of_comparison(JsonMembers(json, file))) {
+      evidence.counters.push_back(std::move(counters));
+    }
+    content = "counters, beside those of ncu";
   } else if (all({"layers", "network_s"})) {
     evidence.runs.push_back(saved_run_from_json(JsonMembers(json, file)));
-    evidence.sources.push_back({file, "a run"});
+    content = "a run";
   } else {
-    throw bad_input(
-        "{}: holds neither Records nor a run nor a profile; files for a report are written by 'convlab bench', "
-        "'convlab run', 'convlab m2.1' and its like, and 'convlab profile', each with --json",
-        file);
+    return false;
   }
+  evidence.sources.push_back({file, content});
+  return true;
+}
+
+}  // namespace
+
+void add_evidence(Evidence& evidence, std::string_view text, const std::string& file) {
+  if (add_known(evidence, parsed(text, file), file)) return;
+  throw bad_input(
+      "{}: holds neither Records nor a run nor a profile; files for a report are written by 'convlab bench', "
+      "'convlab run', 'convlab m2.1' and its like, and 'convlab profile', each with --json",
+      file);
 }
 
 void add_evidence(Evidence& evidence, const std::filesystem::path& file_or_folder) {
   namespace fs = std::filesystem;
-  std::error_code error;
-  std::vector<fs::path> files;
-  if (fs::is_directory(file_or_folder, error)) {
-    for (fs::recursive_directory_iterator entry(file_or_folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-      if (entry->path().extension() == ".json") files.push_back(entry->path());
-    }
-    if (error) throw bad_input("{}: cannot be read: {}", file_or_folder.string(), error.message());
-    std::ranges::sort(files);
-  } else {
-    files.push_back(file_or_folder);
-  }
-  for (const fs::path& file : files) {
+  const auto text_of = [](const fs::path& file) {
     const std::vector<uint8_t> bytes = read_file(file, kMostBytes);
-    add_evidence(evidence, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, file.string());
+    return std::string(bytes.begin(), bytes.end());
+  };
+  std::error_code error;
+  if (!fs::is_directory(file_or_folder, error)) {
+    return add_evidence(evidence, text_of(file_or_folder), file_or_folder.string());
+  }
+  std::vector<fs::path> files;
+  for (fs::recursive_directory_iterator entry(file_or_folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == ".json") files.push_back(entry->path());
+  }
+  if (error) throw bad_input("{}: cannot be read: {}", file_or_folder.string(), error.message());
+  std::ranges::sort(files);
+  for (const fs::path& file : files) {
+    const bool known = add_known(evidence, parsed(text_of(file), file.string()), file.string());
+    if (!known) evidence.sources.push_back({file.string(), "nothing that a report shows"});
   }
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convlab/measure/record.h"
+#include "convlab/report/saved_counters.h"
 #include "convlab/report/saved_profile.h"
 #include "convlab/report/saved_run.h"
 
@@ -16,6 +17,7 @@ struct Evidence {
   std::vector<Record> records;
   std::vector<SavedRun> runs;
   std::vector<SavedProfile> profiles;
+  std::vector<SavedCounters> counters;
 
   struct Source {
     std::string file, content;  ///< "42 Records"
@@ -28,7 +30,7 @@ struct Evidence {
 void add_evidence(Evidence& evidence, std::string_view text, const std::string& file);
 
 /// Adds a file, or all *.json below a folder in the order of their names. Error(bad_input) as add_evidence(), and where
-/// there is no such file.
+/// there is no such file; but what is JSON of another kind is left out of a folder, and `sources` says so.
 void add_evidence(Evidence& evidence, const std::filesystem::path& file_or_folder);
 
 }  // namespace convlab

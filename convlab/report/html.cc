@@ -64,8 +64,12 @@ Cell number_cell(std::string_view text) { return {.html = escaped(text), .kind =
 Cell missing_cell() { return {.html = "–", .kind = "number missing"}; }
 
 std::string Table::html() const {
-  std::string html = fmt::format("<div class=\"scroll\"><table><caption>{}</caption><thead><tr>", escaped(caption_));
-  for (const std::string& heading : headings_) html += fmt::format("<th scope=\"col\">{}</th>", heading);
+  std::string html =
+      fmt::format("<div class=\"scroll\"><table><caption><span>{}</span></caption><thead><tr>", escaped(caption_));
+  for (size_t i = 0; i < headings_.size(); ++i) {
+    const bool number = !rows_.empty() && i < rows_[0].size() && rows_[0][i].kind.starts_with("number");
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", number ? " class=\"number\"" : "", headings_[i]);
+  }
   html += "</tr></thead><tbody>\n";
   for (const std::vector<Cell>& row : rows_) {
     html += "<tr>";

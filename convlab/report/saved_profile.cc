@@ -56,18 +56,6 @@ SavedProfile saved_profile_from_json(const JsonMembers& from) {
   profile.bill.push_back(std::move(rest));
   from.object("profiling").read("overhead", profile.overhead);
   profile.counted = from.has("utilisation");
-  if (profile.counted) {
-    const JsonMembers utilisation = from.object("utilisation");
-    utilisation.read("refusal", profile.refusal);
-    utilisation.objects("kernels", [&](const JsonMembers& entry) {
-      KernelCounters counters;
-      entry.read("name", counters.kernel);
-      entry.read("part", counters.part);
-      entry.object("metrics").numbers(
-          [&](const std::string& name, double value) { counters.metrics.emplace_back(name, value); });
-      profile.counters.push_back(std::move(counters));
-    });
-  }
   return profile;
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "convlab/measure/json_members.h"
-#include "convlab/profile/counters.h"
 #include "convlab/profile/summary.h"
 
 namespace convlab {
@@ -23,10 +22,7 @@ struct SavedProfile {
   ProfileSummary summary;
   std::vector<BillLine> bill;  ///< with what no part covers as its last line
   double overhead = 0;         ///< of profiling: 0.01 is one per cent
-
-  bool counted = false;                  ///< taken with --counters
-  std::vector<KernelCounters> counters;  ///< empty also where the driver refused, see `refusal`
-  std::string refusal;
+  bool counted = false;        ///< taken with --counters, for which see saved_counters.h
 
   /// The convolution kernel that was asked for, "cuda.basic"; "" where the plan chose.
   std::string forced_kernel() const;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <regex>
 
+#include "convlab/report/embedded.h"
 #include "convlab/report/html.h"
 #include "convlab/report/report.h"
 
@@ -82,14 +84,30 @@ bool is_layer(const Contents& contents, const std::string& part) {
          contents.input.answers.names.end();
 }
 
-/// The counters that were taken of a kernel, as a chart and a table a profile; or why the driver gave none.
+Cell percent_cell(double value, double ncu) {
+  if (!std::isfinite(value)) return missing_cell();
+  const std::string beside = std::isfinite(ncu) ? fmt::format("<br><small>ncu {:.1f}</small>", ncu) : "";
+  return {.html = fmt::format("{:.1f}{}", value, beside), .kind = "number"};
+}
+
+/// Those of a kernel in the semester's network, one set a machine: the last that was given.
+std::vector<const SavedCounters*> counters_of(const Contents& contents, const std::string& kernel) {
+  std::vector<const SavedCounters*> found;
+  for (const SavedCounters& counters : contents.input.evidence.counters) {
+    if (counters.kernel != kernel || !counters.model.starts_with(contents.input.semester)) continue;
+    std::erase_if(found, [&](const SavedCounters* each) { return each->device == counters.device; });
+    found.push_back(&counters);
+  }
+  return found;
+}
+
+/// The counters that were taken of a kernel, as charts and tables; or why the driver gave none.
 std::string utilisation(Page& page, const Contents& contents, const KernelFacts& kernel) {
   std::string html;
-  for (const SavedProfile& profile : contents.input.evidence.profiles) {
-    if (profile.forced_kernel() != kernel.name || !profile.counted) continue;
-    if (!profile.model.starts_with(contents.input.semester)) continue;
-    if (!profile.refusal.empty())
-      html += fmt::format("<p class=\"missing\">No counters: {}</p>\n", escaped(profile.refusal));
+  for (const SavedCounters* counters : counters_of(contents, kernel.name)) {
+    if (!counters->refusal.empty()) {
+      html += fmt::format("<p class=\"missing\">No counters: {}</p>\n", escaped(counters->refusal));
+    }
     Page::Json labels = Page::Json::array(), series = Page::Json::array();
     std::vector<std::string> headings{"layer", "function"};
     for (const Metric& metric : kMetrics) {
@@ -97,28 +115,43 @@ std::string utilisation(Page& page, const Contents& contents, const KernelFacts&
       headings.push_back(fmt::format("{}<br>%", metric.name));
     }
     headings.emplace_back("limit");
-    Table table(
-        fmt::format("Utilisation, % of what the chip can do, {} images, {}", profile.images, profile.device_name),
-        headings);
-    for (const KernelCounters& counters : profile.counters) {
-      if (!is_layer(contents, counters.part)) continue;
-      const std::string function = short_name(counters.kernel);
-      std::vector<Cell> row{text_cell(counters.part), {.html = fmt::format("<code>{}</code>", escaped(function))}};
+    Table table(fmt::format("Utilisation, {} images, {}", counters->images, counters->device), headings);
+    for (size_t i = 0; i < counters->functions.size(); ++i) {
+      const KernelCounters& of = counters->functions[i];
+      if (!is_layer(contents, of.part)) continue;
+      const std::string function = short_name(of.kernel);
+      std::vector<Cell> row{text_cell(of.part), {.html = fmt::format("<code>{}</code>", escaped(function))}};
       Page::Json values = Page::Json::array();
       for (const Metric& metric : kMetrics) {
-        const double value = counters.value(metric.counter);
+        const double value = of.value(metric.counter);
+        const double ncu = i < counters->ncu.size() ? counters->ncu[i].value(metric.counter) : NAN;
         values.push_back(std::isfinite(value) ? Page::Json(value) : Page::Json());
-        row.push_back(std::isfinite(value) ? number_cell(fmt::format("{:.1f}", value)) : missing_cell());
+        row.push_back(percent_cell(value, ncu));
       }
-      row.push_back(text_cell(limit_of(counters)));
+      row.push_back(text_cell(limit_of(of)));
       table.row(std::move(row));
-      series.push_back({{"name", fmt::format("{}: {}", counters.part, function)}, {"values", values}});
+      series.push_back({{"name", fmt::format("{}: {}", of.part, function)}, {"values", values}});
     }
     if (table.empty()) continue;
     constexpr int kChartHeight = 300;
-    html += page.chart(fmt::format("Utilisation of {}", kernel.name), kChartHeight,
+    html += page.chart(fmt::format("Utilisation of {}, % of what the chip can do", kernel.name), kChartHeight,
                        {{"kind", "bars"}, {"unit", "%"}, {"max", 100}, {"labels", labels}, {"series", series}});
     html += table.html();
+  }
+  return html;
+}
+
+/// The kernel's file, and what it includes from the folder of the kernels.
+std::string code(const KernelFacts& kernel) {
+  const auto details = [](const std::string& file, std::string_view text) {
+    return fmt::format("<details><summary><code>{}</code></summary><pre class=\"code\">{}</pre></details>\n",
+                       escaped(file), escaped(text));
+  };
+  std::string html = details(kernel.file, kernel.source);
+  static const std::regex kInclude(R"re(#include "(convlab/kernels/conv/([^"]+))")re");
+  for (std::sregex_iterator match(kernel.source.begin(), kernel.source.end(), kInclude), end; match != end; ++match) {
+    const std::string_view text = embedded_file((*match)[2].str());
+    if (!text.empty()) html += details((*match)[1].str(), text);
   }
   return html;
 }
@@ -133,9 +166,7 @@ std::string article(Page& page, const Contents& contents, const KernelFacts& ker
   html += paragraph("Refuses", notes.refuses);
   html += paragraph("Limit", notes.limit);
   html += "</dl>\n" + effect(contents, kernel) + utilisation(page, contents, kernel);
-  return html +
-         fmt::format("<details><summary><code>{}</code></summary><pre class=\"code\">{}</pre></details>\n</article>\n",
-                     escaped(kernel.file), escaped(kernel.source));
+  return html + code(kernel) + "</article>\n";
 }
 
 }  // namespace
@@ -145,10 +176,7 @@ void add_optimizations(Page& page, const Contents& contents) {
   std::vector<std::string> without;
   for (const KernelFacts& kernel : contents.kernels) {
     if (!kernel.source.empty()) html += article(page, contents, kernel);
-    const bool counted = std::ranges::any_of(contents.input.evidence.profiles, [&](const SavedProfile& profile) {
-      return profile.forced_kernel() == kernel.name && profile.counted &&
-             profile.model.starts_with(contents.input.semester);
-    });
+    const bool counted = !counters_of(contents, kernel.name).empty();
     if (kernel.device == DeviceKind::cuda && !counted) without.push_back(kernel.name);
   }
   page.deliverable({.what = "Each optimization: its idea, its arithmetic and its code",

@@ -45,11 +45,12 @@ std::string title_of(const SavedProfile& profile) {
                      escaped(profile.command), escaped(profile.device_name), 100 * profile.overhead);
 }
 
-/// Those of the semester's network. What was run to take counters is shown with the kernel that they are of.
+/// Those of the semester's network. What was run to take the counters of one kernel is shown with that kernel.
 std::vector<const SavedProfile*> profiles_of(const Contents& contents) {
   std::vector<const SavedProfile*> profiles;
   for (const SavedProfile& profile : contents.input.evidence.profiles) {
-    if (profile.model.starts_with(contents.input.semester) && !profile.counted) profiles.push_back(&profile);
+    if (profile.model.starts_with(contents.input.semester) && !(profile.counted && !profile.forced_kernel().empty()))
+      profiles.push_back(&profile);
   }
   return profiles;
 }
