@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <fstream>
 #include <string>
@@ -33,6 +34,23 @@ double cgroup_cpus() {
 thread_local const ThreadPool* inside = nullptr;
 thread_local int inside_as = 0;
 
+/// How long to look out for what is about to happen before sleeping: as long as sleeping and waking take, so that
+/// looking out in vain costs at most as much again.
+constexpr std::chrono::microseconds kLookOut{40};
+
+/// Returns when done() is true, or after a short while.
+template <class Done>
+void look_out_for(const Done& done) {
+  const auto end = std::chrono::steady_clock::now() + kLookOut;
+  while (!done() && std::chrono::steady_clock::now() < end) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+}
+
 }  // namespace
 
 int usable_threads() {
@@ -49,7 +67,7 @@ struct ThreadPool::Loop {
   const std::function<void(int64_t, int64_t, int)>* body;
   std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
-  int active = 0;  // workers inside, guarded by the pool's mutex
+  std::atomic<int> active{0};  // workers inside; written with the pool's mutex held
   std::exception_ptr error;
   std::mutex error_mutex;
 };
@@ -93,8 +111,10 @@ void ThreadPool::work(int thread) {
   inside = this;
   inside_as = thread;
   uint64_t seen = 0;
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock(mutex_, std::defer_lock);
   while (true) {
+    look_out_for([&] { return stopping_ || generation_ != seen; });
+    lock.lock();
     wake_.wait(lock, [&] { return stopping_ || (loop_ != nullptr && generation_ != seen); });
     if (stopping_) return;
     seen = generation_;
@@ -104,6 +124,7 @@ void ThreadPool::work(int thread) {
     take_pieces(loop, thread);
     lock.lock();
     if (--loop.active == 0) finished_.notify_one();
+    lock.unlock();
   }
 }
 
@@ -130,6 +151,9 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain, const std::function<
   inside_as = outer_as;
   std::unique_lock lock(mutex_);
   loop_ = nullptr;  // late wakers find nothing to join
+  lock.unlock();
+  look_out_for([&] { return loop.active == 0; });
+  lock.lock();
   finished_.wait(lock, [&] { return loop.active == 0; });
   if (loop.error) std::rethrow_exception(loop.error);
 }

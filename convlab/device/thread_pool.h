@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -14,7 +15,8 @@ namespace convlab {
 int usable_threads();
 
 /// A fixed set of threads for data-parallel loops. The caller's thread is one of them; one loop runs at a time, and a
-/// loop that another thread starts meanwhile waits for it.
+/// loop that another thread starts meanwhile waits for it. After a loop, threads look out for the next one for some
+/// microseconds before they sleep: waking them takes longer than a layer of one image.
 class ThreadPool {
  public:
   /// `threads` of work in all, 1 or more; 0 means usable_threads(). Error(unavailable) where they cannot be started.
@@ -41,8 +43,8 @@ class ThreadPool {
   std::mutex mutex_;  ///< guards what follows
   std::condition_variable wake_, finished_;
   Loop* loop_ = nullptr;
-  uint64_t generation_ = 0;
-  bool stopping_ = false;
+  std::atomic<uint64_t> generation_ = 0;  ///< written with the mutex held, as is the next; read without to look out
+  std::atomic<bool> stopping_ = false;
 };
 
 }  // namespace convlab

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "convlab/base/checked.h"
 #include "convlab/conv/problem.h"
 
 namespace convlab {
@@ -33,6 +34,16 @@ inline constexpr int64_t kTermsAtATime = 768;
 
 /// Channels of a group whose terms are summed in one go: as many as fit, in nearly equal parts; at least one.
 int64_t channels_at_a_time(const ConvProblem& problem);
+
+/// Cuts the maps of a group into tiles of nearly equal size, of at most `most` maps: calls body(first map, maps).
+template <class Body>
+void for_each_map_tile(const ConvProblem& problem, int64_t most, const Body& body) {
+  const int64_t maps = problem.maps_per_group(), tiles = ceil_div(maps, most);
+  for (int64_t tile = 0; tile < tiles; ++tile) {
+    const int64_t first = maps * tile / tiles;
+    body(first, maps * (tile + 1) / tiles - first);
+  }
+}
 
 /// A vector has at most 16 floats, and a tile at most 8 of them.
 constexpr int64_t kTileOverrun = 128;

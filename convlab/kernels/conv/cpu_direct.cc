@@ -135,16 +135,6 @@ std::vector<uint32_t> offsets_of(const ConvProblem& problem, const Form& form, i
   return offsets;
 }
 
-/// The maps of a group are summed in tiles of nearly equal size: calls body(first map, maps) for each.
-template <class Body>
-void for_each_tile(const ConvProblem& problem, bool pooled, const Body& body) {
-  const int64_t maps = problem.maps_per_group(), tiles = ceil_div(maps, most_maps(pooled));
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t first = maps * tile / tiles;
-    body(first, maps * (tile + 1) / tiles - first);
-  }
-}
-
 struct Piece {
   const ConvArgs& args;
   const Form& form;
@@ -191,7 +181,7 @@ void convolve(const Piece& piece) {
                  .pitch = bands.pitch,
                  .planes = planes,
                  .scratch = planes_scratch});
-    for_each_tile(problem, form.pooled, [&](int64_t map, int64_t tile_maps) {
+    for_each_map_tile(problem, most_maps(form.pooled), [&](int64_t map, int64_t tile_maps) {
       const float* w =
           static_cast<const float*>(args.prepared) + (first_map + map) * problem.terms() + channel * taps * tile_maps;
       for (int64_t term = 0; term < terms; term += kTermsAtATime) {
@@ -237,7 +227,7 @@ void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   auto* to = static_cast<float*>(args.prepared);
   for (int64_t group = 0; group < problem.groups; ++group) {
-    for_each_tile(problem, form_of(args.step).pooled, [&](int64_t map, int64_t tile_maps) {
+    for_each_map_tile(problem, most_maps(form_of(args.step).pooled), [&](int64_t map, int64_t tile_maps) {
       const float* w = args.w + (group * problem.maps_per_group() + map) * problem.terms();
       for (int64_t c = 0; c < problem.channels_per_group(); ++c) {
         for (int64_t s = 0; s < problem.s; ++s) {

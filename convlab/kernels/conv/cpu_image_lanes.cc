@@ -70,16 +70,6 @@ Cut cut_of(const ConvStep& step, int threads) {
   return cut;
 }
 
-/// The maps of a group are summed in tiles of nearly equal size: calls body(first map, maps) for each.
-template <class Body>
-void for_each_tile(const ConvProblem& problem, bool pooled, const Body& body) {
-  const int64_t maps = problem.maps_per_group(), tiles = ceil_div(maps, most_lane_maps(pooled));
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t first = maps * tile / tiles;
-    body(first, maps * (tile + 1) / tiles - first);
-  }
-}
-
 /// One launch: the tables that all pieces share, and the pieces.
 class Launch {
  public:
@@ -129,7 +119,7 @@ class Launch {
     const int64_t pixels = rows * cut_.grid_w;
     for (int64_t run = 0; run < pixels; run += kRunPixels) {
       const int64_t count = std::min(kRunPixels, pixels - run);
-      for_each_tile(problem_, cut_.pooled, [&](int64_t map, int64_t maps) {
+      for_each_map_tile(problem_, most_lane_maps(cut_.pooled), [&](int64_t map, int64_t maps) {
         compute_run(block, group * problem_.maps_per_group() + map, maps, x, x_at_ + run, first * cut_.grid_w + run,
                     count, scratch + cut_.pixels_count);
       });
@@ -244,7 +234,7 @@ void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   auto* to = static_cast<float*>(args.prepared);
   for (int64_t group = 0; group < problem.groups; ++group) {
-    for_each_tile(problem, args.step.epilogue.pool.has_value(), [&](int64_t map, int64_t maps) {
+    for_each_map_tile(problem, most_lane_maps(args.step.epilogue.pool.has_value()), [&](int64_t map, int64_t maps) {
       const float* w = args.w + (group * problem.maps_per_group() + map) * problem.terms();
       for (int64_t c = 0; c < problem.channels_per_group(); ++c) {
         for (int64_t s = 0; s < problem.s; ++s) {

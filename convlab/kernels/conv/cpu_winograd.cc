@@ -14,6 +14,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/cpu_epilogue.h"
 #include "convlab/kernels/cpu_lanes.h"
+#include "convlab/kernels/cpu_tiles.h"
 #include "convlab/kernels/cpu_winograd.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/tensor/layout.h"
@@ -55,16 +56,6 @@ Cut cut_of(const ConvStep& step, int threads) {
   return cut;
 }
 
-/// The maps of a group are summed in tiles of nearly equal size: calls body(first map, maps) for each.
-template <class Body>
-void for_each_tile(const ConvProblem& problem, const Body& body) {
-  const int64_t maps = problem.maps_per_group(), tiles = ceil_div(maps, most_lane_maps(false));
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t first = maps * tile / tiles;
-    body(first, maps * (tile + 1) / tiles - first);
-  }
-}
-
 /// One launch: the tables that all pieces share, and the pieces.
 class Launch {
  public:
@@ -101,7 +92,7 @@ class Launch {
     }
     for (int64_t run = 0; run < rows * cut_.tiles; run += kRunTiles) {
       const int64_t count = std::min(kRunTiles, rows * cut_.tiles - run);
-      for_each_tile(problem_, [&](int64_t map, int64_t maps) {
+      for_each_map_tile(problem_, most_lane_maps(false), [&](int64_t map, int64_t maps) {
         compute_run(block, group * problem_.maps_per_group() + map, maps, points, first * cut_.tiles + run, run, count,
                     sums);
       });
@@ -204,7 +195,7 @@ void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
   const int64_t terms = problem.channels_per_group() * problem.r;
   for (int64_t group = 0; group < problem.groups; ++group) {
-    for_each_tile(problem, [&](int64_t map, int64_t maps) {
+    for_each_map_tile(problem, most_lane_maps(false), [&](int64_t map, int64_t maps) {
       const int64_t first = group * problem.maps_per_group() + map;
       float* const to = static_cast<float*>(args.prepared) + first * terms * kWinogradPoints;
       for (int64_t m = 0; m < maps; ++m) {
