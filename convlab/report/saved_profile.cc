@@ -67,4 +67,10 @@ std::string SavedProfile::forced_kernel() const {
   return command.substr(begin, command.find(' ', begin) - begin);
 }
 
+double SavedProfile::wall_s() const {
+  double sum = 0;
+  for (const BillLine& line : bill) sum += line.seconds;
+  return sum;
+}
+
 }  // namespace convlab

@@ -26,6 +26,9 @@ struct SavedProfile {
 
   /// The convolution kernel that was asked for, "cuda.basic"; "" where the plan chose.
   std::string forced_kernel() const;
+
+  /// The sum of the bill: the wall time of the whole run.
+  double wall_s() const;
 };
 
 /// Error(bad_input) with the place and the member that is wrong.

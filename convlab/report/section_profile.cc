@@ -13,6 +13,7 @@ namespace convlab {
 namespace {
 
 constexpr double kMost = 0.9;
+constexpr double kVisible = 0.01;  // of a bill
 
 /// The layers that caused a row, the longest first.
 std::string parts_of(const SummaryRow& row) {
@@ -20,7 +21,9 @@ std::string parts_of(const SummaryRow& row) {
   for (const auto& [name, ns] : row.parts_ns) parts.emplace_back(ns, name);
   std::ranges::stable_sort(parts, std::greater(), &std::pair<int64_t, std::string>::first);
   std::string text;
-  for (const auto& [ns, name] : parts) text += (text.empty() ? "" : ", ") + name;
+  for (const auto& [ns, name] : parts) {
+    if (!name.empty()) text += (text.empty() ? "" : ", ") + name;
+  }
   return text;
 }
 
@@ -120,7 +123,9 @@ void add_bill(Page& page, const Contents& contents) {
   headings.emplace_back("what would shorten it");
   Table table("The parts of the wall time", headings);
   Page::Json series = Page::Json::array();
+  std::vector<double> rest(bills.size(), 0.0);  // ms of parts too short to be seen in the chart
   for (const std::string& part : parts) {
+    bool visible = false;
     Page::Json values = Page::Json::array();
     std::vector<Cell> row{text_cell(part)};
     std::string remedy;
@@ -129,12 +134,18 @@ void add_bill(Page& page, const Contents& contents) {
       const double seconds = line == bill->bill.end() ? 0 : line->seconds;
       if (line != bill->bill.end() && remedy.empty()) remedy = line->remedy;
       values.push_back(seconds * 1e3);
+      visible |= seconds >= kVisible * bill->wall_s();
       row.push_back(number_cell(duration(seconds * 1e3)));
     }
-    series.push_back({{"name", part}, {"values", values}});
+    if (visible) {
+      series.push_back({{"name", part}, {"values", values}});
+    } else {
+      for (size_t i = 0; i < rest.size(); ++i) rest[i] += values[i].get<double>();
+    }
     row.push_back({.html = escaped(remedy), .kind = "long"});
     table.row(std::move(row));
   }
+  series.push_back({{"name", "parts below 1 %"}, {"values", rest}});
   constexpr int kBarHeight = 60, kFrame = 190;
   const std::string chart =
       page.chart("Where the wall time of a whole run goes", kFrame + kBarHeight * static_cast<int>(bills.size()),
