@@ -9,8 +9,9 @@ namespace convlab {
 namespace {
 
 /// Best first, where order of rungs is not what one wants. A kernel that is not named here comes after these.
-constexpr std::string_view kPreferred[] = {"cpu.winograd",    "cpu.image_lanes",         "cpu.direct",
-                                           "cpu.im2col_gemm", "cuda.tensor_core_3xtf32", "cuda.register_tile"};
+constexpr std::string_view kPreferred[] = {
+    "cpu.winograd",    "cpu.image_lanes",         "cpu.direct",        "cuda.tensor_core_3xfp16",
+    "cpu.im2col_gemm", "cuda.tensor_core_3xtf32", "cuda.register_tile"};
 
 bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.math <= wanted; }
 
