@@ -27,6 +27,15 @@ void refuse_the_impossible(const ConvKernel& kernel, const ConvStep& step, const
       kernel.info.name, to_text(step.problem), milliseconds, floor.seconds * 1e3, name_of(floor.limit));
 }
 
+/// The device's time for a launch is part of what the host saw; two clocks never agree to the last per cent.
+void refuse_clocks_that_disagree(const Record& record) {
+  constexpr double kTolerance = 1.02;
+  if (record.hot_ms.median <= record.op_ms.median * kTolerance) return;
+  throw wrong_result(
+      "{} on {}: {:.4f} ms by the device's clock, which is more than the {:.4f} ms around it by the host's",
+      record.kernel, record.problem, record.hot_ms.median, record.op_ms.median);
+}
+
 }  // namespace
 
 Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
@@ -58,6 +67,7 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
     return bench.run().device_ms;
   });
   record.after = machine_state(caps);
+  refuse_clocks_that_disagree(record);
 
   const double bytes = step.problem.compulsory_bytes(static_cast<int64_t>(size_of(step.input)), sizeof(float));
   refuse_the_impossible(kernel, step, ceilings, bytes, record.hot_ms.min);
