@@ -64,6 +64,7 @@ const Deliverable& deliverable(const Report& report, const std::string& words) {
 bool has_charts() { return !embedded_file("chart.min.js").empty(); }
 
 TEST(ReportPage, WithoutMeasurementsSaysWhatMakesThem) {
+  if (!has_cuda_kernels()) GTEST_SKIP() << "this build has no CUDA kernels, of which the report tells";
   const Report report = make_report(small_input());
   for (const char* words : {"(m1.1)", "(m1.2)", "(m2.1;", "(m3.1;", "(m4.1;", "(final;", "Kernels that together",
                             "API calls that", "own kernel", "Op Times of every", "ladder", "wall time"}) {
@@ -111,6 +112,7 @@ TEST(ReportPage, IsSelfContained) {
 }
 
 TEST(ReportPage, ShowsTimesGainsAndCode) {
+  if (!has_cuda_kernels()) GTEST_SKIP() << "this build has no CUDA kernels, of which the report tells";
   ReportInput input = small_input();
   input.evidence.records = all_records();
   for (Record& record : input.evidence.records) {
@@ -170,6 +172,7 @@ TEST(ReportPage, RunsOfTheCourseAreShownAsTheyPrinted) {
 }
 
 TEST(ReportPage, CountersStandWithTheirKernel) {
+  if (!has_cuda_kernels()) GTEST_SKIP() << "this build has no CUDA kernels, of which the report tells";
   ReportInput input = small_input();
   input.evidence.counters.push_back({.kernel = "cuda.basic", .model = "fa19", .device = "NVIDIA H200"});
   SavedCounters& counters = input.evidence.counters[0];

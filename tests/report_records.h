@@ -1,11 +1,19 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "convlab/kernels/registry.h"
 #include "convlab/measure/record.h"
 
 namespace convlab {
+
+/// Whether this build has the ladder: for a GPU, or executed on the host.
+inline bool has_cuda_kernels() {
+  return std::ranges::any_of(conv_kernels(),
+                             [](const ConvKernel& kernel) { return kernel.info.device != DeviceKind::cpu; });
+}
 
 /// A made-up Record of a GPU kernel that takes `ms`, known well.
 inline Record some_record(const std::string& kernel, const std::string& problem, double ms = 1,

@@ -23,7 +23,8 @@ File open(const std::filesystem::path& path, const char* mode) {
 
 void write_all(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
   File file = open(path, "wb");
-  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+  // An empty span may be a null pointer, which fwrite must not be given.
+  const bool written = bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
   if (std::fflush(file.get()) != 0 || !written) {
     throw bad_input("{}: cannot write: {}", path.string(), std::strerror(errno));
   }
@@ -46,7 +47,7 @@ std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit)
     throw bad_input("{}: {} bytes; at most {} are read", path.string(), size, limit);
   }
   std::vector<uint8_t> bytes(size);
-  if (std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
+  if (!bytes.empty() && std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
     throw bad_input("{}: cannot read all of its {} bytes", path.string(), size);
   }
   return bytes;
