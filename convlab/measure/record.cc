@@ -129,7 +129,9 @@ Json to_json(const Record& record) {
   return json;
 }
 
-Ceilings ceilings_from_json(const Json& json, const std::string& place) { return read_ceilings(JsonMembers(json, place)); }
+Ceilings ceilings_from_json(const Json& json, const std::string& place) {
+  return read_ceilings(JsonMembers(json, place));
+}
 
 Machine machine_from_json(const JsonMembers& from) {
   Machine machine;
