@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <future>
 
 #include "app/output.h"
 #include "app/progress.h"
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
 #include "convlab/device/thread_pool.h"
@@ -17,10 +17,6 @@
 
 namespace convlab::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 /// The side of the images that the model takes; `wanted` is --size, 0 where it was not given.
 int64_t image_side(const Graph& graph, int64_t wanted) {

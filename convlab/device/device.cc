@@ -1,7 +1,6 @@
 #include "convlab/device/device.h"
 
-#include <chrono>
-
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/device/cpu.h"
@@ -24,10 +23,10 @@ std::string_view name_of(DeviceKind kind) {
 
 double Stream::time(const std::function<void()>& work) {
   synchronize();
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   work();
   synchronize();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return seconds_since(begin);
 }
 
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options) {

@@ -1,18 +1,14 @@
 #include "convlab/measure/bench.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
+#include "convlab/base/clock.h"
 #include "convlab/tensor/tensor.h"
 #include "convlab/verify/fills.h"
 
 namespace convlab {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 Buffer uploaded(Device& device, Stream& stream, const Tensor& tensor) {
   Buffer buffer = device.allocate(tensor.bytes());

@@ -1,6 +1,6 @@
 #include "convlab/measure/compare.h"
 
-#include <chrono>
+#include "convlab/base/clock.h"
 
 namespace convlab {
 
@@ -36,7 +36,6 @@ Comparison compare_series(std::vector<double> first, std::vector<double> second)
 
 Comparison compare_interleaved(const Effort& effort, const std::function<double()>& first,
                                const std::function<double()>& second) {
-  using Clock = std::chrono::steady_clock;
   constexpr int kBetweenLooks = 5;
   std::vector<double> of_first, of_second;
   const auto begin = Clock::now();
@@ -48,7 +47,7 @@ Comparison compare_interleaved(const Effort& effort, const std::function<double(
     of_second.push_back(b / 2);
     const auto count = static_cast<int>(of_first.size());
     if (count < effort.least) continue;
-    if (count >= effort.most || std::chrono::duration<double>(Clock::now() - begin).count() >= effort.seconds) break;
+    if (count >= effort.most || seconds_since(begin) >= effort.seconds) break;
     if (count % kBetweenLooks != 0) continue;
     const Comparison now = compare_series(of_first, of_second);
     if (now.interval.high - now.interval.low <= 2 * effort.spread) break;

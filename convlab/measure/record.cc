@@ -49,7 +49,7 @@ MachineState read_state(const JsonMembers& from) {
   from.read("temperature_c", state.temperature_c);
   from.read("power_w", state.power_w);
   from.read("load", state.load);
-  if (from.has("throttle")) from.read("throttle", state.throttle);
+  from.read_if_there("throttle", state.throttle);
   return state;
 }
 
@@ -151,8 +151,8 @@ Record record_from_json(const Json& json, const std::string& place) {
   record.device = from.choice("device", {DeviceKind::cpu, DeviceKind::cuda, DeviceKind::simt});
   from.read("math", record.math);
   from.read("rung", record.rung);
-  if (from.has("tuning")) from.read("tuning", record.tuning);
-  if (from.has("choice")) from.read("choice", record.choice);
+  from.read_if_there("tuning", record.tuning);
+  from.read_if_there("choice", record.choice);
   record.cold_ms = read_summary(from, "cold_ms");
   record.hot_ms = read_summary(from, "hot_ms");
   record.op_ms = read_summary(from, "op_ms");

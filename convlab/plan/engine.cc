@@ -1,10 +1,10 @@
 #include "convlab/plan/engine.h"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "convlab/base/checked.h"
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/plan/simplify.h"
 #include "convlab/plan/split.h"
@@ -22,10 +22,6 @@ constexpr size_t kPlansKept = 4;
 
 /// Whether kernels of this device may read and write the caller's arrays as they are.
 bool reads_host_memory(const Device& device) { return device.caps().kind == DeviceKind::cpu; }
-
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
 
 int64_t bytes_of(const Shape& shape, ElementType type) {
   return checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
@@ -210,7 +206,7 @@ void Engine::prepare(Ready& ready) {
   for (const PlanStep& step : ready.plan.steps) {
     ready.prepared.push_back(step.prepared_bytes > 0 ? device_.allocate(step.prepared_bytes) : Buffer());
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   for (size_t i = 0; i < ready.plan.steps.size(); ++i) {
     visit(
         ready, i, nullptr, nullptr,
@@ -273,7 +269,7 @@ void Engine::visit(Ready& ready, size_t i, const void* input, void* output, OnCo
 void Engine::launch(Ready& ready, const void* input, void* output, std::vector<double>* seconds) {
   for (size_t i = 0; i < ready.plan.steps.size(); ++i) {
     if (seconds != nullptr) stream_->synchronize();
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     const PlanStep& step = ready.plan.steps[i];
     const Observed part(options_.observer, {Stage::step, step.name, step.kernel_name()});
     visit(

@@ -1,16 +1,12 @@
 #include "convlab/profile/overhead.h"
 
-#include <chrono>
 #include <vector>
 
+#include "convlab/base/clock.h"
 #include "convlab/measure/summary.h"
 
 namespace convlab {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 double kernel_seconds(const Recording& recording) {
   int64_t sum_ns = 0;

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <chrono>
+
+namespace convlab {
+
+/// What durations are taken with: it never goes back.
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+}  // namespace convlab
