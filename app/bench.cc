@@ -106,6 +106,13 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
   return kernels;
 }
 
+/// The plain step, or one from and to the layout that the kernel knows if it takes nothing else.
+ConvStep step_for(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps) {
+  const ConvStep plain{.problem = problem};
+  const ConvStep inside{.problem = problem, .input_layout = kernel.layout, .output_layout = kernel.layout};
+  return kernel.refuses(plain, caps) && !kernel.refuses(inside, caps) ? inside : plain;
+}
+
 /// Why a kernel is not timed; nullopt: it fits, and was just seen to be right. Libraries are taken as they are.
 Refusal why_not(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle, bool& wrong) {
   if (const Refusal refusal = kernel.refuses(step, device.caps())) return refusal;
@@ -244,14 +251,17 @@ void bench(const BenchOptions& options, Output& output) {
   Oracle oracle(static_cast<int>(options.compute.threads));
   Table table(output, kernels);
   for (const ConvProblem& problem : problems) {
-    const ConvStep step{.problem = problem};
-    BenchArrays arrays(*device, step);
+    BenchArrays plain_arrays(*device, {.problem = problem});
     std::vector<Record> records;
     if (!options.sweep && other == nullptr) table.begin(problem, ceilings);
     for (const ConvKernel* kernel : kernels) {
+      const ConvStep step = step_for(*kernel, problem, device->caps());
       Refusal refusal = why_not(*kernel, step, *device, oracle, wrong);
       if (!refusal && options.sweep && kernel->tunables.empty()) refusal = "declares no tunables";
       if (!refusal && other != nullptr) refusal = why_not(*other, step, *device, oracle, wrong);
+      std::optional<BenchArrays> own_arrays;
+      if (!refusal && step.input_layout != Layout::plain) own_arrays.emplace(*device, step);
+      BenchArrays& arrays = own_arrays ? *own_arrays : plain_arrays;
       if (refusal) {
         table.refused(*kernel, *refusal);
       } else if (options.sweep) {

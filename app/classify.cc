@@ -10,6 +10,7 @@
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
+#include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/measure/summary.h"
 #include "convlab/model/zoo.h"
@@ -41,6 +42,13 @@ int64_t image_side(const Graph& graph, int64_t wanted) {
   return side;
 }
 
+/// Whether images are left as they are for the device to scale.
+bool leaves_scaling(const ClassifyOptions& options) {
+  if (options.scaling != Scaling::chosen) return options.scaling == Scaling::device;
+  const std::string& device = options.compute.device;
+  return device.starts_with("cuda") || (device == "auto" && cuda_present());
+}
+
 /// A model's file, read: the graph, and the side of the images that it takes.
 struct ModelFile {
   std::shared_ptr<Graph> graph;
@@ -60,6 +68,7 @@ struct Reading {
            }).share();
     images = std::async(std::launch::async, [&options, model = model, data = data] {
       const int64_t side = model.get().side;
+      if (leaves_scaling(options)) return data.get().images.clone();
       ThreadPool threads(static_cast<int>(options.compute.threads));
       return resized(data.get().images, side, threads);
     });
@@ -67,7 +76,7 @@ struct Reading {
 
   std::shared_future<ModelFile> model;
   std::shared_future<Dataset> data;
-  std::future<Tensor> images;  ///< of the model's side
+  std::future<Tensor> images;  ///< of the model's side, or as they are
 };
 
 /// The plan's step over all images: the plan is that of one batch of `batch`.
@@ -79,29 +88,34 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) 
                     .flops = step.flops() * batches};
   if (const ConvStep* conv = step.conv_step()) {
     ConvProblem problem = conv->problem;
+    layer.bytes = batches * static_cast<double>(layout_bytes(problem.input_shape(), conv->input_layout, conv->input) +
+                                                layout_bytes(conv->output_shape(), conv->output_layout)) +
+                  4.0 * static_cast<double>(problem.filter_count());
     problem.n = images;
     layer.problem = to_text(problem);
     layer.math = step.conv->info.math;
-    layer.bytes = static_cast<double>(problem.input_count()) * static_cast<double>(size_of(conv->input)) +
-                  4.0 * static_cast<double>(problem.filter_count()) +
-                  4.0 * static_cast<double>(element_count(conv->output_shape())) * batches;
   } else if (const OpStep* op = step.op_step()) {
-    double bytes = 4.0 * static_cast<double>(element_count(op->output)) * batches;
+    layer.math = step.op->math;
+    const ElementType output = std::holds_alternative<ScaleOp>(op->op) ? ElementType::u8 : ElementType::f32;
+    layer.bytes = batches * static_cast<double>(layout_bytes(op->output, op->output_layout, output));
     for (size_t i = 0; i < op->inputs.size(); ++i) {
       const bool constant = i < op->constant.size() && op->constant[i];
-      const auto size = static_cast<double>(i == 0 ? size_of(op->input) : sizeof(float));
-      bytes += static_cast<double>(element_count(op->inputs[i])) * size * (constant ? 1.0 : batches);
+      const bool plain = i > 0 || op->input_layout == Layout::plain;
+      const auto bytes =
+          static_cast<double>(plain ? layout_bytes(op->inputs[i], Layout::plain, i == 0 ? op->input : ElementType::f32)
+                                    : layout_bytes(op->written, op->input_layout));
+      layer.bytes += bytes * (constant ? 1.0 : batches);
     }
-    layer.bytes = bytes;
   }
   return layer;
 }
 
 }  // namespace
 
-Classifier load_classifier(const ClassifyOptions& options, StageObserver* observer) {
+std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, StageObserver* observer) {
   const Clock::time_point begin = Clock::now();
-  Classifier loaded;
+  auto classifier = std::make_unique<Classifier>();
+  Classifier& loaded = *classifier;
   Reading reading(options);
   loaded.device = options.compute.open(observer);
   Graph graph = [&] {
@@ -123,19 +137,32 @@ Classifier load_classifier(const ClassifyOptions& options, StageObserver* observ
     loaded.images = reading.images.get();
   }
 
+  // Over the bus to a GPU, labels and originals are less than scores and scaled images.
+  loaded.finds_labels = loaded.device->caps().kind == DeviceKind::cuda;
   const EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
                              .batch = options.batch,
-                             .observer = observer};
+                             .observer = observer,
+                             .scale_to = reading.model.get().side,
+                             .labels = loaded.finds_labels,
+                             .pipelined = options.pipelined};
   const std::string name = graph.name;
   loaded.engine = std::make_unique<Engine>(std::move(graph), loaded.images.shape(), *loaded.device, engine);
   constexpr auto kClasses = static_cast<int64_t>(kFashionMnistClasses.size());
-  const Shape scores = loaded.engine->output_shape(count);
+  const Shape scores = loaded.engine->scores_shape(count);
   if (scores.empty() || scores[0] != count || element_count(scores) != count * kClasses) {
     throw bad_input("{}: gives {} for {} images, not a score for each of {} classes", name, to_text(scores), count,
                     kClasses);
   }
+  {
+    const Observed part(observer, {Stage::memory});
+    loaded.locked_images = loaded.device->page_lock(loaded.images.raw(), loaded.images.bytes());
+  }
   loaded.load_seconds = seconds_since(begin);
-  return loaded;
+  return classifier;
+}
+
+std::vector<int> Classifier::found(std::span<const float> output) const {
+  return finds_labels ? labels_of_places(output) : labels_of(output, static_cast<int64_t>(output.size()) / count());
 }
 
 double accuracy_of(const std::vector<int>& found, const Classifier& classifier) {
@@ -147,10 +174,11 @@ double accuracy_of(const std::vector<int>& found, const Classifier& classifier) 
 Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer) {
   Engine& engine = *classifier.engine;
   const int64_t count = classifier.count();
-  const int64_t classes = element_count(engine.output_shape(count)) / count;
+  const int64_t outputs = element_count(engine.output_shape(count)) / count;  // of an image
   const int64_t image_bytes = classifier.images.count() / count;
   const auto* images = classifier.images.values<uint8_t>().data();
-  std::vector<float> scores(static_cast<size_t>(count * classes));
+  std::vector<float> output(static_cast<size_t>(count * outputs));
+  const Buffer locked = classifier.device->page_lock(output.data(), output.size() * sizeof(float));
   const size_t steps = engine.plan().steps.size();
 
   // With somebody watching, a host's work is handed over batch by batch, which is what the engine does, too.
@@ -160,12 +188,12 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
 
   // Memory is taken and code loaded once, outside of the timing. One batch does that; a GPU needs all of them to reach
   // its clock rate, and is fast.
-  engine.run(images, on_host ? std::min(engine.batch(), count) : count, scores.data());
+  engine.run(images, on_host ? std::min(engine.batch(), count) : count, output.data());
   engine.observe(nullptr);
 
   const Observed part(observer, {Stage::passes});
 
-  std::vector<double> network_seconds;
+  std::vector<double> network_seconds, device_network_seconds;
   std::vector<std::vector<double>> step_seconds(steps);
   std::vector<int> labels;
   for (int64_t pass = 0; pass < repeat; ++pass) {
@@ -174,7 +202,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
       for (int64_t begin = 0; begin < count; begin += piece) {
         const int64_t n = std::min(piece, count - begin);
         const uint8_t* from = images + begin * image_bytes;
-        float* to = scores.data() + begin * classes;
+        float* to = output.data() + begin * outputs;
         if (timed) {
           const std::vector<double> seconds = engine.run_timed(from, n, to);
           for (size_t i = 0; i < steps; ++i) sums[i] += seconds[i];
@@ -186,15 +214,22 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
     };
     // Waiting for a GPU after each step costs time that the whole network must not be charged with; on a host nothing
     // is waited for, and one pass gives both.
-    if (!on_host) run(true);
+    if (!on_host) {
+      run(true);
+      device_network_seconds.push_back(engine.time_on_device(images, count, output.data()));
+    }
     const Clock::time_point begin = Clock::now();
     run(on_host);
-    labels = labels_of(scores, classes);
+    labels = classifier.found(output);
     network_seconds.push_back(seconds_since(begin));
     for (size_t i = 0; i < steps; ++i) step_seconds[i].push_back(sums[i]);
   }
 
-  Classification result{.network_seconds = median(network_seconds)};
+  // On a host, images in memory are on the device.
+  Classification result{
+      .network_seconds = median(network_seconds),
+      .device_network_seconds = median(on_host ? network_seconds : device_network_seconds),
+  };
   result.accuracy = accuracy_of(labels, classifier);
   result.labels = std::move(labels);
   for (size_t i = 0; i < steps; ++i) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@
 
 namespace convlab::app {
 
+/// Where images are scaled to the side that the model takes: on the host while they are loaded, or on the device as the
+/// network's first step, which takes fewer bytes over the bus to a GPU.
+enum class Scaling { chosen, host, device };
+
 /// The main job, classifying Fashion-MNIST with one model, as `run` and the course's commands share it.
 struct ClassifyOptions {
   std::string model = "fa19";
@@ -24,24 +29,31 @@ struct ClassifyOptions {
   int64_t side = 0;  ///< to which images are scaled; 0: what the model takes
   ComputeOptions compute;
   PlanMode plan = PlanMode::fused;
-  int64_t batch = 0;  ///< 0: the engine's choice
+  int64_t batch = 0;                  ///< 0: the engine's choice
+  Scaling scaling = Scaling::chosen;  ///< chosen: on the device if that is a GPU
+  bool pipelined = true;              ///< see EngineOptions
 };
 
 /// Everything that is there before the first image is classified.
 struct Classifier {
   std::string course_model;  ///< "ece408"
-  Tensor images;             ///< uint8, N x 1 x side x side
+  Tensor images;             ///< uint8, N x 1 x side x side: of the model's side, or originals where the device scales
   std::vector<uint8_t> labels;
   std::unique_ptr<Device> device;
+  Buffer locked_images;  ///< while it is there, the images keep their place in memory
   std::unique_ptr<Engine> engine;
+  bool finds_labels = false;  ///< the engine gives a label an image, not scores
   double load_seconds = 0;
 
   int64_t count() const { return images.shape()[0]; }
+
+  /// The classes that the engine's output stands for. Error(wrong_result) where the network computes NaN.
+  std::vector<int> found(std::span<const float> output) const;
 };
 
 /// Loads model and data, plans and packs weights. All that can be wrong with the input is found here. `observer` may be
 /// null; the engine keeps it.
-Classifier load_classifier(const ClassifyOptions& options, StageObserver* observer = nullptr);
+std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, StageObserver* observer = nullptr);
 
 /// One step of the plan over all images.
 struct LayerResult {
@@ -54,9 +66,10 @@ struct LayerResult {
 };
 
 struct Classification {
-  double accuracy = 0;         ///< right answers / images
-  double network_seconds = 0;  ///< images in memory to labels
-  std::vector<int> labels;     ///< the class of each image, as the network sees it
+  double accuracy = 0;                ///< right answers / images
+  double network_seconds = 0;         ///< images in the host's memory to labels there
+  double device_network_seconds = 0;  ///< images in the device's memory to labels (or scores) there, by its own clock
+  std::vector<int> labels;            ///< the class of each image, as the network sees it
   std::vector<LayerResult> layers;
 };
 

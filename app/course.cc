@@ -83,19 +83,19 @@ void run_script(const Script& script, CourseOptions& options, Output& output) {
     throw unavailable("{}: this build has no {}, the library whose convolution it runs; see 'convlab list kernels'",
                       script.name, script.kernel);
   }
-  Classifier classifier = load_classifier(options.classify);
+  const std::unique_ptr<Classifier> classifier = load_classifier(options.classify);
   const bool announced_first = options.semester == "fa17" && script.announced_in_fa17;
   if (announced_first) output.print("{}", kNewInference);
   output.print("{}{}", kLoadingData, kLoadingModel);
   if (!announced_first && !script.library) output.print("{}", kNewInference);
-  const Classification result = classify(classifier, 1);
+  const Classification result = classify(*classifier, 1);
   if (script.library) {
     print_eval_metric(output, result);
   } else {
     print_op_times(output, result);
-    print_correctness(output, result, classifier.course_model);
+    print_correctness(output, result, classifier->course_model);
   }
-  output.json(to_json(options.classify, classifier, result, output));
+  output.json(to_json(options.classify, *classifier, result, output));
 }
 
 template <const Script& script>

@@ -57,6 +57,7 @@ Json to_json(const ClassifyOptions& options, const Classifier& classifier, const
           {"layers", std::move(layers)},
           {"foldings", std::move(foldings)},
           {"network_s", result.network_seconds},
+          {"device_network_s", result.device_network_seconds},
           {"load_s", classifier.load_seconds},
           {"total_s", usage.elapsed_s},
           {"user_s", usage.user_s},

@@ -27,7 +27,8 @@ void infer(const InferOptions& options, Output& output) {
   Graph graph = load_model(options.model);
   const Tensor input = parse_npy(read_file(options.input), options.input);
   const ElementType type = input.type() == ElementType::u8 ? ElementType::u8 : ElementType::f32;
-  const EngineOptions engine_options{.plan = options.compute.plan_options(PlanMode::fused, type)};
+  const EngineOptions engine_options{.plan = options.compute.plan_options(PlanMode::fused, type),
+                                     .pipelined = false};  // it runs once
   Engine engine(std::move(graph), input.shape(), *device, engine_options);
   const Tensor result = engine.run(input);
   write_file(options.output, to_npy(result));

@@ -15,7 +15,6 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/device/cuda.h"
-#include "convlab/plan/labels.h"
 #include "convlab/profile/counters.h"
 #include "convlab/profile/nvprof.h"
 #include "convlab/profile/recorder.h"
@@ -43,44 +42,49 @@ std::unique_ptr<Recorder> make_recorder(const std::string& device) {
 class Program {
  public:
   Program(const ProfileOptions& options, Recorder& recorder)
-      : recorder_(recorder), classifier_(load_classifier(options.run.classify, &recorder)) {
-    const int64_t count = classifier_.count();
-    scores_.resize(static_cast<size_t>(element_count(classifier_.engine->output_shape(count))));
+      : recorder_(recorder), classifier_(load_classifier(one_after_another(options.run.classify), &recorder)) {
+    output_.resize(static_cast<size_t>(element_count(classifier_->engine->output_shape(classifier_->count()))));
     for (int64_t pass = 0; pass < options.run.repeat; ++pass) {
       run_network();
       const Observed part(&recorder_, {Stage::labels});
-      accuracy_ = accuracy_of(labels_of(scores_, static_cast<int64_t>(scores_.size()) / count), classifier_);
+      accuracy_ = accuracy_of(classifier_->found(output_), *classifier_);
     }
   }
 
   void run_network() {
-    classifier_.engine->run(classifier_.images.values<uint8_t>().data(), classifier_.count(), scores_.data());
+    classifier_->engine->run(classifier_->images.values<uint8_t>().data(), classifier_->count(), output_.data());
   }
 
-  const Classifier& classifier() const { return classifier_; }
+  const Classifier& classifier() const { return *classifier_; }
   double accuracy() const { return accuracy_; }
 
   /// The GPU's counters, of one more pass.
   Utilisation counters() {
-    if (classifier_.device->caps().kind != DeviceKind::cuda) {
+    if (classifier_->device->caps().kind != DeviceKind::cuda) {
       return {.kernels = {}, .refusal = "only GPUs have them; give --device cuda"};
     }
-    classifier_.engine->observe(&recorder_);
+    classifier_->engine->observe(&recorder_);
     recorder_.start();
     run_network();
     const Recording recording = recorder_.stop();
-    classifier_.engine->observe(nullptr);
+    classifier_->engine->observe(nullptr);
     return take_counters(recording, [this] { run_network(); });
   }
 
   ProfilingCheck check() {
-    return check_profiling(*classifier_.engine, recorder_, [this] { run_network(); });
+    return check_profiling(*classifier_->engine, recorder_, [this] { run_network(); });
   }
 
  private:
+  /// Each copy and each launch by itself, so that a profile's rows can be told apart, and compared with passes without it.
+  static ClassifyOptions one_after_another(ClassifyOptions options) {
+    options.pipelined = false;
+    return options;
+  }
+
   Recorder& recorder_;
-  Classifier classifier_;
-  std::vector<float> scores_;
+  std::unique_ptr<Classifier> classifier_;
+  std::vector<float> output_;
   double accuracy_ = 0;
 };
 

@@ -53,6 +53,7 @@ TEST(CliRun, JsonHoldsEveryFigure) {
   EXPECT_EQ(json["plan"], "fused");
   EXPECT_EQ(json["threads"], 1);
   EXPECT_GT(json["network_s"], 0);
+  EXPECT_EQ(json["device_network_s"], json["network_s"]) << "a host's memory is the device's";
   EXPECT_GT(json["load_s"], 0);
   EXPECT_GT(json["total_s"].get<double>(), json["load_s"].get<double>() + json["network_s"].get<double>());
   EXPECT_GT(json["max_rss_kb"], 1000);
@@ -78,6 +79,8 @@ TEST(CliRun, TheWayOfComputingDoesNotChangeTheAnswer) {
                                                    {"--plan", "folded"},
                                                    {"--kernel", "cpu.reference"},
                                                    {"--kernel", "cpu.im2col_gemm", "--plan", "layers"},
+                                                   {"--scale", "device"},
+                                                   {"--scale", "host", "--plan", "layers"},
                                                    {"--batch", "7"},
                                                    {"--threads", "3", "--batch", "1"}};
   for (std::vector<std::string> way : ways) {

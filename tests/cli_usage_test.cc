@@ -75,6 +75,7 @@ TEST(CliUsage, ValuesAreWholeAndInRange) {
   expect_usage_error({"run", "--math", "fp31"}, {"--math", "fp32"});
   expect_usage_error({"run", "--plan", "wide"}, {"--plan", "fused"});
   expect_usage_error({"run", "--split", "both"}, {"--split"});
+  expect_usage_error({"run", "--scale", "gpu"}, {"--scale", "host, device"});
   expect_usage_error({"run", "-n"}, {"--images"});
   expect_usage_error({"run", "-n", "1", "-n", "2"}, {"--images"});
   expect_usage_error({"m2.1", "-5"}, {"-5"});

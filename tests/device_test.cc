@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "convlab/device/cpu.h"
+#include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
 #include "tests/errors.h"
 
@@ -42,6 +43,41 @@ TEST(CpuDevice, MemoryIsAlignedAndCopied) {
     stream->download(back.data(), buffer.data(), bytes);
     EXPECT_EQ(back, std::vector<uint8_t>(bytes, 0xa5));
   }
+}
+
+TEST(CpuDevice, WhatOnlyAGpuNeedsDoesNothing) {
+  const std::unique_ptr<Device> device = open_device("cpu", {.threads = 1});
+  const std::unique_ptr<Stream> stream = device->make_stream(), other = device->make_stream();
+  device->make_current();
+  stream->wait_for(*other);
+  char memory[16];
+  EXPECT_FALSE(device->page_lock(memory, sizeof memory));
+  EXPECT_EQ(stream->record([] { FAIL() << "done, though it can only be recorded"; }), nullptr);
+}
+
+TEST(CudaDevice, RepeatsWhatAStreamRecorded) {
+  if (!cuda_present()) GTEST_SKIP() << "there is no GPU";
+  const std::unique_ptr<Device> device = open_device("cuda", {});
+  const std::unique_ptr<Stream> stream = device->make_stream(), other = device->make_stream();
+  const Buffer buffer = device->allocate(4);
+  std::vector<uint8_t> back(4);
+  const Buffer locked = device->page_lock(back.data(), back.size());
+  EXPECT_TRUE(locked);
+  stream->fill(buffer.data(), 1, 4);
+  const std::unique_ptr<Replay> replay = stream->record([&] { stream->fill(buffer.data(), 7, 4); });
+  ASSERT_NE(replay, nullptr);
+  const auto content = [&] {
+    other->wait_for(*stream);
+    other->download(back.data(), buffer.data(), 4);
+    other->synchronize();
+    return back;
+  };
+  EXPECT_EQ(content(), std::vector<uint8_t>(4, 1)) << "recorded is not done";
+  replay->run();
+  EXPECT_EQ(content(), std::vector<uint8_t>(4, 7));
+  EXPECT_EQ(stream->record([&] { stream->synchronize(); }), nullptr) << "waiting cannot be recorded";
+  stream->fill(buffer.data(), 3, 4);
+  EXPECT_EQ(content(), std::vector<uint8_t>(4, 3)) << "and the stream works on";
 }
 
 TEST(CpuDevice, MoreMemoryThanThereIsIsRefused) {

@@ -31,13 +31,14 @@ std::vector<float> random_values(int64_t count, uint64_t seed) {
 
 /// C = A * B by gemm(), its scratch filled with NaN.
 std::vector<float> product(int64_t m, int64_t n, int64_t k, const std::vector<float>& a, const std::vector<float>& b,
-                           ThreadPool& threads) {
+                           ThreadPool& threads, bool backwards = false) {
   std::vector<float> packed(static_cast<size_t>(packed_b_count(k, n)) + 16), c(static_cast<size_t>(m * n), NAN);
   std::vector<float> workspace(static_cast<size_t>(gemm_workspace_count(m, n, k)), NAN);
   // Packed B is read by aligned loads.
   float* aligned = packed.data() + (64 - reinterpret_cast<uintptr_t>(packed.data()) % 64) % 64 / sizeof(float);
   pack_b(b.data(), k, n, false, 1, aligned, threads);
-  gemm({.m = m, .n = n, .k = k, .a = a.data(), .packed_b = aligned, .c = c.data()}, workspace.data(), threads);
+  gemm({.m = m, .n = n, .k = k, .a = a.data(), .packed_b = aligned, .c = c.data(), .backwards = backwards},
+       workspace.data(), threads);
   return c;
 }
 
@@ -75,6 +76,7 @@ TEST_P(CpuGemm, SameBitsWhateverTheBatchAndTheThreads) {
   for (const int64_t m : {1, 2, 7, 16, 17, 70}) {
     const std::vector<float> some = product(m, kN, kK, a, b, three);
     EXPECT_EQ(some, std::vector<float>(all.begin(), all.begin() + m * kN)) << m;
+    EXPECT_EQ(product(m, kN, kK, a, b, three, true), some) << m << " backwards";
   }
 }
 

@@ -511,6 +511,33 @@ TEST(Engine, GivesKernelsOfAnotherDeviceItsOwnMemory) {
   }
 }
 
+TEST(Engine, SharesOutUploadsToTheSameResult) {
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.device == DeviceKind::cuda && kernel.info.name != "cuda.test_conv") {
+      GTEST_SKIP() << "this build has real kernels for GPUs, which the test's device is not";
+    }
+  }
+  GraphBuilder builder({-1, 1, 48, 48});
+  builder.add(FlattenOp{}, {builder.max_pool(builder.conv(builder.input(), 2, 1, 3), 23)});
+  const Tensor x = images({700, 1, 48, 48});  // 6 MiB
+  const Tensor expected = run(builder.graph(), x, {.plan = {.kernel = "cpu.reference"}});
+  FarDevice device;
+  const std::vector<std::vector<int64_t>> ways{{}, {400, 200, 100}, {16, 684}, {50, 100, 100}};
+  for (const std::vector<int64_t>& chunks : ways) {
+    for (const int64_t batch : {700, 250}) {
+      EngineOptions options;
+      options.batch = batch;
+      options.chunks = chunks;
+      Engine engine(copy_of(builder.graph()), x.shape(), device, options);
+      for (int pass = 0; pass < 3; ++pass) expect_close(engine.run(x), expected, 1e-6);
+      Tensor again(ElementType::f32, expected.shape());
+      EXPECT_GT(engine.time_on_device(x.raw(), 700, again.values<float>().data()), 0);
+      expect_close(again, expected, 1e-6);
+      expect_close(engine.run(images({3, 1, 48, 48})), run(builder.graph(), images({3, 1, 48, 48}), {}), 1e-5);
+    }
+  }
+}
+
 TEST(Engine, ComputedWeightsAreEvaluatedBeforeAnythingElse) {
   GraphBuilder builder({-1, 1, 6, 6});
   const ValueId weights = builder.add(MulOp{}, {builder.constant({2, 1, 3, 3}), builder.constant({2, 1, 1, 1})});

@@ -82,7 +82,8 @@ void expect_no_overlap(const Plan& plan) {
   std::vector<Array> arrays;
   const auto output_bytes = [](const PlanStep& step) {
     const ConvStep* conv = step.conv_step();
-    return element_count(conv != nullptr ? conv->output_shape() : step.op_step()->output) * 4;
+    return conv != nullptr ? layout_bytes(conv->output_shape(), conv->output_layout)
+                           : layout_bytes(step.op_step()->output, step.op_step()->output_layout);
   };
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
@@ -329,6 +330,29 @@ TEST(Plan, LibrariesAreTakenOnlyWhenAsked) {
   GraphBuilder builder = course_network();
   EXPECT_NE(plan_of(builder).steps[0].kernel_name(), "testlib");
   EXPECT_EQ(plan_of(builder, {.kernel = "testlib"}).steps[0].kernel_name(), "testlib");
+}
+
+TEST(Plan, KeepsPairsInLanesBetweenKernelsOfBfloat16) {
+  GraphBuilder builder = course_network();
+  for (const auto& [math, kernel, layout] : {std::tuple{Math::bf16, "cpu.pairs_bf16", Layout::lane_pairs},
+                                             std::tuple{Math::bf16x2, "cpu.pairs_bf16x2", Layout::split_lane_pairs}}) {
+    const Plan plan = plan_of(builder, {.math = math, .kernel = kernel, .input = ElementType::u8}, 20);
+    EXPECT_EQ(plan.steps[0].conv_step()->output_layout, layout);
+    EXPECT_EQ(plan.steps[1].conv_step()->input_layout, layout);
+    EXPECT_EQ(plan.steps[2].op_step()->input_layout, layout);
+    EXPECT_EQ(plan.steps[2].op_step()->written, plan.steps[1].conv_step()->output_shape()) << "before the flatten";
+    EXPECT_EQ(plan.steps[2].op->math, math);
+    EXPECT_EQ(plan.steps[4].op_step()->input_layout, Layout::plain);
+    expect_no_overlap(plan);
+  }
+}
+
+TEST(Plan, LeavesOutKernelsThatTheMachineCannotRun) {
+  GraphBuilder builder = course_network();
+  const Plan plan = plan_of(builder, {.math = Math::bf16x2, .input = ElementType::u8}, 20);
+  const bool amx = !require_conv_kernel("cpu.amx_bf16x2", DeviceKind::cpu).absent();
+  EXPECT_EQ(plan.steps[0].kernel_name(), amx ? "cpu.amx_bf16x2" : "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[0].conv_step()->output_layout, amx ? Layout::split_lane_pairs : Layout::image_lanes);
 }
 
 TEST(Plan, KeepsImagesInLanesBetweenStepsOfLargeBatches) {

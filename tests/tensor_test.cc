@@ -1,11 +1,16 @@
 #include "convlab/tensor/tensor.h"
+#include "convlab/base/error.h"
+#include "convlab/tensor/lane_pairs.h"
+#include "convlab/tensor/layout.h"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "convlab/base/half.h"
+#include "convlab/tensor/channel_blocks.h"
 #include "tests/errors.h"
 
 namespace convlab {
@@ -112,4 +117,83 @@ TEST(Converted, EveryPairOfTypesKeepsSmallIntegers) {
 }
 
 }  // namespace
+TEST(Layout, BlocksOfChannelsAreRoundedUpToFourAndImagesTo128Bytes) {
+  EXPECT_EQ(channel_blocks_stride({7, 12, 33, 33}), 13120);  // 13068 = 12 * 1089, and 52 zeros
+  EXPECT_EQ(channel_blocks_stride({7, 9, 4, 4}), 192);       // 12 channels of 16 pixels, 3 of them zero
+  EXPECT_EQ(channel_blocks_stride({7, 3}), 64);
+  EXPECT_EQ(element_count({7, 12, 33, 33}, Layout::channel_blocks), 7 * 13120);
+  EXPECT_EQ(layout_bytes({7, 12, 33, 33}, Layout::channel_blocks), 2 * 7 * 13120);
+}
+
+TEST(ChannelBlocks, HoldEachPixelsChannelsTogether) {
+  Tensor images(ElementType::f32, {2, 10, 3, 1});  // a block of 8 channels, one of 4, of which two do not exist
+  for (int i = 0; i < 60; ++i) images.values<float>()[i] = static_cast<float>(i + 1);
+  const Tensor blocks = to_channel_blocks(images);
+  ASSERT_EQ(blocks.type(), ElementType::f16);
+  ASSERT_EQ(blocks.count(), 128);
+  const auto at = [&](int element) { return half_to_float(blocks.values<uint16_t>()[element]); };
+  EXPECT_EQ(at(0), 1);    // channel 0, pixel 0
+  EXPECT_EQ(at(7), 22);   // channel 7
+  EXPECT_EQ(at(8), 2);    // channel 0, pixel 1
+  EXPECT_EQ(at(24), 25);  // channel 8, pixel 0
+  EXPECT_EQ(at(25), 28);  // channel 9
+  EXPECT_EQ(at(26), 0);   // no channel
+  EXPECT_EQ(at(28), 26);  // channel 8, pixel 1
+  EXPECT_EQ(at(36), 0);   // behind the image
+  EXPECT_EQ(at(64), 31);  // the second image
+  const std::vector<float> back = from_channel_blocks(blocks.values<uint16_t>(), images.shape());
+  EXPECT_TRUE(std::ranges::equal(back, images.values<float>()));
+}
+
+TEST(ChannelBlocks, WhatBelongsToNoChannelMustBeZero) {
+  Tensor blocks = to_channel_blocks(Tensor(ElementType::f32, {1, 3, 1, 1}));
+  const auto message = [&] {
+    try {
+      from_channel_blocks(blocks.values<uint16_t>(), {1, 3, 1, 1});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message(), "");
+  blocks.values<uint16_t>()[3] = float_to_half(2);
+  EXPECT_EQ(message(), "element 3 of the channel blocks belongs to no channel and is 2, not zero");
+  blocks.values<uint16_t>()[3] = 0;
+  blocks.values<uint16_t>()[63] = float_to_half(1);
+  EXPECT_THAT(message(), testing::StartsWith("element 63 "));
+}
+
+TEST(Layout, PairsHaveAnEvenNumberOfChannels) {
+  EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::lane_pairs), 2 * 32 * 4 * 5);
+  EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::split_lane_pairs), 2 * 2 * 32 * 4 * 5);
+  EXPECT_EQ(layout_bytes({16, 10}, Layout::lane_pairs), 2 * 16 * 10);
+}
+
+TEST(Layout, PairsComeBackAndRefuseWhatLiesInNoChannel) {
+  Tensor images(ElementType::f32, {18, 3, 2, 2});
+  for (int64_t i = 0; i < images.count(); ++i) {
+    images.values<float>()[static_cast<size_t>(i)] = 1 + static_cast<float>(i) * 0x1p-9f;
+  }
+  const auto back = [&](Layout layout) {
+    const Tensor pairs = to_lane_pairs(images, layout);
+    return from_lane_pairs(pairs.values<uint16_t>(), images.shape(), layout);
+  };
+  const std::vector<float> split = back(Layout::split_lane_pairs), nearest = back(Layout::lane_pairs);
+  for (size_t i = 0; i < split.size(); ++i) {
+    EXPECT_EQ(split[i], images.values<float>()[i]) << i;
+    EXPECT_LE(std::abs(nearest[i] - split[i]), 0x1p-8f * split[i]) << i;
+  }
+  Tensor pairs = to_lane_pairs(images, Layout::lane_pairs);
+  // Channels 0 and 1 of a pixel of 16 images, then channel 2 and the one that does not exist.
+  EXPECT_EQ(pairs.values<uint16_t>()[0], 0x3f80);
+  EXPECT_EQ(pairs.values<uint16_t>()[33], 0);
+  pairs.values<uint16_t>()[33] = 1;
+  EXPECT_THROW(from_lane_pairs(pairs.values<uint16_t>(), images.shape(), Layout::lane_pairs), Error);
+}
+
+TEST(Layout, LanesAreFilledUpToSixteenImages) {
+  EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::image_lanes), 4 * 32 * 15);
+  EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::plain, ElementType::u8), 17 * 15);
+}
+
 }  // namespace convlab

@@ -92,6 +92,20 @@ TEST(Steps, EpiloguesAreForKernelsThatTakeAny) {
   EXPECT_GT(steps_to_verify(kernel, problem, {}).size(), 5u);
 }
 
+TEST(Steps, ChannelBlocksAreForKernelsThatKnowThem) {
+  ConvKernel kernel{.refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
+    if (step.input_layout == Layout::plain) return "takes channels in blocks only";
+    return step.epilogue.empty() ? Refusal() : "no epilogue";
+  }};
+  const ConvProblem problem = parse_problem("c5h9w9_k6r3s3");
+  EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 1);
+  kernel.layout = Layout::channel_blocks;
+  std::vector<std::string> texts;
+  for (const ConvStep& step : steps_to_verify(kernel, problem, {})) texts.push_back(describe(step));
+  EXPECT_EQ(texts, (std::vector<std::string>{"c5h9w9_k6r3s3", "c5h9w9_k6r3s3 from blocks to blocks",
+                                             "c5h9w9_k6r3s3 from blocks"}));
+}
+
 TEST(Steps, PoolingLargerThanTheOutputIsLeftOut) {
   ConvKernel kernel{.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; }};
   for (const ConvStep& step : steps_to_verify(kernel, parse_problem("c1h1w1_k1r1s1"), {})) {

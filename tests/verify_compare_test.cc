@@ -146,5 +146,16 @@ TEST(Tolerance, EpiloguesThatRoundMayRound) {
   EXPECT_EQ(tolerance({.activation = {ActivationKind::sigmoid}}), 0x1p-20);
 }
 
+TEST(Tolerance, HalvesMayRoundWhatIsNoInteger) {
+  const ConvProblem problem = parse_problem("c12h9w9_k4r5s5");
+  const auto tolerance = [&](const Epilogue& epilogue) {
+    const ConvStep step{.problem = problem, .epilogue = epilogue, .output_layout = Layout::channel_blocks};
+    return exact_model(step).tolerance(1, 1);
+  };
+  EXPECT_EQ(tolerance({.bias = true, .activation = {ActivationKind::relu}}), 0);
+  EXPECT_EQ(tolerance({.activation = {ActivationKind::leaky_relu, 0.1f}}), 0x1p-24 + 0x1p-11);
+  EXPECT_EQ(tolerance({.activation = {ActivationKind::tanh}}), 0x1p-20 + 0x1p-10);
+}
+
 }  // namespace
 }  // namespace convlab

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "convlab/device/cpu.h"
+#include "convlab/tensor/channel_blocks.h"
 #include "convlab/verify/verify.h"
 
 namespace convlab {
@@ -372,6 +373,54 @@ TEST(PlantedFaults, OtherBitsTheSecondTime) {
   expect_caught(kernel, "reals", "a second run gives other bits, first in y[0]");
   kernel.info.repeat = Repeat::order_dependent;
   EXPECT_EQ(verified(kernel).reason, "");
+}
+
+/// compute() from and to Layout::channel_blocks, where the step has them.
+void compute_in_blocks(const ConvArgs& args) {
+  ConvStep plain = args.step;
+  plain.input_layout = plain.output_layout = Layout::plain;
+  const Shape input = plain.problem.input_shape(), output = plain.output_shape();
+  const auto values = [](const void* blocks, const Shape& shape) {
+    const auto count = static_cast<size_t>(element_count(shape, Layout::channel_blocks));
+    return from_channel_blocks({static_cast<const uint16_t*>(blocks), count}, shape);
+  };
+  std::vector<float> x;
+  ConvArgs inside{.step = plain, .x = args.x, .w = args.w, .bias = args.bias, .y = args.y};
+  if (args.step.input_layout == Layout::channel_blocks) {
+    x = values(args.x, input);
+    inside.x = x.data();
+  }
+  Tensor y(ElementType::f32, output);
+  if (args.step.output_layout == Layout::channel_blocks) inside.y = y.values<float>().data();
+  compute(inside);
+  if (args.step.output_layout == Layout::plain) return;
+  const Tensor blocks = to_channel_blocks(y);
+  std::memcpy(args.y, blocks.raw(), blocks.bytes());
+}
+
+TEST(PlantedFaults, ChannelBlocksAreChecked) {
+  const ConvStep step{.problem = parse_problem("n2_c5h7w9_k6r3s3_p1"),
+                      .input_layout = Layout::channel_blocks,
+                      .output_layout = Layout::channel_blocks};
+  ConvStep from = step, to = step;
+  from.output_layout = to.input_layout = Layout::plain;
+  ConvKernel kernel = fake([](const ConvArgs& args, Stream&) { compute_in_blocks(args); });
+  kernel.info.math = Math::fp16;
+  for (const ConvStep& each : {step, from, to}) {
+    const CaseResult result = verified(kernel, each);
+    EXPECT_EQ(result.outcome, Outcome::passed) << result.reason;
+    EXPECT_GT(result.relative_l2, 1e-5) << "float16 rounds";
+  }
+  kernel.launch = [](const ConvArgs& args, Stream&) {
+    compute_in_blocks(args);
+    reinterpret_cast<uint16_t*>(args.y)[6] = 0x3c00;
+  };
+  expect_caught(kernel, "integers", "element 6 of the channel blocks belongs to no channel and is 1, not zero", to);
+  kernel.launch = [](const ConvArgs& args, Stream&) {
+    compute_in_blocks(args);
+    reinterpret_cast<uint16_t*>(args.y)[8] = 0x7c00;
+  };
+  expect_caught(kernel, "integers", "1 of 756 elements is wrong; first y[n0 k0 p0 q1]", step);
 }
 
 TEST(PlantedFaults, ErrorOfTheKernelIsAFailureOfTheCase) {

@@ -11,26 +11,6 @@
 namespace convlab {
 namespace {
 
-/// For each output of one dimension, the first of its two inputs, counted in an image with a zero on each side, and
-/// the weights of both. The arithmetic is that of scipy.ndimage.zoom(..., order=1, mode="grid-constant",
-/// grid_mode=True), which scikit-image calls (scipy/ndimage/src/ni_interpolation.c and ni_splines.c): the last step
-/// truncates, so a weight that differs in its last bit gives another pixel here and there.
-struct Taps {
-  std::vector<int64_t> first;
-  std::vector<double> weight0, weight1;
-
-  Taps(int64_t size, int64_t side) {
-    const double step = static_cast<double>(size) / static_cast<double>(side);
-    for (int64_t i = 0; i < side; ++i) {
-      const double centre = (static_cast<double>(i) + 0.5) * step - 0.5;
-      const double before = std::floor(centre);
-      first.push_back(static_cast<int64_t>(before) + 1);
-      weight0.push_back(1.0 - (centre - before));
-      weight1.push_back(1.0 - weight0.back());
-    }
-  }
-};
-
 /// Scales maps of one size, one at a time.
 class Resizer {
  public:
@@ -86,11 +66,31 @@ class Resizer {
   }
 
   int64_t h_, w_, side_;
-  Taps rows_, columns_;
+  ResizeTaps rows_, columns_;
   std::vector<double> left_, right_;
 };
 
 }  // namespace
+
+ResizeTaps::ResizeTaps(int64_t size, int64_t side) {
+  const double step = static_cast<double>(size) / static_cast<double>(side);
+  for (int64_t i = 0; i < side; ++i) {
+    const double centre = (static_cast<double>(i) + 0.5) * step - 0.5;
+    const double before = std::floor(centre);
+    first.push_back(static_cast<int64_t>(before) + 1);
+    weight0.push_back(1.0 - (centre - before));
+    weight1.push_back(1.0 - weight0.back());
+  }
+}
+
+void resize_maps(const uint8_t* from, const Shape& shape, int64_t side, uint8_t* to, ThreadPool& threads) {
+  constexpr int64_t kMapsPerPiece = 64;
+  const int64_t h = shape[2], w = shape[3];
+  threads.parallel_for(shape[0] * shape[1], kMapsPerPiece, [&](int64_t begin, int64_t end, int) {
+    Resizer resizer(h, w, side);
+    for (int64_t map = begin; map < end; ++map) resizer.resize(from + map * h * w, to + map * side * side);
+  });
+}
 
 Tensor resized(const Tensor& images, int64_t side, ThreadPool& threads) {
   if (images.shape().size() != 4 || images.count() == 0) {
@@ -106,13 +106,7 @@ Tensor resized(const Tensor& images, int64_t side, ThreadPool& threads) {
                     side, side, bytes);
   }
   Tensor result(ElementType::u8, shape);
-  const uint8_t* from = images.values<uint8_t>().data();
-  uint8_t* to = result.values<uint8_t>().data();
-  constexpr int64_t kMapsPerPiece = 64;
-  threads.parallel_for(shape[0] * shape[1], kMapsPerPiece, [&](int64_t begin, int64_t end, int) {
-    Resizer resizer(h, w, side);
-    for (int64_t map = begin; map < end; ++map) resizer.resize(from + map * h * w, to + map * side * side);
-  });
+  resize_maps(images.values<uint8_t>().data(), images.shape(), side, result.values<uint8_t>().data(), threads);
   return result;
 }
 

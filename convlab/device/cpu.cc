@@ -1,5 +1,6 @@
 #include "convlab/device/cpu.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,9 @@
 
 namespace convlab {
 namespace {
+
+/// Arrays that walk through many places at once, as kernels in lanes do, miss the table of small pages at each of them.
+constexpr int64_t kLargePage = int64_t{2} << 20;
 
 class CpuStream final : public Stream {
  public:
@@ -47,10 +51,14 @@ class CpuDevice final : public Device {
       throw unavailable("{} bytes of memory are wanted, there are {}; give a smaller --batch", bytes,
                         caps_.memory_bytes);
     }
-    constexpr size_t kAlignment = 64;
-    const auto rounded = static_cast<size_t>(round_up(static_cast<int64_t>(std::max<size_t>(bytes, 1)), kAlignment));
-    void* memory = std::aligned_alloc(kAlignment, rounded);
+    constexpr int64_t kLine = 64;
+    const int64_t wanted = std::max<int64_t>(static_cast<int64_t>(bytes), 1);
+    const int64_t alignment = wanted < kLargePage ? kLine : kLargePage;
+    const auto rounded = static_cast<size_t>(round_up(wanted, alignment));
+    void* memory = std::aligned_alloc(static_cast<size_t>(alignment), rounded);
     if (memory == nullptr) throw unavailable("{} bytes of memory are not to be had; give a smaller --batch", bytes);
+    // A hint: where it is not taken, pages are small, and all is right but slower.
+    if (alignment == kLargePage) madvise(memory, rounded, MADV_HUGEPAGE);
     return {memory, bytes, [](void* address) { std::free(address); }};
   }
 

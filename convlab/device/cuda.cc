@@ -19,6 +19,20 @@ void check_cuda(cudaError_t status, std::string_view what) {
 
 namespace {
 
+/// A CUDA graph of what a stream was given while it recorded.
+class CudaReplay final : public Replay {
+ public:
+  CudaReplay(cudaGraphExec_t graph, cudaStream_t stream) : graph_(graph), stream_(stream) {}
+  ~CudaReplay() override { cudaGraphExecDestroy(graph_); }
+  CudaReplay(const CudaReplay&) = delete;
+  CudaReplay& operator=(const CudaReplay&) = delete;
+  void run() override { check_cuda(cudaGraphLaunch(graph_, stream_), "launching a graph"); }
+
+ private:
+  cudaGraphExec_t graph_;
+  cudaStream_t stream_;
+};
+
 class CudaStream final : public Stream {
  public:
   explicit CudaStream(int index) : index_(index) {
@@ -29,6 +43,7 @@ class CudaStream final : public Stream {
     for (cudaEvent_t event : events_) {
       if (event != nullptr) cudaEventDestroy(event);
     }
+    if (given_ != nullptr) cudaEventDestroy(given_);
     cudaStreamDestroy(stream_);
   }
 
@@ -42,6 +57,11 @@ class CudaStream final : public Stream {
     check_cuda(cudaMemsetAsync(memory, byte, bytes, stream_), "filling GPU memory");
   }
   void synchronize() override { check_cuda(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
+  void wait_for(Stream& other) override {
+    // A stream waits for what the event stands for at this call, so the event may be recorded again and again.
+    check_cuda(cudaStreamWaitEvent(stream_, static_cast<CudaStream&>(other).recorded_event(), 0), "ordering streams");
+  }
+  std::unique_ptr<Replay> record(const std::function<void()>& work) override;
   double time(const std::function<void()>& work) override {
     for (cudaEvent_t& event : events_) {
       if (event == nullptr) check_cuda(cudaEventCreate(&event), "creating an event");
@@ -58,10 +78,42 @@ class CudaStream final : public Stream {
   void* native() override { return stream_; }
 
  private:
+  /// After all that the stream has been given.
+  cudaEvent_t recorded_event() {
+    if (given_ == nullptr) {
+      check_cuda(cudaEventCreateWithFlags(&given_, cudaEventDisableTiming), "creating an event");
+    }
+    check_cuda(cudaEventRecord(given_, stream_), "recording an event");
+    return given_;
+  }
+
   int index_;
   cudaStream_t stream_ = nullptr;
   std::array<cudaEvent_t, 2> events_{};
+  cudaEvent_t given_ = nullptr;
 };
+
+std::unique_ptr<Replay> CudaStream::record(const std::function<void()>& work) {
+  // Other threads may allocate and wait meanwhile.
+  check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a graph");
+  bool recorded = true;
+  try {
+    work();
+  } catch (const Error&) {
+    recorded = false;  // a library did what a graph cannot hold; it says so again if that was not why
+  }
+  cudaGraph_t graph = nullptr;
+  recorded &= cudaStreamEndCapture(stream_, &graph) == cudaSuccess && graph != nullptr;
+  cudaGraphExec_t ready = nullptr;
+  recorded = recorded && cudaGraphInstantiateWithFlags(&ready, graph, 0) == cudaSuccess;
+  // The first launch would otherwise take the graph to the GPU.
+  recorded = recorded && cudaGraphUpload(ready, stream_) == cudaSuccess;
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  if (recorded) return std::make_unique<CudaReplay>(ready, stream_);
+  if (ready != nullptr) cudaGraphExecDestroy(ready);
+  cudaGetLastError();  // not to be found by the next call
+  return nullptr;
+}
 
 std::string describe(const cudaDeviceProp& properties) {
   return fmt::format("{}, compute capability {}.{}, {} multiprocessors, {:.0f} GiB", properties.name, properties.major,
@@ -72,7 +124,7 @@ std::string describe(const cudaDeviceProp& properties) {
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int index) : index_(index) {
-    check_cuda(cudaSetDevice(index_), "choosing the GPU");
+    make_current();
     cudaDeviceProp properties{};
     check_cuda(cudaGetDeviceProperties(&properties, index_), "reading the GPU's properties");
     size_t free_bytes = 0, total_bytes = 0;
@@ -89,7 +141,7 @@ class CudaDevice final : public Device {
   const DeviceCaps& caps() const override { return caps_; }
 
   Buffer allocate(size_t bytes) override {
-    check_cuda(cudaSetDevice(index_), "choosing the GPU");
+    make_current();
     void* memory = nullptr;
     const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
     if (status == cudaErrorMemoryAllocation) {
@@ -102,6 +154,18 @@ class CudaDevice final : public Device {
   }
 
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<CudaStream>(index_); }
+
+  void make_current() override { check_cuda(cudaSetDevice(index_), "choosing the GPU"); }
+
+  Buffer page_lock(void* host_memory, size_t bytes) override {
+    make_current();
+    if (bytes == 0) return {};
+    if (cudaHostRegister(host_memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {
+      cudaGetLastError();  // a limit of the system's: copies are slower then, and right
+      return {};
+    }
+    return {host_memory, bytes, [](void* address) { cudaHostUnregister(address); }};
+  }
 
  private:
   /// Without this the first kernel would fail with "no kernel image is available", which tells a user little.

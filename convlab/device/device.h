@@ -48,6 +48,15 @@ class Buffer {
   size_t bytes_ = 0;
 };
 
+/// Work that a stream was given once, ready to be done again: the same launches, with the same addresses and sizes.
+class Replay {
+ public:
+  virtual ~Replay() = default;
+
+  /// Gives the work to the stream that recorded it.
+  virtual void run() = 0;
+};
+
 /// Work in order on one device. Calls may return before the work is done; synchronize() waits and reports its errors.
 class Stream {
  public:
@@ -56,6 +65,18 @@ class Stream {
   virtual void download(void* host_memory, const void* device_memory, size_t bytes) = 0;
   virtual void fill(void* device_memory, int byte, size_t bytes) = 0;
   virtual void synchronize() = 0;
+
+  /// What this stream is given from now on begins when all that `other`, of the same device, has been given so far is
+  /// done. On a host it is done already.
+  virtual void wait_for(Stream& other) { static_cast<void>(other); }
+
+  /// Records what `work` gives to this stream, which is not done now: each run() of the result does it, at the price of
+  /// one launch. Libraries search and load at their first launch, so work that was never done cannot be recorded.
+  /// nullptr where the device has no such thing, or cannot record this work; it is then to be given as ever.
+  virtual std::unique_ptr<Replay> record(const std::function<void()>& work) {
+    static_cast<void>(work);
+    return nullptr;
+  }
 
   /// Gives `work` to this stream and waits. Seconds that the device itself took for it: between events on a GPU, by the
   /// clock on a host.
@@ -88,6 +109,18 @@ class Device {
   /// Uninitialised memory, or Error(unavailable) that says how much was wanted and how much there is.
   virtual Buffer allocate(size_t bytes) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
+
+  /// Work that the calling thread gives from now on goes to this device: each thread says so before its first work, and
+  /// again where it uses several. Only GPUs need it.
+  virtual void make_current() {}
+
+  /// Keeps an array of the host in its place while the result lives, so that a GPU copies from and to it at the speed
+  /// of the bus and beside other work. The array must outlive the result. Elsewhere, or where the system refuses, the
+  /// result is empty, and copies are right all the same.
+  virtual Buffer page_lock(void* host_memory, size_t bytes) {
+    static_cast<void>(host_memory), static_cast<void>(bytes);
+    return {};
+  }
 };
 
 struct DeviceOptions {

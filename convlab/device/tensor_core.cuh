@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "convlab/device/cuda_compat.h"
+#include "convlab/device/pipeline.cuh"
 #ifndef __CUDACC__
 #include "convlab/simt/mma.h"
 #endif
@@ -53,6 +54,24 @@ inline __device__ void mma_fp16(float (&d)[4], const uint32_t (&a)[4], const uin
 #else
   for (int i = 0; i < 4; ++i) d[i] = c[i];
   simt::mma_fp16(d, a, b);
+#endif
+}
+
+/// Four 8 x 8 matrices of halves from shared memory as a warp's fragments: lane l gives where row l % 8 of matrix l / 8
+/// begins, a multiple of 16 bytes, and gets of each matrix row l / 4, elements l % 4 * 2 and the next. With rows of A in
+/// the order (rows 0..7, first 8 terms), (rows 8..15, first), (0..7, last 8 terms), (8..15, last), that is `a` of
+/// mma_fp16. All 32 lanes must take part.
+inline __device__ void load_matrices(uint32_t (&a)[4], SharedAddress row) {
+#ifdef __CUDACC__
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(a[0]), "=r"(a[1]), "=r"(a[2]), "=r"(a[3])
+               : "r"(row));
+#else
+  const int lane = threadIdx.x % 32;
+  for (int matrix = 0; matrix < 4; ++matrix) {
+    const SharedAddress from = __shfl_sync(0xffffffffu, row, matrix * 8 + lane / 4);
+    a[matrix] = *(from_shared<uint32_t>(from) + lane % 4);
+  }
 #endif
 }
 

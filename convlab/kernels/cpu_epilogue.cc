@@ -62,7 +62,7 @@ void max_2x2_row(const float* above, const float* below, float* out, int64_t cou
     hn::Vec<F> a, b, e, f;
     hn::LoadInterleaved2(d, above + 2 * j, a, b);
     hn::LoadInterleaved2(d, below + 2 * j, e, f);
-    hn::StoreU(max_or_nan(max_or_nan(a, b), max_or_nan(e, f)), d, out + j);
+    hn::StoreU(max_of_four_or_nan(a, b, e, f), d, out + j);
   }
   for (; j < count; ++j) {
     float largest = above[2 * j];

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <utility>
+#include <vector>
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_simd.h"
@@ -133,6 +135,7 @@ HWY_EXPORT(finish_row);
 constexpr int64_t kItemRowsLeast = 72, kItemRowsMost = 240;
 // Up to this many rows the weights' way through memory is what costs, and they are split by depth over the threads.
 constexpr int64_t kFewRows = 16;
+constexpr int64_t kLeastPart = int64_t{16} << 10;  // elements of B that a thread is woken for
 
 void finish_rows_of_c(const Gemm& gemm, int64_t begin, int64_t end, int64_t first_column, int64_t columns) {
   if (gemm.finish.addend == nullptr && gemm.finish.activation.kind == ActivationKind::none) return;
@@ -144,14 +147,21 @@ void finish_rows_of_c(const Gemm& gemm, int64_t begin, int64_t end, int64_t firs
   }
 }
 
-/// Few rows: each block of B is multiplied by itself, wherever a thread is free; then the products are added in order.
+/// Few rows: each block of B is multiplied by itself, then the products are added in order. A thread has its own blocks,
+/// always the same, so that they may stay in its cache; when these are done, it helps others with theirs.
 void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
   const int64_t blocks = ceil_div(gemm.k, kGemmDepth), panels = round_up(gemm.n, kGemmPanel);
-  threads.parallel_for(blocks, ceil_div(blocks, 4 * threads.size()), [&](int64_t begin, int64_t end, int) {
-    for (int64_t block = begin; block < end; ++block) {
-      const int64_t first = block * kGemmDepth;
-      gemm_block(gemm.m, gemm.n, std::min(kGemmDepth, gemm.k - first), gemm.a + first, gemm.k,
-                 gemm.packed_b + first * panels, products + block * gemm.m * gemm.n, gemm.n, false);
+  const int64_t parts = std::clamp<int64_t>(blocks * panels * kGemmDepth / kLeastPart, 1, threads.size());
+  std::vector<std::atomic<int64_t>> taken(static_cast<size_t>(parts));
+  threads.parallel_for(parts, 1, [&](int64_t, int64_t, int thread) {
+    for (int64_t i = 0; i < parts; ++i) {
+      const int64_t part = (thread + i) % parts, begin = blocks * part / parts, end = blocks * (part + 1) / parts;
+      std::atomic<int64_t>& next = taken[static_cast<size_t>(part)];
+      for (int64_t at = next++; at < end - begin; at = next++) {
+        const int64_t block = gemm.backwards ? end - 1 - at : begin + at, first = block * kGemmDepth;
+        gemm_block(gemm.m, gemm.n, std::min(kGemmDepth, gemm.k - first), gemm.a + first, gemm.k,
+                   gemm.packed_b + first * panels, products + block * gemm.m * gemm.n, gemm.n, false);
+      }
     }
   });
   std::copy(products, products + gemm.m * gemm.n, gemm.c);

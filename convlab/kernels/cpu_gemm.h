@@ -9,16 +9,16 @@
 namespace convlab {
 
 // Matrix multiplication C = A * B in fp32 with B repacked: into blocks of kGemmDepth rows, each block into panels of
-// kGemmPanel columns (the last one filled up with zeros), each panel row by row. A panel of 32 KiB stays in the first
+// kGemmPanel columns (the last one filled up with zeros), each panel row by row. A panel of 16 KiB stays in the first
 // cache while all rows of A pass by it.
 //
 // Every element of C is summed in the same order whatever m, the threads and the path taken: the products of a block
 // one after the other with fused multiply-adds (where the processor has them), then the blocks in order. So results do
-// not depend on the batch or the number of threads, and the error grows with the square root of 256 + k / 256, not of
+// not depend on the batch or the number of threads, and the error grows with the square root of 128 + k / 128, not of
 // k.
 
 inline constexpr int64_t kGemmPanel = 32;
-inline constexpr int64_t kGemmDepth = 256;
+inline constexpr int64_t kGemmDepth = 128;
 
 /// Floats of a packed k x n matrix B.
 int64_t packed_b_count(int64_t k, int64_t n);
@@ -45,6 +45,9 @@ struct Gemm {
   const float* packed_b = nullptr;
   float* c = nullptr;  ///< m x n, row-major
   GemmFinish finish;
+  /// With few rows of A, B's way through memory is what takes time. Who multiplies by the same B again and again does so
+  /// backwards every other time, and finds in the caches what was used last. The result is the same.
+  bool backwards = false;
 };
 
 /// Scratch that gemm() wants for a product of this size.

@@ -1,10 +1,9 @@
 #include "convlab/kernels/cpu_lanes.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "convlab/kernels/cpu_simd.h"
+#include "convlab/kernels/cpu_table.h"
 #include "convlab/tensor/layout.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_lanes.cc"
@@ -30,8 +29,8 @@ constexpr int kMostMaps = 6, kMostMapsPooled = 2;
 constexpr int lane_vectors_beside(int maps) { return std::min(8, (kRegisters - 1) / (maps + 1)); }
 static_assert((kMostMapsPooled + 1) * kPoolWindow < kRegisters);
 
-/// The register tile: sums of kMaps maps at kVectors places.
-template <int kMaps, int kVectors>
+/// The register tile: sums of kMaps maps at kVectors places. kFetches: looks at job.ahead.
+template <int kMaps, int kVectors, bool kFetches>
 HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors], hn::Vec<F> (&sum)[kMaps][kVectors]) {
   const F d;
   for (int m = 0; m < kMaps; ++m) {
@@ -40,11 +39,13 @@ HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors],
   hn::Vec<F> pixels[kVectors];
   const float* HWY_RESTRICT w = job.w;
   const uint32_t* HWY_RESTRICT offset = job.offsets;
-  const float* ahead = job.ahead != nullptr ? job.ahead : job.x;
-  const int64_t ahead_step = job.ahead != nullptr ? kImageLanes : 0;
+  [[maybe_unused]] const float* ahead = job.ahead != nullptr ? job.ahead : job.x;
+  [[maybe_unused]] const int64_t ahead_step = job.ahead != nullptr ? kImageLanes : 0;
   for (const uint32_t* const end = offset + job.terms; offset != end; ++offset, w += kMaps) {
-    __builtin_prefetch(ahead, 0, 2);
-    ahead += ahead_step;
+    if constexpr (kFetches) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += ahead_step;
+    }
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors; ++v) pixels[v] = hn::Load(d, x[v] + *offset);
 #pragma GCC unroll 8
@@ -70,7 +71,7 @@ void plain_tile(const LaneSums& job, int64_t first) {
     y[v] = job.y + pixel * job.pixel_step + part;
   }
   hn::Vec<F> sum[kMaps][kVectors];
-  sum_tile<kMaps, kVectors>(job, x, sum);
+  sum_tile<kMaps, kVectors, true>(job, x, sum);
 #pragma GCC unroll 8
   for (int m = 0; m < kMaps; ++m) {
 #pragma GCC unroll 8
@@ -81,18 +82,10 @@ void plain_tile(const LaneSums& job, int64_t first) {
   }
 }
 
-using LaneTile = void (*)(const LaneSums&, int64_t);
-
-/// Entry i: the tile of i + 1 vectors.
-template <int kMaps, int... kLess>
-constexpr std::array<LaneTile, sizeof...(kLess)> lane_tiles_of(std::integer_sequence<int, kLess...>) {
-  return {plain_tile<kMaps, kLess + 1>...};
-}
-
 template <int kMaps>
 void plain_tiles(const LaneSums& job) {
   constexpr int kVectors = lane_vectors_beside(kMaps);
-  constexpr auto kTiles = lane_tiles_of<kMaps>(std::make_integer_sequence<int, kVectors>());
+  constexpr auto kTiles = table_of<kVectors>([](auto vectors) { return &plain_tile<kMaps, vectors>; });
   const int64_t vectors = job.pixels * (kImageLanes / static_cast<int64_t>(hn::Lanes(F())));
   int64_t first = 0;
   for (; first + kVectors <= vectors; first += kVectors) plain_tile<kMaps, kVectors>(job, first);
@@ -109,30 +102,18 @@ void pooled_tiles(const LaneSums& job) {
 #pragma GCC unroll 4
       for (int v = 0; v < kPoolWindow; ++v) x[v] = job.x + job.x_at[pixel] + job.window[v] + part;
       hn::Vec<F> sum[kMaps][kPoolWindow];
-      sum_tile<kMaps, kPoolWindow>(job, x, sum);
+      sum_tile<kMaps, kPoolWindow, false>(job, x, sum);
       float* y = job.y + pixel * job.pixel_step + part;
 #pragma GCC unroll 8
       for (int m = 0; m < kMaps; ++m) {
-        const auto above = max_or_nan(sum[m][0], sum[m][1]), below = max_or_nan(sum[m][2], sum[m][3]);
-        hn::Store(max_or_nan(above, below), d, y + m * job.map_step);
+        hn::Store(max_of_four_or_nan(sum[m][0], sum[m][1], sum[m][2], sum[m][3]), d, y + m * job.map_step);
       }
     }
   }
 }
 
-using LaneTiles = void (*)(const LaneSums&);
-
-/// Entry i is for i + 1 maps.
-template <int... kLess>
-constexpr std::array<LaneTiles, sizeof...(kLess)> all_plain_lanes(std::integer_sequence<int, kLess...>) {
-  return {plain_tiles<kLess + 1>...};
-}
-template <int... kLess>
-constexpr std::array<LaneTiles, sizeof...(kLess)> all_pooled_lanes(std::integer_sequence<int, kLess...>) {
-  return {pooled_tiles<kLess + 1>...};
-}
-constexpr auto kPlain = all_plain_lanes(std::make_integer_sequence<int, kMostMaps>());
-constexpr auto kPooled = all_pooled_lanes(std::make_integer_sequence<int, kMostMapsPooled>());
+constexpr auto kPlain = table_of<kMostMaps>([](auto maps) { return &plain_tiles<maps>; });
+constexpr auto kPooled = table_of<kMostMapsPooled>([](auto maps) { return &pooled_tiles<maps>; });
 
 void sum_all_lanes(const LaneSums& job) {
   const auto maps = static_cast<size_t>(job.maps - 1);

@@ -8,6 +8,8 @@
 #define CONVLAB_KERNELS_CPU_MATH_INL_H_
 #endif
 
+#include <limits>
+
 #include "convlab/conv/epilogue.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
@@ -16,6 +18,13 @@ HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+/// Whether Min and Max of NaN and a number are the second one, whichever that is, as all of x86's are.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+inline constexpr bool kSecondOfNan = true;
+#else
+inline constexpr bool kSecondOfNan = false;
+#endif
 
 /// tanh(x): the odd rational function of degree 13 over 6 of Eigen (generic_fast_tanh_float). At most 6 units in the
 /// last place for |x| >= 2^-100, where the clamp at 7.905 contributes 4.5 of them; NaN stays NaN.
@@ -33,8 +42,8 @@ HWY_INLINE V tanh_of(D d, V x) {
   V below = hn::MulAdd(square, hn::Set(d, 1.19825839466702e-06f), hn::Set(d, 1.18534705686654e-04f));
   below = hn::MulAdd(square, below, hn::Set(d, 2.26843463243900e-03f));
   below = hn::MulAdd(square, below, hn::Set(d, 4.89352518554385e-03f));
-  // What Min and Max make of NaN differs between instruction sets.
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::Div(hn::Mul(clamped, above), below));
+  const V result = hn::Div(hn::Mul(clamped, above), below);
+  return kSecondOfNan ? result : hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
 /// 1 / (1 + exp(-x)): at most 4 units in the last place for x >= -87; below, where the result is under 2e-38, it may be
@@ -78,6 +87,21 @@ HWY_INLINE V max_or_nan(V a, V b) {
   const V larger = hn::IfThenElse(hn::Ge(a, b), a, b);  // b where either is NaN
 #endif
   return hn::IfThenElse(hn::IsNaN(a), a, larger);
+}
+
+/// The largest of each four lanes, NaN where any is.
+template <class V>
+HWY_INLINE V max_of_four_or_nan(V a, V b, V c, V d) {
+#if HWY_TARGET == HWY_AVX3
+  // Five instructions in place of nine: two comparisons tell whether any is NaN, and the last maximum heeds that.
+  if constexpr (sizeof(V) == 64) {
+    const __mmask16 numbers =
+        _mm512_mask_cmp_ps_mask(_mm512_cmp_ps_mask(a.raw, b.raw, _CMP_ORD_Q), c.raw, d.raw, _CMP_ORD_Q);
+    const __m512 nan = _mm512_set1_ps(std::numeric_limits<float>::quiet_NaN());
+    return V{_mm512_mask_max_ps(nan, numbers, hn::Max(a, b).raw, hn::Max(c, d).raw)};
+  }
+#endif
+  return max_or_nan(max_or_nan(a, b), max_or_nan(c, d));
 }
 
 }  // namespace convlab::HWY_NAMESPACE

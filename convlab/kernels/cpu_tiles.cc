@@ -1,11 +1,10 @@
 #include "convlab/kernels/cpu_tiles.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_simd.h"
+#include "convlab/kernels/cpu_table.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_tiles.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -84,7 +83,7 @@ void pooled_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_RES
   }
 #pragma GCC unroll 8
   for (int m = 0; m < kMaps; ++m) {
-    hn::StoreU(max_or_nan(max_or_nan(sum[m][0], sum[m][1]), max_or_nan(sum[m][2], sum[m][3])), d, y + m * pitch);
+    hn::StoreU(max_of_four_or_nan(sum[m][0], sum[m][1], sum[m][2], sum[m][3]), d, y + m * pitch);
   }
 }
 
@@ -120,19 +119,8 @@ void pooled_tiles(const TileJob& job) {
   for (int m = 0; m < kMaps; ++m) std::copy_n(part + m * lanes, job.pixels - at, job.y + m * job.pitch + at);
 }
 
-using Tiles = void (*)(const TileJob&);
-
-/// Entry i is for i + 1 maps.
-template <int... kLess>
-constexpr std::array<Tiles, sizeof...(kLess)> all_plain(std::integer_sequence<int, kLess...>) {
-  return {plain_tiles<kLess + 1>...};
-}
-template <int... kLess>
-constexpr std::array<Tiles, sizeof...(kLess)> all_pooled(std::integer_sequence<int, kLess...>) {
-  return {pooled_tiles<kLess + 1>...};
-}
-constexpr auto kPlain = all_plain(std::make_integer_sequence<int, kMostMaps>());
-constexpr auto kPooled = all_pooled(std::make_integer_sequence<int, kMostMapsPooled>());
+constexpr auto kPlain = table_of<kMostMaps>([](auto maps) { return &plain_tiles<maps>; });
+constexpr auto kPooled = table_of<kMostMapsPooled>([](auto maps) { return &pooled_tiles<maps>; });
 
 void sum_all(const TileJob& job) {
   const auto maps = static_cast<size_t>(job.maps - 1);

@@ -41,7 +41,7 @@ struct KernelInfo {
 };
 
 /// A convolution with all that happens in the same step. Input is NCHW of `input` elements; filters are always fp32
-/// KCRS and bias fp32; output is NCHW fp32. Input (then of float32) and output may have their images in lanes instead.
+/// KCRS and bias fp32; output is NCHW fp32. Input and output may lie in another layout instead, and are then of its type.
 struct ConvStep {
   ConvProblem problem;
   Epilogue epilogue;
@@ -86,9 +86,11 @@ struct ConvKernel {
   size_t (*workspace_bytes)(const ConvStep&, const DeviceCaps&) = nullptr;  ///< may be null: 0
   void (*prepare)(const ConvArgs&, Stream&) = nullptr;  ///< once per weights: pack, convert; timed apart. May be null
   void (*launch)(const ConvArgs&, Stream&) = nullptr;   ///< writes all of y
+  Refusal (*absent)() =
+      nullptr;  ///< may be null: why this machine cannot run it at all; it then refuses all steps, too
   std::string (*choice)(const ConvStep&, Stream&) = nullptr;  ///< may be null: what a library chose when launched, how
   std::span<const Tunable> tunables = {};                     ///< swept by `convlab bench --sweep`
-  bool image_lanes = false;  ///< may be asked about steps in Layout::image_lanes; others never are
+  Layout layout = Layout::plain;  ///< besides plain, the one that it knows; it is never asked about steps in others
 };
 
 /// The refusal of every ladder rung: anything but plain fp32 NCHW in and out, without epilogue.

@@ -12,10 +12,14 @@ std::vector<OpKernel>& kernels() {
   return all;
 }
 
-/// The kernel's refusal, or that it does not know the step's layouts.
-Refusal refusal_of(const OpKernel& kernel, const OpStep& step) {
-  const bool plain = step.input_layout == Layout::plain && step.output_layout == Layout::plain;
-  if (!plain && !kernel.image_lanes) return "takes and gives plain arrays alone";
+/// The kernel's refusal, or that it does not know the step's layouts, or is not precise enough.
+Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math) {
+  for (const Layout layout : {step.input_layout, step.output_layout}) {
+    if (layout != Layout::plain && layout != kernel.layout) return "does not know the layout of an array";
+  }
+  if (kernel.math > math) {
+    return fmt::format("computes in {}, less precisely than {}", name_of(kernel.math), name_of(math));
+  }
   return kernel.refuses(step);
 }
 
@@ -31,18 +35,20 @@ RegisterOpKernel::RegisterOpKernel(const OpKernel& kernel) {
 
 const std::vector<OpKernel>& op_kernels() { return kernels(); }
 
-const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device) {
+const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math) {
+  const OpKernel* best = nullptr;
   for (const OpKernel& kernel : kernels()) {
-    if (kernel.device == device && !refusal_of(kernel, step)) return &kernel;
+    if (kernel.device != device || refusal_of(kernel, step, math)) continue;
+    if (best == nullptr || kernel.rank > best->rank) best = &kernel;
   }
-  return nullptr;
+  return best;
 }
 
-const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device) {
-  if (const OpKernel* kernel = find_op_kernel(step, device)) return *kernel;
+const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math math) {
+  if (const OpKernel* kernel = find_op_kernel(step, device, math)) return *kernel;
   std::string refusals;
   for (const OpKernel& kernel : kernels()) {
-    if (kernel.device == device) refusals += fmt::format("; {}: {}", kernel.name, *refusal_of(kernel, step));
+    if (kernel.device == device) refusals += fmt::format("; {}: {}", kernel.name, *refusal_of(kernel, step, math));
   }
   throw unavailable("no kernel computes {} on {}{}", name_of(step.op), name_of(device), refusals);
 }

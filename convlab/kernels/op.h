@@ -8,16 +8,18 @@
 namespace convlab {
 
 /// One operator of a plan that is not a convolution. Its output is dense float32, and so are its inputs, but that of an
-/// ActivationOp may be raw pixels: that is how pixels become float32 for an operator that takes nothing else. All are
-/// plain, but for inputs[0] and the output of kernels that know other layouts.
+/// ActivationOp may be raw pixels: that is how pixels become float32 for an operator that takes nothing else. A ScaleOp
+/// takes pixels and gives pixels. All are plain, but for inputs[0] and the output of kernels that know other layouts
+/// (and then of the layout's type).
 struct OpStep {
   Op op;
   std::vector<Shape> inputs;
   Shape output;
   Activation activation;                 ///< of what the operator itself gives; only ever set for GemmOp
-  ElementType input = ElementType::f32;  ///< of inputs[0]; u8 only with ActivationOp
+  ElementType input = ElementType::f32;  ///< of inputs[0]; u8 only with ActivationOp and ScaleOp
   std::vector<bool> constant;            ///< by input: prepare() is given it. Empty: none is
   Layout input_layout = Layout::plain, output_layout = Layout::plain;
+  Shape written;  ///< of inputs[0] if its layout is not plain: the shape when it was written, perhaps reshaped since
 };
 
 /// Addresses in the memory of the kernel's device; see ConvArgs.
@@ -27,6 +29,7 @@ struct OpArgs {
   float* output = nullptr;
   void* prepared = nullptr;
   void* workspace = nullptr;
+  int64_t turn = 0;  ///< counts launches: who walks through much memory may go to and fro, and meet what a cache kept
 };
 
 /// The contract of an operator's kernel; as ConvKernel's. `prepare` sees constant inputs' addresses, others are null.
@@ -39,16 +42,19 @@ struct OpKernel {
   size_t (*workspace_bytes)(const OpStep&) = nullptr;  ///< may be null: 0
   void (*prepare)(const OpArgs&, Stream&) = nullptr;   ///< may be null
   void (*launch)(const OpArgs&, Stream&) = nullptr;    ///< writes all of output
-  bool image_lanes = false;  ///< may be asked about steps in Layout::image_lanes; others never are
+  Layout layout = Layout::plain;  ///< besides plain, the one that it knows; it is never asked about steps in others
+  Math math = Math::fp32;         ///< of matrix products, as a convolution's; other operators compute in fp32
+  int rank = 0;                   ///< of the kernels that fit, the highest is taken
 };
 
 const std::vector<OpKernel>& op_kernels();
 
-/// The first kernel of the device, by name, that does not refuse, or nullptr.
-const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device);
+/// The kernel of the highest rank that does not refuse, and computes no less precisely than asked; of several the first
+/// by name; or nullptr.
+const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math = Math::fp32);
 
 /// The same, but Error(unavailable) with the refusals where there is none.
-const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device);
+const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math math = Math::fp32);
 
 struct RegisterOpKernel {
   explicit RegisterOpKernel(const OpKernel& kernel);

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "convlab/base/clock.h"
+#include "convlab/base/error.h"
+#include "convlab/tensor/channel_blocks.h"
 #include "convlab/tensor/tensor.h"
 #include "convlab/verify/fills.h"
 
@@ -38,19 +40,23 @@ Summary sample(const Effort& effort, const std::function<double()>& take) {
 
 BenchArrays::BenchArrays(Device& device, const ConvStep& step)
     : device_(device), step_(step), stream_(device.make_stream()) {
+  if (step.input_layout == Layout::image_lanes || step.output_layout == Layout::image_lanes) {
+    throw bad_input("images in lanes are not timed by themselves");
+  }
   constexpr int64_t kDifferentImages = 64;
   ConvStep few = step;
   few.problem.n = std::min(step.problem.n, kDifferentImages);
-  const Tensor images = fill_images(few, Fill::reals, {});
-  const auto few_bytes = static_cast<size_t>(few.problem.input_count()) * size_of(step.input);
-  x_ = device.allocate(static_cast<size_t>(step.problem.input_count()) * size_of(step.input));
+  Tensor images = fill_images(few, Fill::reals, {});
+  if (step.input_layout == Layout::channel_blocks) images = to_channel_blocks(images);
+  const size_t few_bytes = images.bytes();
+  x_ = device.allocate(static_cast<size_t>(layout_bytes(step.problem.input_shape(), step.input_layout, step.input)));
   for (size_t at = 0; at < x_.bytes(); at += few_bytes) {
     stream_->upload(static_cast<char*>(x_.data()) + at, images.raw(), std::min(few_bytes, x_.bytes() - at));
   }
   stream_->synchronize();
   w_ = uploaded(device, *stream_, fill_filters(step, Fill::reals, {}, 0));
   if (step.epilogue.bias) bias_ = uploaded(device, *stream_, fill_bias(step, Fill::reals, {}, 0));
-  y_ = device.allocate(static_cast<size_t>(element_count(step.output_shape())) * sizeof(float));
+  y_ = device.allocate(static_cast<size_t>(layout_bytes(step.output_shape(), step.output_layout)));
   stream_->fill(y_.data(), 0xff, y_.bytes());
   stream_->synchronize();
 }

@@ -25,10 +25,10 @@ struct Effort {
 Summary sample(const Effort& effort, const std::function<double()>& take);
 
 /// The arrays of one problem on one device, filled with reals as `convlab verify` uses them (64 different images,
-/// repeated). Every kernel that is timed on the problem shares them.
+/// repeated), plain or in channel blocks as the step has them. Every kernel that is timed on the step shares them.
 class BenchArrays {
  public:
-  /// Error(unavailable) where the device has no memory for them.
+  /// Error(unavailable) where the device has no memory for them, Error(bad_input) for images in lanes.
   BenchArrays(Device& device, const ConvStep& step);
 
   Device& device() const { return device_; }

@@ -15,9 +15,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// number of operations; `sink` keeps the compiler from dropping them.
 double multiply_add(int64_t rounds, float* sink) {
   const hn::ScalableTag<float> d;
-  // a <- a * 0.5 + 0.5 stays near 1: no infinities, no subnormals.
+  // a <- a * 0.5 + 0.5 stays near 1: no infinities, no subnormals. Each chain begins elsewhere, or the compiler would
+  // compute one for all.
   const auto half = hn::Set(d, 0.5f);
-  auto a0 = hn::Set(d, 1.0f), a1 = a0, a2 = a0, a3 = a0, a4 = a0, a5 = a0, a6 = a0, a7 = a0, a8 = a0, a9 = a0;
+  const auto from = [&](float value) HWY_ATTR { return hn::Set(d, value); };
+  auto a0 = from(1.0f), a1 = from(1.1f), a2 = from(1.2f), a3 = from(1.3f), a4 = from(1.4f), a5 = from(1.5f),
+       a6 = from(1.6f), a7 = from(1.7f), a8 = from(1.8f), a9 = from(1.9f);
   for (int64_t i = 0; i < rounds; ++i) {
     a0 = hn::MulAdd(a0, half, half);
     a1 = hn::MulAdd(a1, half, half);

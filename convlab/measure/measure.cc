@@ -69,7 +69,11 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
   record.after = machine_state(caps);
   refuse_clocks_that_disagree(record);
 
-  const double bytes = step.problem.compulsory_bytes(static_cast<int64_t>(size_of(step.input)), sizeof(float));
+  const auto element_bytes = [](Layout layout, ElementType plain) {
+    return static_cast<int64_t>(size_in(layout, plain));
+  };
+  const double bytes = step.problem.compulsory_bytes(element_bytes(step.input_layout, step.input),
+                                                     element_bytes(step.output_layout, ElementType::f32));
   refuse_the_impossible(kernel, step, ceilings, bytes, record.hot_ms.min);
   const double seconds = record.hot_ms.median * 1e-3;
   record.gflops = step.problem.flops() / seconds * 1e-9;

@@ -62,6 +62,8 @@ std::string name_of(const Op& op) {
                         [](const SoftmaxOp& o) { return o.log ? "LogSoftmax" : "Softmax"; },
                         [](const PadOp&) { return "Pad"; },
                         [](const RoundOp&) { return "Cast"; },
+                        [](const ScaleOp&) { return "Scale"; },
+                        [](const ArgMaxOp&) { return "ArgMax"; },
                     },
                     op);
 }

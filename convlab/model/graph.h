@@ -75,8 +75,19 @@ struct PadOp {
 };
 struct RoundOp {};  ///< a Cast to float16 in mid-graph: values rounded to binary16, kept as float32
 
+// Steps of the engine's own, before and after a network on its device. No model has them.
+
+/// Maps of pixels (uint8, N C H W) scaled to N C side side, which are pixels, too: see resized().
+struct ScaleOp {
+  int64_t side = 0;
+};
+/// N ... gives N: the place of the largest of each image's numbers, as float32. The first of equals; NaN where one of
+/// the numbers is NaN.
+struct ArgMaxOp {};
+
 using Op = std::variant<ConvOp, PoolOp, GlobalAveragePoolOp, ActivationOp, BatchNormOp, GemmOp, MatMulOp, AddOp, MulOp,
-                        ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp, SoftmaxOp, PadOp, RoundOp>;
+                        ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp, SoftmaxOp, PadOp, RoundOp,
+                        ScaleOp, ArgMaxOp>;
 
 /// ONNX's name of the operator ("Conv", "MaxPool", ...), for messages and tables.
 std::string name_of(const Op& op);
@@ -90,7 +101,7 @@ struct Node {
   ValueId output = -1;
 };
 
-/// A feed-forward network with one input and one output, all values float32. Nodes stand in an order in which they can
+/// A feed-forward network with one input and one output, all values float32 (but what ScaleOp takes and gives). Nodes stand in an order in which they can
 /// run, and the output depends on each of them. Identity, Dropout and Constant are gone; Casts are folded into
 /// constants, or are RoundOp; rearrangements of constants (Reshape, Transpose, Concat and their like) are done.
 struct Graph {

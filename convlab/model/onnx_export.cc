@@ -156,8 +156,14 @@ class NodeWriter {
   void operator()(const MatMulOp&) {}
   void operator()(const AddOp&) {}
   void operator()(const MulOp&) {}
+  void operator()(const ScaleOp&) { refuse(); }
+  void operator()(const ArgMaxOp&) { refuse(); }
 
  private:
+  [[noreturn]] void refuse() const {
+    throw bad_input("node '{}' is a step of the engine's own, not of a model", node_.name());
+  }
+
   static onnx::AttributeProto& add(onnx::NodeProto& node, const char* name, onnx::AttributeProto::AttributeType type) {
     onnx::AttributeProto& attribute = *node.add_attribute();
     attribute.set_name(name);

@@ -238,6 +238,17 @@ Shape shape_of(const PadOp& op, std::span<const Shape> inputs) {
   return y;
 }
 
+Shape shape_of(const ScaleOp& op, std::span<const Shape> inputs) {
+  check_image(inputs[0]);
+  check_range("the side", op.side, 1);
+  return {inputs[0][0], inputs[0][1], op.side, op.side};
+}
+
+Shape shape_of(const ArgMaxOp&, std::span<const Shape> inputs) {
+  if (inputs[0].empty()) throw bad_input("its input is a single number; it takes images");
+  return {inputs[0][0]};
+}
+
 struct Arity {
   size_t least, most;
 };

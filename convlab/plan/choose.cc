@@ -9,9 +9,21 @@ namespace convlab {
 namespace {
 
 /// Best first, where order of rungs is not what one wants. A kernel that is not named here comes after these.
-constexpr std::string_view kPreferred[] = {
-    "cpu.winograd",    "cpu.image_lanes",         "cpu.direct",        "cuda.tensor_core_3xfp16",
-    "cpu.im2col_gemm", "cuda.tensor_core_3xtf32", "cuda.register_tile"};
+constexpr std::string_view kPreferred[] = {"cuda.first_layer_fp16",
+                                           "cuda.first_layer_1xfp16",
+                                           "cuda.first_layer_3xfp16",
+                                           "cuda.deep_layer_fp16",
+                                           "cuda.deep_layer_1xfp16",
+                                           "cuda.hopper_3xfp16",
+                                           "cpu.amx_bf16",
+                                           "cpu.amx_bf16x2",
+                                           "cpu.winograd",
+                                           "cpu.image_lanes",
+                                           "cpu.direct",
+                                           "cuda.tensor_core_3xfp16",
+                                           "cpu.im2col_gemm",
+                                           "cuda.tensor_core_3xtf32",
+                                           "cuda.register_tile"};
 
 bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.math <= wanted; }
 
@@ -33,7 +45,8 @@ std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOpti
   }
   std::vector<const ConvKernel*> result;
   for (const ConvKernel& kernel : conv_kernels()) {
-    if (kernel.info.device == caps.kind && precise_enough(kernel, options.math) && !is_library(kernel)) {
+    const bool absent = kernel.absent != nullptr && kernel.absent();
+    if (kernel.info.device == caps.kind && precise_enough(kernel, options.math) && !is_library(kernel) && !absent) {
       result.push_back(&kernel);
     }
   }

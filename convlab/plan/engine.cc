@@ -6,6 +6,8 @@
 #include "convlab/base/checked.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
+#include "convlab/plan/ends.h"
+#include "convlab/plan/engine_parts.h"
 #include "convlab/plan/simplify.h"
 #include "convlab/plan/split.h"
 
@@ -17,26 +19,13 @@ namespace {
 constexpr int64_t kHostArenaBytes = int64_t{128} << 20;
 constexpr int64_t kMostHostImages = 1024;
 
-/// Plans kept besides the full batch's: a last batch's size comes again and again.
-constexpr size_t kPlansKept = 4;
-
-/// Whether kernels of this device may read and write the caller's arrays as they are.
-bool reads_host_memory(const Device& device) { return device.caps().kind == DeviceKind::cpu; }
-
-int64_t bytes_of(const Shape& shape, ElementType type) {
-  return checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
-}
+/// Plans kept besides the full batch's: a last batch's size comes again and again, and so do a batch's chunks.
+constexpr size_t kPlansKept = 16;
 
 /// Bytes that a plan's run takes on the device, besides the weights.
 int64_t run_bytes(const Plan& plan) {
   return checked_add(plan.arena_bytes,
                      checked_add(bytes_of(plan.input, plan.options.input), bytes_of(plan.output, ElementType::f32)));
-}
-
-/// Whether steps of two plans compute the same, be it by other kernels.
-bool same_operators(const Plan& a, const Plan& b) {
-  return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
-                    [](const PlanStep& x, const PlanStep& y) { return x.name == y.name; });
 }
 
 bool same_steps(const Plan& a, const Plan& b) {
@@ -48,19 +37,15 @@ bool same_steps(const Plan& a, const Plan& b) {
 
 }  // namespace
 
-struct Engine::Ready {
-  int64_t n = 0;
-  Plan plan;
-  std::vector<Buffer> prepared;  ///< by step; empty where the full batch's serves
-  const Ready* full = nullptr;   ///< whose prepared weights are used, if not its own
-  std::vector<const float*> addresses;
-
-  void* prepared_for(size_t step) const { return full != nullptr ? full->prepared_for(step) : prepared[step].data(); }
-};
-
 Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options)
-    : device_(device), options_(options), input_(input), stream_(device.make_stream()) {
+    : device_(device), options_(options), input_(input) {
+  device.make_current();
+  stream_ = device.make_stream();
   if (options.batch < 0) throw bad_input("a batch of {} images; it must be 1 or more, or 0 to choose", options.batch);
+  if (options.scale_to < 0 || (options.scale_to > 0 && (options.plan.input != ElementType::u8 || input.size() != 4))) {
+    throw bad_input("{}: images scaled to a side of {} must be pixels (uint8, N x C x H x W), not {} {}", graph.name,
+                    options.scale_to, name_of(options.plan.input), to_text(input));
+  }
   const int64_t images = input.empty() ? 1 : input[0];
   if (images < 1) throw bad_input("{}: an input of shape {} has no images", graph.name, to_text(input));
   plan_batches(std::move(graph), images);
@@ -78,18 +63,20 @@ void Engine::plan_batches(Graph graph, int64_t images) {
   if (ranks_agree) {
     // Whatever batch the file was made for: if images are computed one by one, any other gives the same.
     graph.input_shape[0] = -1;
-    why_not_split_ = why_not_split(graph, input_);
+    why_not_split_ = why_not_split(graph, network_input());
     if (why_not_split_) graph.input_shape[0] = modelled[0];
   } else {
     why_not_split_ = "the input's shape is not the model's";
   }
   fixed_batch_ = why_not_split_ && ranks_agree && modelled[0] > 0;
   if (fixed_batch_) input_[0] = modelled[0];
-  graph_ = simplified(std::move(graph), input_, options_.plan.mode);
+  graph_ = simplified(std::move(graph), network_input(), options_.plan.mode);
   if (options_.plan.mode == PlanMode::folded) {
     ThreadPool threads(device_.caps().threads);
-    foldings_ = fold_linear(graph_, input_, threads);
+    foldings_ = fold_linear(graph_, network_input(), threads);
   }
+  if (network_input() != input_) scale_input(graph_, input_, options_.scale_to);
+  if (options_.labels) label_output(graph_);
   if (why_not_split_) {
     batch_ = fixed_batch_ ? modelled[0] : images;
     if (options_.batch > 0 && options_.batch != batch_) {
@@ -107,6 +94,12 @@ Shape Engine::with_images(int64_t n) const {
   Shape shape = input_;
   if (!shape.empty()) shape[0] = n;
   return shape;
+}
+
+/// What the model itself is given.
+Shape Engine::network_input() const {
+  const int64_t side = options_.scale_to;
+  return side > 0 ? Shape{input_[0], input_[1], side, side} : input_;
 }
 
 void Engine::check_count(int64_t n) const {
@@ -139,16 +132,25 @@ int64_t Engine::choose_batch(int64_t most) const {
 
 Shape Engine::output_shape(int64_t n) const {
   check_count(n);
-  Shape shape = plan().output;
+  return of_images(plan().output, n);
+}
+
+Shape Engine::scores_shape(int64_t n) const {
+  check_count(n);
+  return of_images(options_.labels ? plan().steps.back().op_step()->inputs[0] : plan().output, n);
+}
+
+/// A full batch's shape for n images.
+Shape Engine::of_images(Shape shape, int64_t n) const {
   if (!shape.empty()) shape[0] = checked_mul(shape[0], n) / batch_;
   return shape;
 }
 
-Engine::Ready& Engine::ready_for(int64_t n) {
-  for (const std::unique_ptr<Ready>& each : ready_) {
-    if (each->n == n) return *each;
+std::shared_ptr<Engine::Ready> Engine::ready_for(int64_t n) {
+  for (const std::shared_ptr<Ready>& each : ready_) {
+    if (each->n == n) return each;
   }
-  auto ready = std::make_unique<Ready>();
+  auto ready = std::make_shared<Ready>();
   ready->n = n;
   {
     const Observed part(options_.observer, {Stage::planning});
@@ -167,21 +169,23 @@ Engine::Ready& Engine::ready_for(int64_t n) {
     prepare(*ready);
   }
   if (ready_.size() > kPlansKept) ready_.erase(ready_.begin() + 1);
-  ready_.push_back(std::move(ready));
-  return *ready_.back();
+  ready_.push_back(ready);
+  return ready;
 }
 
-/// Memory for a run of the plan; what is there and large enough stays.
+/// Memory for a run of the plan; what is there and large enough stays. What was recorded with an address that is no
+/// more goes.
 void Engine::make_room(const Plan& plan) {
   const Observed part(options_.observer, {Stage::memory});
   const auto grow = [&](Buffer& buffer, int64_t bytes) {
     if (static_cast<int64_t>(buffer.bytes()) >= bytes) return;
+    schedules_.clear();
     buffer = {};
     buffer = device_.allocate(static_cast<size_t>(bytes));
   };
   grow(arena_, plan.arena_bytes);
   if (reads_host_memory(device_)) return;
-  grow(input_buffer_, bytes_of(plan.input, options_.plan.input));
+  grow(feeds_[0].images, bytes_of(plan.input, options_.plan.input));
   grow(output_buffer_, bytes_of(plan.output, ElementType::f32));
 }
 
@@ -262,7 +266,8 @@ void Engine::visit(Ready& ready, size_t i, const void* input, void* output, OnCo
                            .inputs = ready.addresses,
                            .output = y,
                            .prepared = ready.prepared_for(i),
-                           .workspace = workspace});
+                           .workspace = workspace,
+                           .turn = ready.turn});
   }
 }
 
@@ -279,74 +284,7 @@ void Engine::launch(Ready& ready, const void* input, void* output, std::vector<d
     stream_->synchronize();
     (*seconds)[i] += seconds_since(begin);
   }
-}
-
-void Engine::run(const void* images, int64_t n, float* output) { run_batches(images, n, output, nullptr); }
-
-std::vector<double> Engine::run_timed(const void* images, int64_t n, float* output) {
-  std::vector<double> seconds(plan().steps.size(), 0);
-  run_batches(images, n, output, &seconds);
-  return seconds;
-}
-
-Tensor Engine::run(const Tensor& input) {
-  const int64_t n = input.shape().empty() ? 1 : input.shape()[0];
-  if (input.shape().size() != input_.size() || input.shape() != with_images(n) || input.type() != options_.plan.input) {
-    throw bad_input("{}: an input of {} {}; {} {} is wanted", graph_.name, name_of(input.type()),
-                    to_text(input.shape()), name_of(options_.plan.input), to_text(with_images(n)));
-  }
-  Tensor output(ElementType::f32, output_shape(n));
-  run(input.raw(), n, output.values<float>().data());
-  return output;
-}
-
-/// Images of the batch that begins with image `first` of n: a full one, or the rest. If that would leave many lanes of
-/// 16 without an image, the few beyond whole sixteens are a batch of their own, without lanes.
-int64_t Engine::batch_from(int64_t first, int64_t n) const {
-  const int64_t count = std::min(batch_, n - first), beyond = count % kImageLanes;
-  const bool splits = !why_not_split_ && reads_host_memory(device_) && count > kImageLanes;
-  return splits && beyond < kLeastImagesInLanes ? count - beyond : count;
-}
-
-void Engine::run_batches(const void* images, int64_t n, float* output, std::vector<double>* seconds) {
-  check_count(n);
-  const int64_t image_bytes = bytes_of(with_images(n), options_.plan.input) / n;
-  const int64_t output_count = element_count(plan().output);
-  for (int64_t first = 0; first < n; first += batch_from(first, n)) {
-    const int64_t count = batch_from(first, n);
-    Ready& ready = ready_for(count);
-    if (seconds != nullptr && !same_operators(plan(), ready.plan)) {
-      throw unavailable(
-          "{}: batches of {} and of {} images are planned differently and cannot be timed together; "
-          "give a --batch that divides {}",
-          graph_.name, batch_, count, n);
-    }
-    const auto* from = static_cast<const unsigned char*>(images) + first * image_bytes;
-    float* to = output + first / batch_ * output_count + first % batch_ * (output_count / batch_);
-    if (reads_host_memory(device_)) {
-      launch(ready, from, to, seconds);
-    } else {
-      upload(from, count * image_bytes);
-      launch(ready, input_buffer_.data(), output_buffer_.data(), seconds);
-      download(to, bytes_of(ready.plan.output, ElementType::f32));
-    }
-  }
-  stream_->synchronize();
-}
-
-void Engine::upload(const void* from, int64_t bytes) {
-  const Observed part(options_.observer, {.stage = Stage::upload, .bytes = bytes});
-  stream_->upload(input_buffer_.data(), from, static_cast<size_t>(bytes));
-}
-
-void Engine::download(void* to, int64_t bytes) {
-  if (options_.observer != nullptr) {
-    // The copy would wait for the steps, and be charged with them.
-    const Observed part(options_.observer, {Stage::waiting});
-    stream_->synchronize();
-  }
-  const Observed part(options_.observer, {.stage = Stage::download, .bytes = bytes});
-  stream_->download(to, output_buffer_.data(), static_cast<size_t>(bytes));
+  ++ready.turn;
 }
 
 }  // namespace convlab

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,9 +22,19 @@ struct EngineOptions {
   PlanOptions plan;
   int64_t batch = 0;                  ///< images a batch; 0: as many as fit into an arena of bounded size
   StageObserver* observer = nullptr;  ///< see Engine::observe()
+  int64_t scale_to = 0;         ///< side to which the device scales images, of pixels; 0: they are as the model wants
+  bool labels = false;          ///< the output is a label an image (see ArgMaxOp), not the model's scores
+  bool pipelined = true;        ///< uploads beside computing, launches replayed; false: one thing after another
+  std::vector<int64_t> chunks;  ///< images by chunk of a batch of as many; otherwise chosen, see chunk_sizes()
 };
 
-/// A graph, ready to run on one device: weights are there and prepared, memory is taken. One thread at a time.
+/// A graph, ready to run on one device: weights are there and prepared, memory is taken. One thread at a time, be it
+/// now this one and now that.
+///
+/// On a GPU, the first run with some number of images measures what uploading and computing them take, decides by it in
+/// which chunks they cross the bus (see chunk_sizes()), each computed while the next is on its way, and records all
+/// launches, which later runs replay. Results are the same either way, as far as kernels give the same whatever the
+/// number of images. With an observer nothing is replayed or shared out.
 class Engine {
  public:
   /// `input`: the shape of what run() will bring, its first size the number of images (at most, or exactly: see run()).
@@ -38,6 +50,9 @@ class Engine {
 
   /// Images in a full batch.
   int64_t batch() const { return batch_; }
+
+  /// The shape of what the model itself gives for n images, be the output that or labels.
+  Shape scores_shape(int64_t n) const;
 
   /// The shape of the output for n images. Error(bad_input) for an n that run() does not take.
   Shape output_shape(int64_t n) const;
@@ -56,7 +71,8 @@ class Engine {
   double prepare_seconds() const { return prepare_seconds_; }
 
   /// Runs n images, batch by batch, from host memory (of options.plan.input elements) to host memory, where the output
-  /// takes element_count(output_shape(n)) floats. Returns when it is there. Only the first run with an n allocates.
+  /// takes element_count(output_shape(n)) floats. Returns when it is there. Only the first run with an n allocates. Both
+  /// arrays are best page-locked (see Device).
   /// n may be any number from 1 up if the model computes each image by itself. If it does not, but is made for batches
   /// of a fixed size, n must be a multiple of that, and each batch is run as one; if it is made for any size, n must be
   /// what the engine was made for, and all images are one batch. Otherwise Error(bad_input), with the reason.
@@ -65,27 +81,54 @@ class Engine {
   /// As run(), waiting for the device before and after each step: seconds by step of plan(), summed over the batches.
   std::vector<double> run_timed(const void* images, int64_t n, float* output);
 
+  /// As run(); seconds that the device took from images in its memory to the output there, by its own clock.
+  double time_on_device(const void* images, int64_t n, float* output);
+
   /// As run(), for a tensor: its shape, but for the first size, and its element type must be the engine's.
   Tensor run(const Tensor& input);
 
  private:
-  struct Ready;  ///< a plan with what it needs on the device
+  struct Ready;     ///< a plan with what it needs on the device
+  struct Piece;     ///< images that are computed at a time, and the record of it
+  struct Schedule;  ///< the pieces of a batch
+  struct Batch;     ///< some of a run's images, on their way
+
+  /// Where images arrive: while one batch is computed, the next comes by the other feed.
+  struct Feed {
+    Buffer images;
+    std::unique_ptr<Stream> stream;
+  };
 
   Shape with_images(int64_t n) const;
+  Shape network_input() const;
+  Shape of_images(Shape shape, int64_t n) const;
   void check_count(int64_t n) const;
   int64_t choose_batch(int64_t most) const;
   void plan_batches(Graph graph, int64_t images);
   int64_t batch_from(int64_t first, int64_t n) const;
-  Ready& ready_for(int64_t n);
+  std::shared_ptr<Ready> ready_for(int64_t n);
   void make_room(const Plan& plan);
   void place_constants(const Plan& plan);
   void prepare(Ready& ready);
   const void* address(const Location& location, const void* input, const void* output) const;
   template <class OnConv, class OnOp>
   void visit(Ready& ready, size_t step, const void* input, void* output, OnConv on_conv, OnOp on_op);
-  void run_batches(const void* images, int64_t n, float* output, std::vector<double>* seconds);
-  void upload(const void* from, int64_t bytes);
-  void download(void* to, int64_t bytes);
+
+  template <class Work>
+  void for_each_batch(const void* images, int64_t n, float* output, Work work);
+  void run_plainly(const Batch& batch, std::vector<double>* seconds);
+  void run_pipelined(const Batch& batch);
+  void run_in_pieces(const Batch& batch, std::span<Piece> pieces);
+  void keep_faster(const Batch& batch, Schedule& schedule);
+  bool pipelines() const;
+  int64_t image_bytes() const;
+  Feed& feed_of(const Batch& batch);
+  Schedule& schedule_of(const Batch& batch);
+  Piece rehearsed(const Feed& feed, int64_t first, int64_t images);
+  void compute(Piece& piece, const Feed& feed);
+  std::vector<int64_t> choose_chunks(const Batch& batch, Schedule& schedule);
+  void upload(const Batch& batch, const Feed& feed);
+  void download(const Batch& batch);
   void launch(Ready& ready, const void* input, void* output, std::vector<double>* seconds);
 
   Device& device_;
@@ -99,8 +142,10 @@ class Engine {
   int64_t batch_ = 0;
   double prepare_seconds_ = 0;
   std::map<ValueId, Buffer> constants_;  ///< on devices that do not read host memory
-  Buffer arena_, input_buffer_, output_buffer_;
-  std::vector<std::unique_ptr<Ready>> ready_;  ///< the full batch's first
+  Buffer arena_, output_buffer_;
+  std::array<Feed, 2> feeds_;                  ///< the second where a run has several batches
+  std::vector<std::shared_ptr<Ready>> ready_;  ///< the full batch's first
+  std::vector<std::unique_ptr<Schedule>> schedules_;
 };
 
 }  // namespace convlab

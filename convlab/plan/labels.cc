@@ -1,5 +1,6 @@
 #include "convlab/plan/labels.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "convlab/base/error.h"
@@ -25,6 +26,20 @@ std::vector<int> labels_of(std::span<const float> scores, int64_t classes) {
     labels.push_back(best);
   }
   return labels;
+}
+
+std::vector<int> labels_of_places(std::span<const float> places) {
+  // All at once first: this is part of a network's time on a GPU, and a branch for each would take longer than a layer.
+  std::vector<int> labels(places.size());
+  bool right = true;
+  for (size_t image = 0; image < places.size(); ++image) {
+    const bool known = places[image] >= 0;
+    labels[image] = known ? static_cast<int>(places[image]) : 0;
+    right &= known;
+  }
+  if (right) return labels;
+  const auto broken = std::ranges::find_if(places, [](float place) { return !(place >= 0); });
+  throw wrong_result("the network computes NaN for a class of image {} (counted from 0)", broken - places.begin());
 }
 
 }  // namespace convlab

@@ -10,4 +10,7 @@ namespace convlab {
 /// Error(wrong_result) that names the image where one is NaN: a network that computes NaN has no answer.
 std::vector<int> labels_of(std::span<const float> scores, int64_t classes);
 
+/// The same of what ArgMaxOp has made of the scores: a class an image, or NaN.
+std::vector<int> labels_of_places(std::span<const float> places);
+
 }  // namespace convlab

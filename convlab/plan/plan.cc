@@ -16,10 +16,6 @@
 namespace convlab {
 namespace {
 
-int64_t float_bytes(const Shape& shape, Layout layout) {
-  return checked_mul(element_count(shape, layout), static_cast<int64_t>(sizeof(float)));
-}
-
 /// What a convolution and the nodes after it come to, in the order in which they are computed.
 struct Chain {
   ConvStep step;
@@ -40,6 +36,8 @@ struct Slot {
   Location location;  ///< place is final; an arena's address is found when all steps are known
   int64_t bytes = 0;
   Layout layout = Layout::plain;
+  Shape written = {};             ///< the shape when it was written; of arrays in the arena
+  bool pixels = false;            ///< uint8: the run's input, or scaled from it
   int64_t first = -1, last = -1;  ///< the steps that write and last read it
 };
 
@@ -65,7 +63,8 @@ class Planner {
   }
 
   Plan run() {
-    slot_of_value_[graph_.input] = add_slot(Location::Place::input, 0, 0);
+    slot_of_value_[graph_.input] = add_slot(Location::Place::input, 0);
+    slots_.back().pixels = options_.input == ElementType::u8;
     output_root_ = root_of(graph_.output);
     done_.resize(graph_.nodes.size());
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -82,9 +81,9 @@ class Planner {
     const size_t output = slot_of(graph_.output);
     if (slots_[output].location.place != Location::Place::output) {
       // Nothing computes the output: it is the input or a constant under another shape.
-      const bool pixels = output == slot_of(graph_.input) && options_.input == ElementType::u8;
-      emit_op({.op = ActivationOp{}, .input = pixels ? ElementType::u8 : ElementType::f32}, {{output, plan_.output}},
-              plan_.output, add_slot(Location::Place::output, 0, 0), "output");
+      const ElementType type = is_pixels(output) ? ElementType::u8 : ElementType::f32;
+      emit_op({.op = ActivationOp{}, .input = type}, {{output, plan_.output}}, plan_.output,
+              add_slot(Location::Place::output, 0), "output");
     }
     place();
     return std::move(plan_);
@@ -106,78 +105,94 @@ class Planner {
     return value;
   }
 
-  size_t add_slot(Location::Place place, int64_t at, int64_t bytes, Layout layout = Layout::plain) {
-    slots_.push_back({.location = {place, at}, .bytes = bytes, .layout = layout});
+  size_t add_slot(Location::Place place, int64_t at) {
+    slots_.push_back({.location = {place, at}});
     return slots_.size() - 1;
   }
   size_t add_scratch(const Shape& shape, Layout layout = Layout::plain) {
-    return add_slot(Location::Place::arena, 0, float_bytes(shape, layout), layout);
+    slots_.push_back({.bytes = layout_bytes(shape, layout), .layout = layout, .written = shape});
+    return slots_.size() - 1;
   }
 
   size_t slot_of(ValueId value) {
     const auto found = slot_of_value_.find(value);
     if (found != slot_of_value_.end()) return found->second;
     const bool constant = graph_.constants.contains(value);
-    return slot_of_value_[value] = add_slot(Location::Place::constant, constant ? value : -1, 0);
+    return slot_of_value_[value] = add_slot(Location::Place::constant, constant ? value : -1);
   }
 
   /// The array that a node is to write.
   size_t slot_to_write(ValueId value, Layout layout = Layout::plain) {
     const size_t slot =
-        value == output_root_ ? add_slot(Location::Place::output, 0, 0) : add_scratch(shape_of(value), layout);
+        value == output_root_ ? add_slot(Location::Place::output, 0) : add_scratch(shape_of(value), layout);
     return slot_of_value_[value] = slot;
   }
 
-  bool is_pixels(size_t slot) const {
-    return options_.input == ElementType::u8 && slots_[slot].location.place == Location::Place::input;
-  }
+  bool is_pixels(size_t slot) const { return slots_[slot].pixels; }
 
-  /// The slot itself, or a float32 copy of the pixels in it, made once.
-  size_t as_floats(size_t slot) {
+  /// The array of a value, or a float32 copy of the pixels in it, made once.
+  size_t as_floats(ValueId value) {
+    const size_t slot = slot_of(value);
     if (!is_pixels(slot)) return slot;
-    if (!converted_input_) {
-      converted_input_ = add_scratch(plan_.input);
-      emit_op({.op = ActivationOp{}, .input = ElementType::u8}, {{slot, plan_.input}}, plan_.input, *converted_input_,
-              graph_.value_names[static_cast<size_t>(graph_.input)]);
+    const auto [found, is_new] = floats_of_.try_emplace(slot, 0);
+    if (is_new) {
+      found->second = add_scratch(shape_of(value));
+      emit_op({.op = ActivationOp{}, .input = ElementType::u8}, {{slot, shape_of(value)}}, shape_of(value),
+              found->second, graph_.value_names[static_cast<size_t>(root_of(value))]);
     }
-    return *converted_input_;
+    return found->second;
   }
 
-  Operand operand(ValueId value) {
-    return {as_floats(slot_of(value)), shape_of(value), graph_.constants.contains(value)};
+  Operand operand(ValueId value) { return {as_floats(value), shape_of(value), graph_.constants.contains(value)}; }
+
+  /// The layouts in which a plan of this mode, math and batch has its values where their readers take it, best first.
+  std::vector<Layout> inner_layouts() const {
+    if (options_.mode == PlanMode::layers || plan_.input.empty()) return {};
+    if (caps_.kind != DeviceKind::cpu) {
+      return options_.math >= Math::fp16 ? std::vector{Layout::channel_blocks} : std::vector<Layout>{};
+    }
+    std::vector<Layout> layouts;
+    if (plan_.input[0] < kLeastImagesInLanes) return layouts;
+    for (const ConvKernel* kernel : candidates_) {
+      const bool is_new = std::ranges::find(layouts, kernel->layout) == layouts.end();
+      if (has_lanes(kernel->layout) && is_new) layouts.push_back(kernel->layout);
+    }
+    return layouts.empty() ? std::vector{Layout::image_lanes} : layouts;
   }
 
-  /// Whether a plan of this mode and batch has images in lanes at all.
-  bool uses_lanes() const {
-    return options_.mode != PlanMode::layers && caps_.kind == DeviceKind::cpu && !plan_.input.empty() &&
-           plan_.input[0] >= kLeastImagesInLanes;
-  }
-
-  /// The layout for a value that a kernel can write either way: in lanes if everybody who reads it can read them.
+  /// The layout for a value that a kernel can write either way: the plan's best that everybody who reads it can read.
   Layout layout_for_readers(ValueId value) const {
-    return uses_lanes() && readers_take_lanes(value) ? Layout::image_lanes : Layout::plain;
+    const std::vector<Layout> layouts = inner_layouts();
+    const auto taken =
+        std::ranges::find_if(layouts, [&](Layout layout) { return readers_take(layout, value, shape_of(value)); });
+    return taken == layouts.end() ? Layout::plain : *taken;
   }
-  bool readers_take_lanes(ValueId value) const {
+  bool readers_take(Layout layout, ValueId value, const Shape& written) const {
     if (value == graph_.output || shape_of(value)[0] != plan_.input[0]) return false;
     return std::ranges::all_of(readers_[static_cast<size_t>(value)], [&](size_t reader) {
       const Node& node = graph_.nodes[reader];
-      return node.inputs[0] == value && (is_alias(node.op) ? readers_take_lanes(node.output) : takes_lanes(node));
+      if (node.inputs[0] != value) return false;
+      return is_alias(node.op) ? readers_take(layout, node.output, written) : takes(layout, node, written);
     });
   }
-  bool takes_lanes(const Node& node) const {
+
+  /// Whether the node can be computed from an input in this layout, at least without epilogue and to a plain output.
+  bool takes(Layout layout, const Node& node, const Shape& written) const {
     if (const auto* conv = std::get_if<ConvOp>(&node.op)) {
+      if (!keeps_order(layout) && written != shape_of(node.inputs[0])) return false;
       const ConvStep step{.problem = conv_problem(*conv, shape_of(node.inputs[0]), shape_of(node.inputs[1])),
-                          .input_layout = Layout::image_lanes};
-      return std::ranges::any_of(
-          candidates_, [&](const ConvKernel* kernel) { return kernel->image_lanes && !kernel->refuses(step, caps_); });
+                          .input_layout = layout};
+      return std::ranges::any_of(candidates_, [&](const ConvKernel* kernel) {
+        return kernel->layout == layout && !kernel->refuses(step, caps_);
+      });
     }
     if (!std::holds_alternative<GemmOp>(node.op)) return false;
-    OpStep step{.op = node.op, .output = shape_of(node.output), .input_layout = Layout::image_lanes};
+    OpStep step{.op = node.op, .output = shape_of(node.output), .input_layout = layout, .written = written};
     for (ValueId input : node.inputs) {
       step.inputs.push_back(shape_of(input));
       step.constant.push_back(graph_.constants.contains(input));
     }
-    return find_op_kernel(step, caps_.kind) != nullptr;
+    return find_op_kernel(step, caps_.kind, options_.math) != nullptr;
   }
 
   /// The node that alone reads a value, or nullptr; also where the value is the network's output.
@@ -226,15 +241,17 @@ class Planner {
     std::string refusals;
     const Layout y_layout = layout_for_readers(chain.output);
     for (const ConvKernel* kernel : candidates_) {
-      Refusal refusal = why_not_for_lanes(*kernel, x_layout);
+      Refusal refusal = why_not_for_layout(*kernel, x_layout);
       if (refusal) continue;
       for (const Epilogue& part : parts) {
         for (const ElementType input : {ElementType::u8, ElementType::f32}) {
           if (input == ElementType::u8 && !pixels) continue;
-          ConvStep step{chain.step.problem, part, input, x_layout};
-          if (kernel->image_lanes && part == chain.step.epilogue) step.output_layout = y_layout;
-          refusal = kernel->refuses(step, caps_);
-          if (!refusal) return {kernel, step};
+          for (const Layout output : {y_layout, Layout::plain}) {
+            if (output != Layout::plain && (output != kernel->layout || part != chain.step.epilogue)) continue;
+            const ConvStep step{chain.step.problem, part, input, x_layout, output};
+            refusal = kernel->refuses(step, caps_);
+            if (!refusal) return {kernel, step};
+          }
         }
       }
       refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", kernel->info.name, *refusal);
@@ -246,10 +263,10 @@ class Planner {
                       refusals.empty() ? "there is none" : refusals);
   }
 
-  /// Why a kernel's way with images in lanes does not go with the plan's, if so.
-  Refusal why_not_for_lanes(const ConvKernel& kernel, Layout x_layout) const {
-    if (x_layout == Layout::image_lanes && !kernel.image_lanes) return "takes no images in lanes";
-    if (!kernel.image_lanes || uses_lanes() || !options_.kernel.empty()) return std::nullopt;
+  /// Why a kernel's way with layouts does not go with the plan's, if so.
+  Refusal why_not_for_layout(const ConvKernel& kernel, Layout x_layout) const {
+    if (x_layout != Layout::plain && kernel.layout != x_layout) return fmt::format("takes no {}", name_of(x_layout));
+    if (!has_lanes(kernel.layout) || !inner_layouts().empty() || !options_.kernel.empty()) return std::nullopt;
     if (options_.mode == PlanMode::layers) return "is for plans that keep images in lanes from step to step";
     return fmt::format("is for batches of {} images or more: it computes 16 at a time", kLeastImagesInLanes);
   }
@@ -259,7 +276,7 @@ class Planner {
     size_t x = slot_of(node.inputs[0]);
     const Choice choice = choose(chain, is_pixels(x), slots_[x].layout);
     const Epilogue &wanted = chain.step.epilogue, &taken = choice.step.epilogue;
-    if (choice.step.input == ElementType::f32) x = as_floats(x);
+    if (choice.step.input == ElementType::f32) x = as_floats(node.inputs[0]);
     std::vector<size_t> inputs{x, slot_of(node.inputs[1])};
     if (taken.bias) inputs.push_back(slot_of(node.inputs[2]));
 
@@ -294,6 +311,8 @@ class Planner {
       const size_t x = slot_of(node.inputs[0]);
       if (is_pixels(x)) step.input = ElementType::u8;
       operands.push_back({x, shape_of(node.inputs[0])});
+    } else if (std::holds_alternative<ScaleOp>(step.op)) {
+      return plan_scaling(node);
     } else {
       for (ValueId input : node.inputs) operands.push_back(operand(input));
     }
@@ -305,19 +324,39 @@ class Planner {
     if (fuses) {
       OpStep fused = completed(step, operands, shape);
       fused.activation = std::get<ActivationOp>(next->op).activation;
-      if (find_op_kernel(fused, caps_.kind) != nullptr) {
+      if (find_op_kernel(fused, caps_.kind, options_.math) != nullptr) {
         mark_done(*next);
         step.activation = fused.activation;
-        if (step.input_layout == Layout::image_lanes) step.output_layout = layout_for_readers(next->output);
+        if (step.input_layout != Layout::plain) step.output_layout = op_output_layout(fused, next->output);
         emit_op(step, operands, shape, slot_to_write(next->output, step.output_layout), node.name + "+" + next->name);
         return;
       }
     }
-    if (step.input_layout == Layout::image_lanes) step.output_layout = layout_for_readers(node.output);
+    if (step.input_layout != Layout::plain) {
+      step.output_layout = op_output_layout(completed(step, operands, shape), node.output);
+    }
     emit_op(step, operands, shape, slot_to_write(node.output, step.output_layout), node.name);
   }
 
-  static OpStep completed(OpStep step, const std::vector<Operand>& operands, const Shape& output) {
+  void plan_scaling(const Node& node) {
+    const size_t x = slot_of(node.inputs[0]);
+    const Shape& y = shape_of(node.output);
+    const size_t slot = add_scratch(y);
+    slots_[slot].bytes = element_count(y);
+    slots_[slot].pixels = true;
+    slot_of_value_[node.output] = slot;
+    emit_op({.op = node.op, .input = is_pixels(x) ? ElementType::u8 : ElementType::f32},
+            {{x, shape_of(node.inputs[0])}}, y, slot, node.name);
+  }
+
+  /// The layout for a value that an operator computes: its readers', if a kernel writes that.
+  Layout op_output_layout(OpStep step, ValueId value) const {
+    step.output_layout = layout_for_readers(value);
+    return find_op_kernel(step, caps_.kind, options_.math) != nullptr ? step.output_layout : Layout::plain;
+  }
+
+  OpStep completed(OpStep step, const std::vector<Operand>& operands, const Shape& output) const {
+    if (step.input_layout != Layout::plain) step.written = slots_[operands[0].slot].written;
     for (const Operand& operand : operands) {
       step.inputs.push_back(operand.shape);
       step.constant.push_back(operand.constant);
@@ -331,7 +370,7 @@ class Planner {
     OpStep complete = completed(step, operands, output);
     std::vector<size_t> inputs;
     for (const Operand& operand : operands) inputs.push_back(operand.slot);
-    const OpKernel& kernel = choose_op_kernel(complete, caps_.kind);
+    const OpKernel& kernel = choose_op_kernel(complete, caps_.kind, options_.math);
     PlanStep result{.name = std::move(name), .op = &kernel};
     if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(complete);
     if (kernel.workspace_bytes != nullptr) result.workspace_bytes = kernel.workspace_bytes(complete);
@@ -345,7 +384,7 @@ class Planner {
     result.refused = refused_besides(kernel, choice.step, caps_, options_);
     for (Refused& refused : result.refused) {
       const ConvKernel* other = find_conv_kernel(refused.kernel, caps_.kind);
-      if (const Refusal refusal = why_not_for_lanes(*other, choice.step.input_layout)) refused.reason = *refusal;
+      if (const Refusal refusal = why_not_for_layout(*other, choice.step.input_layout)) refused.reason = *refusal;
     }
     if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(choice.step);
     if (kernel.workspace_bytes != nullptr) result.workspace_bytes = kernel.workspace_bytes(choice.step, caps_);
@@ -400,7 +439,7 @@ class Planner {
   ValueId output_root_ = -1;
   std::vector<Slot> slots_;
   std::map<ValueId, size_t> slot_of_value_;
-  std::optional<size_t> converted_input_;
+  std::map<size_t, size_t> floats_of_;  // by slot of pixels: their copy
   std::vector<StepSlots> slots_of_step_;
   Plan plan_;
 };
@@ -475,7 +514,8 @@ std::string to_text(const Plan& plan) {
     const Layout layout = conv != nullptr ? conv->output_layout : step.op_step()->output_layout;
     text += fmt::format("  {}: {}{} by {}: {} -> {} {}{}", step.name, step.op_name(),
                         conv != nullptr ? " " + to_text(conv->problem) : "", step.kernel_name(), inputs,
-                        to_text(step.output), to_text(shape), layout == Layout::plain ? "" : ", images in lanes");
+                        to_text(step.output), to_text(shape),
+                        layout == Layout::plain ? "" : fmt::format(", in {}", name_of(layout)));
     if (step.prepared_bytes != 0) text += fmt::format(", prepared {} bytes", step.prepared_bytes);
     if (step.workspace_bytes != 0) {
       text += fmt::format(", workspace arena {} of {} bytes", step.workspace_at, step.workspace_bytes);

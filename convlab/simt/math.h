@@ -36,6 +36,8 @@ inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c);
 [[gnu::noinline]] inline float __fmul_rn(float a, float b) { return a * b; }
 [[gnu::noinline]] inline float __fadd_rn(float a, float b) { return a + b; }
 [[gnu::noinline]] inline float __fsub_rn(float a, float b) { return a - b; }
+[[gnu::noinline]] inline double __dmul_rn(double a, double b) { return a * b; }
+[[gnu::noinline]] inline double __dadd_rn(double a, double b) { return a + b; }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __frcp_rn(float a) { return 1.0f / a; }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
@@ -61,6 +62,27 @@ std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
   return steps;
 }
 
+std::string_view short_name(Layout layout) {
+  if (layout == Layout::image_lanes) return "lanes";
+  return layout == Layout::channel_blocks ? "blocks" : name_of(layout);
+}
+
+/// From and to Layout::channel_blocks, each way that the kernel takes.
+void add_steps_in_blocks(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
+                         std::vector<ConvStep>& steps) {
+  constexpr Layout kPlain = Layout::plain, kBlocks = Layout::channel_blocks;
+  std::vector<ConvStep> all = steps_beyond_plain(problem);
+  all.insert(all.begin(), {problem});
+  for (ConvStep& step : all) {
+    for (const auto& [input, output] : {std::pair{kBlocks, kBlocks}, {kBlocks, kPlain}, {kPlain, kBlocks}}) {
+      if (input == kBlocks && step.input != ElementType::f32) continue;
+      step.input_layout = input;
+      step.output_layout = output;
+      if (!kernel.refuses(step, caps)) steps.push_back(step);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view name) {
@@ -98,12 +120,13 @@ std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProble
   if (std::any_of(beyond.begin(), beyond.end(), [&](const ConvStep& step) { return !kernel.refuses(step, caps); })) {
     steps.insert(steps.end(), beyond.begin(), beyond.end());
   }
-  for (size_t i = 0, plain = steps.size(); kernel.image_lanes && i < plain; ++i) {
+  for (size_t i = 0, plain = steps.size(); has_lanes(kernel.layout) && i < plain; ++i) {
     ConvStep step = steps[i];
-    step.output_layout = Layout::image_lanes;
-    if (step.input == ElementType::f32) step.input_layout = Layout::image_lanes;
+    step.output_layout = kernel.layout;
+    if (step.input == ElementType::f32) step.input_layout = kernel.layout;
     steps.push_back(step);
   }
+  if (kernel.layout == Layout::channel_blocks) add_steps_in_blocks(kernel, problem, caps, steps);
   return steps;
 }
 
@@ -111,8 +134,8 @@ std::string describe(const ConvStep& step) {
   std::string text = to_text(step.problem);
   if (!step.epilogue.empty()) text += " " + to_text(step.epilogue);
   if (step.input != ElementType::f32) text += fmt::format(" {}", name_of(step.input));
-  if (step.input_layout == Layout::image_lanes) text += " from lanes";
-  if (step.output_layout == Layout::image_lanes) text += " to lanes";
+  if (step.input_layout != Layout::plain) text += fmt::format(" from {}", short_name(step.input_layout));
+  if (step.output_layout != Layout::plain) text += fmt::format(" to {}", short_name(step.output_layout));
   return text;
 }
 

@@ -43,13 +43,15 @@ ErrorModel exact_model(const ConvStep& step);
 ///           arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013; Higham, "Accuracy and Stability of Numerical
 ///           Algorithms", 2nd ed., section 3.1, has n u / (1 - n u))
 ///   others  a rounded operand is off by its own u, so a product by 2 u + u^2: u = 2^-10 for tf32 (bits cut off), 2^-11
-///           for fp16, 2^-9 for bf16; bf16x2 keeps 2^-18 of each operand and drops a product of 2^-18: 2^-16 in all.
+///           for fp16, 2^-8 for bf16; bf16x2 loses 2^-16 of each operand and a product of 2^-16: less than 2^-14.
 ///           Sums in tensor cores cut off instead of rounding, and cut again where products are aligned: n 2^-22 (Fasi
 ///           and others, 2021); in fp16 the sum may be fp16: n 2^-11.
 ///   fp16    absolute = 2^-25 (|x| + |w|) a term, where an operand is subnormal in fp16
 ///
-/// relative_l2 is 1e-6 for fp32, which is what the class means (see Math); for others twice what one product may be
-/// off.
+/// An output in bfloat16 or float16 is rounded once more.
+///
+/// relative_l2 is 1e-6 for fp32, which is what the class means (see Math); for bf16 what one product may be off, for
+/// bf16x2 half of that, as errors of many products cancel in part; for others twice that.
 ///
 /// A maximum over a window keeps the largest error, an average the mean one plus its own rounding; an activation
 /// multiplies by its slope and rounds: tanh and sigmoid may be off by 16 u, 8 units in the last place of numbers

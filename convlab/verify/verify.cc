@@ -9,6 +9,8 @@
 
 #include "convlab/base/error.h"
 #include "convlab/device/cpu.h"
+#include "convlab/tensor/channel_blocks.h"
+#include "convlab/tensor/lane_pairs.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/guards.h"
 
@@ -42,6 +44,22 @@ std::vector<float> out_of_lanes(const std::vector<float>& lanes, const Shape& sh
   return images;
 }
 
+/// Float32 images as a step of this layout takes them.
+std::shared_ptr<const Tensor> in_layout(std::shared_ptr<const Tensor> images, Layout layout) {
+  switch (layout) {
+    case Layout::plain:
+      break;
+    case Layout::image_lanes:
+      return std::make_shared<const Tensor>(in_lanes(*images));
+    case Layout::channel_blocks:
+      return std::make_shared<const Tensor>(to_channel_blocks(*images));
+    case Layout::lane_pairs:
+    case Layout::split_lane_pairs:
+      return std::make_shared<const Tensor>(to_lane_pairs(*images, layout));
+  }
+  return images;
+}
+
 /// What belongs to one layer: its arrays on the device, and the values that they hold.
 struct LayerMemory {
   GuardedBuffer w, prepared;
@@ -58,10 +76,9 @@ class Rig {
         device_(device),
         stream_(device.make_stream()),
         x_(device, *stream_, "x",
-           static_cast<size_t>(element_count(step.problem.input_shape(), step.input_layout)) * size_of(step.input),
-           Role::input),
-        y_(device, *stream_, "y",
-           static_cast<size_t>(element_count(step.output_shape(), step.output_layout)) * sizeof(float), Role::output),
+           static_cast<size_t>(layout_bytes(step.problem.input_shape(), step.input_layout, step.input)), Role::input),
+        y_(device, *stream_, "y", static_cast<size_t>(layout_bytes(step.output_shape(), step.output_layout)),
+           Role::output),
         workspace_(device, *stream_, "workspace",
                    kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step, device.caps()) : 0, Role::output) {
     for (int layer = 0; layer < 2; ++layer) layers_.push_back(make_layer());
@@ -71,8 +88,7 @@ class Rig {
   void load(int index, std::shared_ptr<const OracleLayer> values) {
     LayerMemory& layer = layers_[index];
     layer.values = std::move(values);
-    images_ = layer.values->convolved->x;
-    if (step_.input_layout == Layout::image_lanes) images_ = std::make_shared<const Tensor>(in_lanes(*images_));
+    images_ = in_layout(layer.values->convolved->x, step_.input_layout);
     x_.upload(*stream_, images_->raw());
     layer.w.upload(*stream_, layer.values->convolved->w.raw());
     if (layer.bias) layer.bias->upload(*stream_, layer.values->bias.raw());
@@ -88,6 +104,13 @@ class Rig {
     workspace_.poison(*stream_);
     kernel_.launch(arguments(layers_[index], static_cast<float*>(y_.data())), *stream_);
     check_memory("launch");
+    if (size_in(step_.output_layout, ElementType::f32) == sizeof(uint16_t)) {
+      std::vector<uint16_t> elements(y_.bytes() / sizeof(uint16_t));
+      y_.download(*stream_, elements.data());
+      return step_.output_layout == Layout::channel_blocks
+                 ? from_channel_blocks(elements, step_.output_shape())
+                 : from_lane_pairs(elements, step_.output_shape(), step_.output_layout);
+    }
     std::vector<float> output(y_.bytes() / sizeof(float));
     y_.download(*stream_, output.data());
     if (step_.output_layout == Layout::image_lanes) output = out_of_lanes(output, step_.output_shape());

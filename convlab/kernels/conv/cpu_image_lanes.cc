@@ -12,10 +12,11 @@
 #include <array>
 
 #include "convlab/base/checked.h"
-#include "convlab/device/thread_pool.h"
 #include "convlab/kernels/cpu_epilogue.h"
 #include "convlab/kernels/cpu_lane_order.h"
+#include "convlab/kernels/cpu_lane_rows.h"
 #include "convlab/kernels/cpu_lanes.h"
+#include "convlab/kernels/cpu_pieces.h"
 #include "convlab/kernels/cpu_tiles.h"
 #include "convlab/kernels/registry.h"
 
@@ -136,31 +137,9 @@ class Launch {
       }
       float* const inside = to + problem_.pad_left * kImageLanes;
       std::fill(to, inside, 0.0f);
-      copy_row(block, channel * problem_.h + row, inside);
+      copy_lane_row(step_, args_.x, block, channel * problem_.h + row, inside);
       std::fill_n(inside + problem_.w * kImageLanes, problem_.pad_right * kImageLanes, 0.0f);
     }
-  }
-
-  /// Row `row` of all channels' rows of 16 images. Lanes without an image get the last one's.
-  void copy_row(int64_t block, int64_t row, float* to) const {
-    const int64_t image_count = problem_.c * problem_.h * problem_.w;
-    if (step_.input_layout == Layout::image_lanes) {
-      const float* from = static_cast<const float*>(args_.x) + (block * image_count + row * problem_.w) * kImageLanes;
-      std::copy_n(from, problem_.w * kImageLanes, to);
-    } else if (step_.input == ElementType::u8) {
-      copy_plain_row(static_cast<const uint8_t*>(args_.x), image_count, block, row, to);
-    } else {
-      copy_plain_row(static_cast<const float*>(args_.x), image_count, block, row, to);
-    }
-  }
-  template <class T>
-  void copy_plain_row(const T* x, int64_t image_count, int64_t block, int64_t row, float* to) const {
-    std::array<const T*, kImageLanes> images;
-    for (int64_t i = 0; i < kImageLanes; ++i) {
-      images[static_cast<size_t>(i)] =
-          x + std::min(block * kImageLanes + i, problem_.n - 1) * image_count + row * problem_.w;
-    }
-    to_lanes(images.data(), problem_.w, to);
   }
 
   /// Some maps at `count` neighbouring pixels of the output, all terms and the epilogue.
@@ -255,13 +234,6 @@ size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
   return static_cast<size_t>(checked_add(scratch, tables));
 }
 
-void launch(const ConvArgs& args, Stream& stream) {
-  const Launch all(args, stream.threads()->size());
-  stream.threads()->parallel_for(all.pieces(), 1, [&all](int64_t begin, int64_t end, int thread) {
-    for (int64_t piece = begin; piece < end; ++piece) all.compute(piece, thread);
-  });
-}
-
 const RegisterConvKernel registered{{
     .info = {.name = "cpu.image_lanes",
              .device = DeviceKind::cpu,
@@ -274,8 +246,8 @@ const RegisterConvKernel registered{{
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
-    .launch = launch,
-    .image_lanes = true,
+    .launch = launch_pieces<Launch>,
+    .layout = Layout::image_lanes,
 }};
 
 }  // namespace

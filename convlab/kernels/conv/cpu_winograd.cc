@@ -11,9 +11,9 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/device/thread_pool.h"
 #include "convlab/kernels/cpu_epilogue.h"
 #include "convlab/kernels/cpu_lanes.h"
+#include "convlab/kernels/cpu_pieces.h"
 #include "convlab/kernels/cpu_tiles.h"
 #include "convlab/kernels/cpu_winograd.h"
 #include "convlab/kernels/registry.h"
@@ -216,13 +216,6 @@ size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
   return static_cast<size_t>(checked_add(scratch, kRunTiles * 8 + terms * 4));
 }
 
-void launch(const ConvArgs& args, Stream& stream) {
-  const Launch all(args, stream.threads()->size());
-  stream.threads()->parallel_for(all.pieces(), 1, [&all](int64_t begin, int64_t end, int thread) {
-    for (int64_t piece = begin; piece < end; ++piece) all.compute(piece, thread);
-  });
-}
-
 const RegisterConvKernel registered{{
     .info = {.name = "cpu.winograd",
              .device = DeviceKind::cpu,
@@ -236,8 +229,8 @@ const RegisterConvKernel registered{{
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
-    .launch = launch,
-    .image_lanes = true,
+    .launch = launch_pieces<Launch>,
+    .layout = Layout::image_lanes,
 }};
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/kernels/conv_shape.h"
 #include "convlab/kernels/registry.h"
@@ -154,7 +154,7 @@ inline void forward(const Session& session, const Descriptors& descriptors, cons
 /// each, so that the same one is chosen every time.
 inline Choice search(const Session& session, const Descriptors& descriptors, const ConvArgs& args, Stream& stream,
                      Math math) {
-  const auto begin = std::chrono::steady_clock::now();
+  const auto begin = Clock::now();
   constexpr int kWanted = CUDNN_CONVOLUTION_FWD_ALGO_COUNT, kTries = 3;
   std::vector<cudnnMathType_t> allowed{CUDNN_FMA_MATH};
   if (math == Math::tf32) allowed.insert(allowed.end(), {CUDNN_DEFAULT_MATH, CUDNN_TENSOR_OP_MATH});
@@ -182,7 +182,7 @@ inline Choice search(const Session& session, const Descriptors& descriptors, con
   if (best_seconds == std::numeric_limits<double>::infinity()) {
     throw unavailable("cuDNN has no algorithm for {} in {}", to_text(args.step.problem), name_of(math));
   }
-  best.search_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  best.search_seconds = seconds_since(begin);
   return best;
 }
 

@@ -67,7 +67,8 @@ void launch(const OpArgs& args, Stream& stream) {
                  .k = dense.k,
                  .a = args.inputs[0],
                  .packed_b = static_cast<const float*>(args.prepared),
-                 .c = args.output};
+                 .c = args.output,
+                 .backwards = args.turn % 2 != 0};
   auto* workspace = static_cast<float*>(args.workspace);
   if (dense.transpose_a) {
     for (int64_t i = 0; i < dense.m; ++i) {

@@ -1,10 +1,10 @@
 // cpu.dense_lanes: alpha * A * B' + C, then an activation, for images in lanes; B constant, packed once.
 //
 // An element of A is a pixel in the sense of cpu_lanes.h: 16 images wide. What a convolution leaves is taken as it
-// lies. A thread takes some blocks of 16 images, 512 images at most, and some tiles of outputs. Sums are taken in parts
-// of 256 terms, each with all of its outputs, so that its part of A stays in the second cache while the weights pass
-// by, 8 KiB for a tile of 8 outputs. The order of all sums is that of cpu.dense (see cpu_gemm.h), so that both give the
-// same bits.
+// lies. A thread takes some blocks of 16 images, 528 images at most, and some tiles of outputs. Sums are taken in parts
+// of 128 terms. Three blocks' part of A, 24 KiB, stays in the first cache while all weights of these terms pass by from
+// the second, 4 KiB for a tile of 8 outputs, where they wait for the next three blocks; meanwhile these are fetched from
+// afar. The order of all sums is that of cpu.dense (see cpu_gemm.h), so that both give the same bits.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@
 namespace convlab {
 namespace {
 
-constexpr int64_t kMostBlocks = 32;
+constexpr int64_t kMostBlocks = 33;
 constexpr int64_t kTileBlocks = 3;
 
 /// Sizes of a step, and how it is cut into pieces.
@@ -74,7 +74,7 @@ size_t prepared_bytes(const OpStep& step) {
   return static_cast<size_t>(checked_product({step.inputs[0][1], step.output[1], sizeof(float)}));
 }
 
-/// Weights by part of 256 terms, tile of outputs, term and output.
+/// Weights by part of kGemmDepth terms, tile of outputs, term and output.
 void prepare(const OpArgs& args, Stream& stream) {
   const Cut cut = cut_of(args.step, 1);
   const float* b = args.inputs[1];
@@ -120,19 +120,20 @@ class Launch {
     float* const y = y_ + block * cut_.outputs * kImageLanes;
     for (int64_t first = 0; first < cut_.k; first += kGemmDepth) {
       const int64_t depth = std::min(kGemmDepth, cut_.k - first);
-      for (int64_t t = tile; t < tiles_end; ++t) {
-        const int64_t j = cut_.first_output(t);
-        for (int64_t b = 0; b < blocks; b += kTileBlocks) {
-          const float* const x = args_.inputs[0] + ((block + b) * cut_.k + first) * kImageLanes;
-          const int64_t fetched =
-              t - tile < std::min(kTileBlocks, blocks - b) && first + 2 * depth <= cut_.k ? t - tile : -1;
-          sum_lanes({.x = x,
+      for (int64_t b = 0; b < blocks; b += kTileBlocks) {
+        // What comes next, so many blocks from `next` on at the term `next_first`.
+        const bool last = b + kTileBlocks >= blocks;
+        const int64_t next = last ? 0 : b + kTileBlocks, next_first = last ? first + kGemmDepth : first;
+        const int64_t fetched = next_first + depth <= cut_.k ? std::min(kTileBlocks, blocks - next) : 0;
+        for (int64_t t = tile; t < tiles_end; ++t) {
+          const int64_t j = cut_.first_output(t);
+          sum_lanes({.x = pixels(block + b, first),
                      .x_at = x_at_.data(),
                      .pixels = std::min(kTileBlocks, blocks - b),
                      .offsets = offsets_,
                      .terms = depth,
                      .w = static_cast<const float*>(args_.prepared) + first * cut_.outputs + j * depth,
-                     .ahead = fetched < 0 ? nullptr : x + (fetched * cut_.k + depth) * kImageLanes,
+                     .ahead = t - tile < fetched ? pixels(block + next + t - tile, next_first) : nullptr,
                      .maps = static_cast<int>(cut_.first_output(t + 1) - j),
                      .y = y + b * cut_.outputs * kImageLanes + j * kImageLanes,
                      .map_step = kImageLanes,
@@ -146,6 +147,10 @@ class Launch {
   }
 
  private:
+  const float* pixels(int64_t block, int64_t term) const {
+    return args_.inputs[0] + (block * cut_.k + term) * kImageLanes;
+  }
+
   bool plain() const { return args_.step.output_layout == Layout::plain; }
 
   /// What is added, the activation and, if it is wanted, the plain order, for some outputs of 16 images.
@@ -191,7 +196,7 @@ const RegisterOpKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch,
-    .image_lanes = true,
+    .layout = Layout::image_lanes,
 }};
 
 }  // namespace

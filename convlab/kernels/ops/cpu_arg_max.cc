@@ -1,0 +1,41 @@
+// cpu.arg_max: the place of each image's largest number, the first of equals, NaN where one is NaN.
+// Threads: a few images are a piece of work.
+// Refuses more numbers an image than float32 can count.
+// Limited by reading its input.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kMostNumbers = 1 << 24;
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ArgMaxOp>(step.op)) return "finds the place of the largest number";
+  if (element_count(step.inputs[0]) / step.inputs[0][0] > kMostNumbers) return "finds it among 16777216 at most";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  constexpr int64_t kImagesPerPiece = 256;
+  const int64_t images = args.step.output[0], numbers = element_count(args.step.inputs[0]) / images;
+  stream.threads()->parallel_for(images, kImagesPerPiece, [&](int64_t begin, int64_t end, int) {
+    for (int64_t image = begin; image < end; ++image) {
+      const float* first = args.inputs[0] + image * numbers;
+      const bool nan = std::any_of(first, first + numbers, [](float each) { return std::isnan(each); });
+      args.output[image] = nan ? std::numeric_limits<float>::quiet_NaN()
+                               : static_cast<float>(std::max_element(first, first + numbers) - first);
+    }
+  });
+}
+
+const RegisterOpKernel registered{
+    {.name = "cpu.arg_max", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,27 @@
+// cpu.scale: maps of pixels scaled to a square, the course's resize as a step of a plan; see resize_maps().
+// Threads: maps are shared out among them.
+// Limited by its double arithmetic, which the course's bytes depend on.
+
+#include "convlab/dataset/resize.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ScaleOp>(step.op)) return "scales maps of pixels";
+  if (step.input != ElementType::u8) return "takes pixels, not float32";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0];
+  resize_maps(reinterpret_cast<const uint8_t*>(args.inputs[0]), x, std::get<ScaleOp>(args.step.op).side,
+              reinterpret_cast<uint8_t*>(args.output), *stream.threads());
+}
+
+const RegisterOpKernel registered{
+    {.name = "cpu.scale", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,52 @@
+// cuda.arg_max: the place of each image's largest number, so that a label crosses the bus and not a score a class. One
+// thread an image: classes are few in the networks that this lab runs.
+
+#include <algorithm>
+#include <cmath>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr int64_t kMostBlocks = 65536;
+constexpr int64_t kMostNumbers = 1 << 24;  // beyond, float32 does not hold every place
+
+__global__ void __launch_bounds__(kThreads) find_largest(const float* x, float* y, int64_t images, int64_t numbers) {
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  for (int64_t image = first; image < images; image += static_cast<int64_t>(gridDim.x) * kThreads) {
+    const float* from = x + image * numbers;
+    float largest = from[0];
+    int64_t place = 0;
+    for (int64_t i = 1; i < numbers; ++i) {
+      const float each = from[i];
+      // A NaN, once there, stays: nothing is greater, and it equals nothing.
+      if (each > largest || each != each) {
+        largest = each;
+        place = i;
+      }
+    }
+    y[image] = largest == largest ? static_cast<float>(place) : NAN;
+  }
+}
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ArgMaxOp>(step.op)) return "finds the place of the largest number only";
+  if (element_count(step.inputs[0]) / step.inputs[0][0] > kMostNumbers) return "finds it among 16777216 at most";
+  return std::nullopt;
+}
+
+void launch_arg_max(const OpArgs& args, Stream& stream) {
+  const int64_t images = args.step.output[0], numbers = element_count(args.step.inputs[0]) / images;
+  launch(find_largest, {.grid = dim3(std::min(ceil_div(images, kThreads), kMostBlocks)), .block = kThreads},
+         stream.native(), args.inputs[0], args.output, images, numbers);
+}
+
+const RegisterOpKernel registered{
+    {.name = "cuda.arg_max", .device = kCompiledFor, .refuses = refuses, .launch = launch_arg_max}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/model/graph.h"
+
+namespace convlab {
+
+/// Puts a ScaleOp before a network: its input then takes images of the shape `input` (N C H W, any N) in place of
+/// N C side side.
+void scale_input(Graph& graph, const Shape& input, int64_t side);
+
+/// Puts an ArgMaxOp after a network: its output is then a label an image.
+void label_output(Graph& graph);
+
+}  // namespace convlab

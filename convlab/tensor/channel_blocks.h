@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convlab/tensor/layout.h"
+#include "convlab/tensor/tensor.h"
+
+namespace convlab {
+
+/// Element number of a channel's pixel in an image in Layout::channel_blocks, an image having `channels` channels of
+/// `pixels` pixels.
+inline int64_t channel_blocks_index(int64_t channels, int64_t pixels, int64_t channel, int64_t pixel) {
+  const int64_t block = channel / 8, width = channels - block * 8 <= 4 ? 4 : 8;
+  return block * 8 * pixels + pixel * width + channel % 8;
+}
+
+/// Plain float32 images {n, channels, ...} in Layout::channel_blocks: float16 elements, rounded to nearest even.
+Tensor to_channel_blocks(const Tensor& images);
+
+/// The reverse: elements of such an array as plain images of that shape. Error(wrong_result) where an element that
+/// belongs to no channel is not zero.
+std::vector<float> from_channel_blocks(std::span<const uint16_t> blocks, const Shape& shape);
+
+}  // namespace convlab

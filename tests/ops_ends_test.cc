@@ -1,0 +1,201 @@
+// What stands before and after a network on its device: scaling and labels, by every device's kernel, and a GPU's way
+// of running the whole.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "convlab/base/rng.h"
+#include "convlab/dataset/fashion_mnist.h"
+#include "convlab/dataset/resize.h"
+#include "convlab/device/cuda.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/model/zoo.h"
+#include "convlab/plan/engine.h"
+#include "convlab/plan/labels.h"
+#include "tests/errors.h"
+
+namespace convlab {
+namespace {
+
+std::vector<std::string> devices() {
+  std::vector<std::string> names;
+  for (const DeviceListing& each : list_devices()) {
+    if (!each.description.starts_with("not there")) names.push_back(each.name);
+  }
+  return names;
+}
+
+/// What the device's kernel makes of x, as bytes; whatever it does not write stays 0xff.
+std::vector<uint8_t> run_op(Device& device, const OpStep& step, const Tensor& x, size_t output_bytes) {
+  const OpKernel& kernel = choose_op_kernel(step, device.caps().kind);
+  const std::unique_ptr<Stream> stream = device.make_stream();
+  const Buffer from = device.allocate(x.bytes()), to = device.allocate(output_bytes);
+  const Buffer prepared = device.allocate(kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(step) : 0);
+  const float* inputs[] = {static_cast<const float*>(from.data())};
+  const OpArgs args{
+      .step = step, .inputs = inputs, .output = static_cast<float*>(to.data()), .prepared = prepared.data()};
+  stream->upload(from.data(), x.raw(), x.bytes());
+  stream->fill(to.data(), 0xff, output_bytes);
+  if (kernel.prepare != nullptr) kernel.prepare(args, *stream);
+  kernel.launch(args, *stream);
+  std::vector<uint8_t> result(output_bytes);
+  stream->download(result.data(), to.data(), output_bytes);
+  stream->synchronize();
+  return result;
+}
+
+OpStep scale_step(const Shape& x, int64_t side) {
+  return {.op = ScaleOp{side}, .inputs = {x}, .output = {x[0], x[1], side, side}, .input = ElementType::u8};
+}
+
+void expect_scaled(Device& device, const Tensor& images, int64_t side) {
+  ThreadPool threads(2);
+  const Tensor expected = resized(images, side, threads);
+  const std::vector<uint8_t> got = run_op(device, scale_step(images.shape(), side), images, expected.bytes());
+  EXPECT_EQ(std::memcmp(got.data(), expected.raw(), got.size()), 0)
+      << device.caps().description << ": " << to_text(images.shape()) << " to " << side;
+}
+
+Tensor noise(const Shape& shape, int least, int most) {
+  Tensor images(ElementType::u8, shape);
+  Rng rng(11);
+  for (uint8_t& pixel : images.values<uint8_t>()) pixel = static_cast<uint8_t>(rng.integer(least, most));
+  return images;
+}
+
+TEST(Scale, OnEveryDeviceGivesTheBytesOfTheHost) {
+  for (const std::string& name : devices()) {
+    const std::unique_ptr<Device> device = open_device(name, {.threads = 2});
+    for (const int64_t side : {1, 2, 13, 27, 29, 32, 48, 64, 70, 71, 72, 150}) {
+      expect_scaled(*device, noise({2, 1, 28, 28}, 0, 255), side);
+      expect_scaled(*device, noise({1, 1, 28, 28}, 250, 255), side);  // flat: sums that are whole but for rounding
+    }
+    expect_scaled(*device, noise({2, 3, 7, 11}, 5, 9), 20);
+    expect_scaled(*device, noise({1, 1, 1, 1}, 255, 255), 3);
+    expect_scaled(*device, noise({1, 1, 40, 3}, 1, 255), 17);
+  }
+}
+
+TEST(Scale, OfRealImagesGivesTheBytesOfTheHost) {
+  if (!std::filesystem::exists("/usr/share/datasets/fashion-mnist")) {
+    GTEST_SKIP() << "Fashion-MNIST is not installed; apt install dataset-fashion-mnist";
+  }
+  for (const std::string& name : devices()) {
+    if (name == "cpu") continue;  // which scales by the same function
+    const std::unique_ptr<Device> device = open_device(name, {.threads = 2});
+    const Tensor images = load_fashion_mnist(Split::test, "", name == "simt" ? 20 : 10000).images;
+    for (const int64_t side : {48, 64, 70, 72}) expect_scaled(*device, images, side);
+  }
+}
+
+TEST(Scale, RefusesInWords) {
+  OpStep floats = scale_step({1, 1, 28, 28}, 70);
+  floats.input = ElementType::f32;
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::simt}) {
+    if (find_op_kernel(scale_step({1, 1, 28, 28}, 70), kind) == nullptr) continue;  // a build without simt
+    EXPECT_EQ(find_op_kernel(floats, kind), nullptr);
+  }
+  EXPECT_EQ(find_op_kernel(scale_step({1, 1, 28, 6000}, 70), DeviceKind::simt), nullptr);
+  EXPECT_NE(find_op_kernel(scale_step({1, 1, 28, 6000}, 70), DeviceKind::cpu), nullptr);
+}
+
+TEST(ArgMax, OnEveryDeviceIsWhatTheHostFinds) {
+  Rng rng(3);
+  for (const std::string& name : devices()) {
+    const std::unique_ptr<Device> device = open_device(name, {.threads = 2});
+    for (const Shape& shape : {Shape{300, 10}, Shape{5, 1}, Shape{7, 3, 2, 1}, Shape{2, 1000}, Shape{4}}) {
+      const auto images = static_cast<size_t>(shape[0]);
+      Tensor scores(ElementType::f32, shape);
+      for (float& score : scores.values<float>()) score = static_cast<float>(rng.integer(-3, 3));  // many ties
+      const OpStep step{.op = ArgMaxOp{}, .inputs = {shape}, .output = {shape[0]}};
+      const std::vector<uint8_t> bytes = run_op(*device, step, scores, images * sizeof(float));
+      std::vector<float> places(images);
+      std::memcpy(places.data(), bytes.data(), bytes.size());
+      EXPECT_EQ(labels_of_places(places), labels_of(scores.values<float>(), scores.count() / shape[0])) << name;
+    }
+  }
+}
+
+TEST(ArgMax, OfNanIsNan) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
+  const float scores[] = {kNan, 1,          2,          1,          kNan, 2,         1,        2,
+                          kNan, -kInfinity, -kInfinity, -kInfinity, 1,    kInfinity, kInfinity};
+  const OpStep step{.op = ArgMaxOp{}, .inputs = {{5, 3}}, .output = {5}};
+  for (const std::string& name : devices()) {
+    const std::unique_ptr<Device> device = open_device(name, {.threads = 1});
+    const Tensor x = Tensor::of<float>({5, 3}, scores);
+    float places[5];
+    std::memcpy(places, run_op(*device, step, x, sizeof places).data(), sizeof places);
+    EXPECT_THAT(places, testing::ElementsAre(testing::IsNan(), testing::IsNan(), testing::IsNan(), 0, 1)) << name;
+  }
+}
+
+TEST(Labels, OfPlacesAreTheClassesAndNanIsAWrongResult) {
+  const float places[] = {3, 0, 9};
+  EXPECT_THAT(labels_of_places(places), testing::ElementsAre(3, 0, 9));
+  const float broken[] = {3, std::numeric_limits<float>::quiet_NaN()};
+  EXPECT_THAT(error_message(ErrorKind::wrong_result, [&] { labels_of_places(broken); }), testing::HasSubstr("image 1"));
+}
+
+/// The labels of 28 x 28 noise in fa19, scaled and found as the options say.
+std::vector<int> labels(Device& device, const Tensor& images, EngineOptions options, int passes = 1) {
+  options.plan.input = ElementType::u8;
+  Engine engine(load_model("fa19"), images.shape(), device, options);
+  const int64_t n = images.shape()[0];
+  std::vector<float> output(static_cast<size_t>(element_count(engine.output_shape(n))));
+  EXPECT_EQ(engine.scores_shape(n), (Shape{n, 10}));
+  for (int pass = 0; pass < passes; ++pass) {
+    std::ranges::fill(output, -1.0F);
+    engine.run(images.raw(), n, output.data());
+  }
+  return options.labels ? labels_of_places(output) : labels_of(output, 10);
+}
+
+TEST(EngineEnds, ScaleAndLabelOnTheDeviceAsOnTheHost) {
+  const std::unique_ptr<Device> device = open_device("cpu", {.threads = 2});
+  ThreadPool threads(2);
+  const Tensor images = noise({40, 1, 28, 28}, 0, 255), scaled = resized(images, 70, threads);
+  for (const PlanMode mode : {PlanMode::layers, PlanMode::fused, PlanMode::folded}) {
+    for (const int64_t batch : {40, 16}) {
+      const std::vector<int> expected = labels(*device, scaled, {.plan = {.mode = mode}, .batch = batch});
+      EXPECT_EQ(labels(*device, images, {.plan = {.mode = mode}, .batch = batch, .scale_to = 70}), expected);
+      EXPECT_EQ(labels(*device, scaled, {.plan = {.mode = mode}, .batch = batch, .labels = true}), expected);
+      const EngineOptions both{.plan = {.mode = mode}, .batch = batch, .scale_to = 70, .labels = true};
+      EXPECT_EQ(labels(*device, images, both), expected);
+    }
+  }
+}
+
+TEST(EngineEnds, OnlyPixelsAreScaled) {
+  const std::unique_ptr<Device> device = open_device("cpu", {.threads = 1});
+  EXPECT_THAT(bad_input_message([&] {
+                Engine(load_model("fa19"), {2, 1, 28, 28}, *device, {.scale_to = 70});
+              }),
+              testing::HasSubstr("float32"));
+}
+
+TEST(EngineOnGpu, ReplaysInChunksWhatItComputesPlainly) {
+  if (!cuda_present()) GTEST_SKIP() << "there is no GPU";
+  const std::unique_ptr<Device> device = open_device("cuda", {});
+  const Tensor images = noise({6000, 1, 28, 28}, 0, 255);
+  for (const PlanMode mode : {PlanMode::layers, PlanMode::fused, PlanMode::folded}) {
+    for (const int64_t batch : {6000, 2500}) {
+      EngineOptions options{.plan = {.mode = mode}, .batch = batch, .scale_to = 70, .labels = true, .pipelined = false};
+      const std::vector<int> expected = labels(*device, images, options);
+      options.pipelined = true;
+      const std::vector<std::vector<int64_t>> ways{{}, {3000, 2000, 1000}, {16, 5984}, {500, 1000, 1000}};
+      for (const std::vector<int64_t>& chunks : ways) {
+        options.chunks = chunks;
+        EXPECT_EQ(labels(*device, images, options, 3), expected) << testing::PrintToString(chunks);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convlab
