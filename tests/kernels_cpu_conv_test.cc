@@ -55,7 +55,9 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
 INSTANTIATE_TEST_SUITE_P(Cpu, CpuConvolution,
                          testing::Combine(testing::ValuesIn(simd_targets()),
                                           testing::Values("cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes",
-                                                          "cpu.winograd")),
+                                                          "cpu.winograd", "cpu.pairs_bf16", "cpu.pairs_bf16x2",
+                                                          "cpu.avx512_bf16", "cpu.avx512_bf16x2", "cpu.amx_bf16",
+                                                          "cpu.amx_bf16x2")),
                          [](const auto& info) {
                            std::string name = std::get<1>(info.param);
                            std::replace(name.begin(), name.end(), '.', '_');
@@ -66,6 +68,7 @@ TEST_P(CpuConvolution, IsRight) {
   const auto device = open_device("cpu", {.threads = 3});
   Oracle oracle;
   const ConvKernel& kernel = require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu);
+  if (kernel.absent != nullptr && kernel.absent()) GTEST_SKIP() << *kernel.absent();
   for (const char* text : kProblems) {
     for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {
       const CaseResult result = verify_kernel(kernel, step, *device, oracle);
@@ -104,14 +107,18 @@ TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
 }
 
 TEST(CpuConvolutionRefusals, AreFew) {
-  // So that no case above goes untested: cpu.direct refuses none of them, cpu.image_lanes unusual pooling alone.
+  // So that no case above goes untested: cpu.direct refuses none of them, cpu.image_lanes unusual pooling alone, those
+  // in pairs groups, too.
   const auto device = open_device("cpu", {.threads = 3});
-  for (const char* name : {"cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes"}) {
+  for (const char* name : {"cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes", "cpu.pairs_bf16"}) {
+    const bool in_pairs = std::string_view(name) == "cpu.pairs_bf16";
     const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
     for (const char* text : kProblems) {
       for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {
         const std::optional<Pool>& pool = step.epilogue.pool;
-        const bool may = kernel.image_lanes && pool && (!pool->is_max_2x2() || step.problem.terms() > 768);
+        const bool may =
+            (has_lanes(kernel.layout) && pool && (!pool->is_max_2x2() || (!in_pairs && step.problem.terms() > 768))) ||
+            (in_pairs && step.problem.groups > 1);
         EXPECT_EQ(kernel.refuses(step, device->caps()).has_value(), may) << name << " " << describe(step);
       }
     }

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+namespace convlab {
+
+/// What multiplies tiles of bfloat16. vectors: float32 arithmetic of the same operands, on any processor; avx512_bf16:
+/// an instruction of AVX-512 for pairs; amx: Intel's tile registers.
+enum class Bf16Unit { vectors, avx512_bf16, amx };
+
+/// Whether this processor has it, and the system lets this process use it: AMX is asked for, once.
+bool has_unit(Bf16Unit unit);
+
+/// What it is called in a refusal: "AMX".
+std::string_view name_of(Bf16Unit unit);
+
+}  // namespace convlab
