@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "convlab/base/error.h"
 #include "convlab/base/rng.h"
 #include "convlab/device/device.h"
 #include "convlab/kernels/registry.h"
@@ -28,7 +29,15 @@ struct RangeCase {
 
 void PrintTo(const RangeCase& range, std::ostream* stream) { *stream << range.name; }
 
-class SplitRange : public testing::TestWithParam<std::tuple<RangeCase, const char*>> {};
+/// A kernel, where it runs, a problem that it takes, and what its class promises of the size of an output's terms.
+struct Split {
+  const char *kernel, *device, *problem;
+  double tolerance = 1e-6;
+};
+
+void PrintTo(const Split& split, std::ostream* stream) { *stream << split.kernel << " on " << split.problem; }
+
+class SplitRange : public testing::TestWithParam<std::tuple<RangeCase, Split>> {};
 
 constexpr RangeCase kCases[] = {
     {"usual", 1, 1, 0, 0},
@@ -41,20 +50,30 @@ constexpr RangeCase kCases[] = {
     {"infinite_filter", 1, 1, 0, -kInfinity},
     {"nan_filter", 1, 1, 0, kNan},
     {"large_filter", 1, 1, 0, 1e6f},
+    {"wide_range", 1, 1, 1e30f, 0},
     {"small_pixels", 1e-5f, 1, 0, 0},
     {"tiny_pixels", 1e-20f, 1, 0, 0},
+    {"subnormal_pixels", 1e-40f, 1, 0, 0},
     {"tiny_filters", 1, 1e-20f, 0, 0},
     {"no_pixels", 0, 1, 0, 0},
     {"no_filters", 1, 0, 0, 0},
 };
 
 TEST_P(SplitRange, IsAsRightAsItsTerms) {
-  const auto& [range, text] = GetParam();
-  const ConvKernel* kernel = find_conv_kernel("cuda.tensor_core_3xfp16", DeviceKind::simt);
-  if (kernel == nullptr) GTEST_SKIP() << "a build without simt";
-  const std::unique_ptr<Device> device = open_device("simt", {});
+  const auto& [range, split] = GetParam();
+  std::unique_ptr<Device> device;
+  try {
+    device = open_device(split.device, {});
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const ConvKernel* kernel = find_conv_kernel(split.kernel, device->caps().kind);
+  if (kernel == nullptr) GTEST_SKIP() << "a build without " << split.kernel;
   const std::unique_ptr<Stream> stream = device->make_stream();
-  const ConvStep step{parse_problem(text)};
+  const ConvStep step{parse_problem(split.problem)};
+  if (device->caps().kind == DeviceKind::cuda) {
+    if (const Refusal refusal = kernel->refuses(step, device->caps())) GTEST_SKIP() << *refusal;
+  }
   ASSERT_FALSE(kernel->refuses(step, device->caps()));
 
   Rng rng(5);
@@ -70,18 +89,25 @@ TEST_P(SplitRange, IsAsRightAsItsTerms) {
   const Buffer device_y = device->allocate(expected.value.size() * sizeof(float));
   stream->upload(device_x.data(), x.raw(), x.bytes());
   stream->upload(device_w.data(), w.raw(), w.bytes());
-  kernel->launch({.step = step,
-                  .x = device_x.data(),
-                  .w = static_cast<const float*>(device_w.data()),
-                  .y = static_cast<float*>(device_y.data())},
-                 *stream);
+  const Buffer prepared = device->allocate(kernel->prepared_bytes ? kernel->prepared_bytes(step) : 0);
+  const Buffer workspace =
+      device->allocate(kernel->workspace_bytes ? kernel->workspace_bytes(step, device->caps()) : 0);
+  const ConvArgs args{.step = step,
+                      .x = device_x.data(),
+                      .w = static_cast<const float*>(device_w.data()),
+                      .y = static_cast<float*>(device_y.data()),
+                      .prepared = prepared.data(),
+                      .workspace = workspace.data()};
+  if (kernel->prepare) kernel->prepare(args, *stream);
+  kernel->launch(args, *stream);
   std::vector<float> got(expected.value.size());
   stream->download(got.data(), device_y.data(), device_y.bytes());
   stream->synchronize();
 
   // What the class promises; or, where a sum of fp32 that goes channel by channel may be off by more, that.
   const double tolerance =
-      std::max(1e-6, static_cast<double>(step.problem.c + step.problem.r * step.problem.s) * 0x1p-24);
+      std::max(split.tolerance, static_cast<double>(step.problem.c + step.problem.r * step.problem.s) * 0x1p-24);
+  const double subnormal = static_cast<double>(step.problem.terms() + 1) * 0x1p-149;  // each product, and the sum
   for (size_t i = 0; i < got.size(); ++i) {
     const auto want = static_cast<float>(expected.value[i]);
     if (std::isnan(want)) {
@@ -89,16 +115,48 @@ TEST_P(SplitRange, IsAsRightAsItsTerms) {
     } else if (std::isinf(want)) {
       ASSERT_EQ(got[i], want) << i;
     } else {
-      ASSERT_LE(std::abs(got[i] - expected.value[i]), tolerance * expected.scale[i] + 1e-44) << i;
+      ASSERT_LE(std::abs(got[i] - expected.value[i]), tolerance * expected.scale[i] + subnormal) << i;
     }
   }
+}
+
+std::string name_of(const testing::TestParamInfo<SplitRange::ParamType>& info) {
+  return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param).problem;
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Simt, SplitRange,
     testing::Combine(testing::ValuesIn(kCases),
-                     testing::Values("n3_c5h12w13_k9r3s3_p1", "n2_c1h17w20_k5r5s5_p2", "n2_c300h4w4_k20r3s3")),
-    [](const auto& info) { return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param); });
+                     testing::Values(Split{"cuda.tensor_core_3xfp16", "simt", "n3_c5h12w13_k9r3s3_p1"},
+                                     Split{"cuda.tensor_core_3xfp16", "simt", "n2_c1h17w20_k5r5s5_p2"},
+                                     Split{"cuda.tensor_core_3xfp16", "simt", "n2_c300h4w4_k20r3s3"})),
+    name_of);
+
+constexpr double kRounded = 0x1p-10 + 0x1p-20;  // operands rounded to halves
+
+INSTANTIATE_TEST_SUITE_P(
+    FirstLayerSplit, SplitRange,
+    testing::Combine(testing::ValuesIn(kCases),
+                     testing::Values(Split{"cuda.first_layer_3xfp16", "simt", "n2_c1h17w20_k5r5s5_p2"},
+                                     Split{"cuda.first_layer_3xfp16", "simt", "n3_c1h24w24_k9r7s7"})),
+    name_of);
+
+INSTANTIATE_TEST_SUITE_P(
+    FirstLayerRounded, SplitRange,
+    testing::Combine(testing::ValuesIn(kCases),
+                     testing::Values(Split{"cuda.first_layer_1xfp16", "simt", "n2_c1h17w20_k5r5s5_p2", kRounded},
+                                     Split{"cuda.first_layer_1xfp16", "simt", "n3_c1h24w24_k9r7s7", kRounded})),
+    name_of);
+
+// Images side by side, an odd one left over, and rows that are cut in tiles.
+INSTANTIATE_TEST_SUITE_P(Hopper, SplitRange,
+                         testing::Combine(testing::ValuesIn(kCases),
+                                          testing::Values(Split{"cuda.hopper_3xfp16", "cuda", "n5_c12h33w33_k24r5s5"},
+                                                          Split{"cuda.hopper_3xfp16", "cuda", "n2_c12h33w33_k24r7s7"},
+                                                          Split{"cuda.hopper_3xfp16", "cuda", "n3_c5h12w13_k9r3s3_p1"},
+                                                          Split{"cuda.hopper_3xfp16", "cuda",
+                                                                "n2_c8h9w150_k30r4s5_p2"})),
+                         name_of);
 
 }  // namespace
 }  // namespace convlab

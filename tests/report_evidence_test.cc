@@ -98,6 +98,22 @@ std::string complaint_about(const std::string& text) {
   return bad_input_message([&] { add_evidence(evidence, text, "x.json"); });
 }
 
+TEST(Evidence, ReadsNetworksBesideAFrameworks) {
+  ordered_json networks{{"gpu", "NVIDIA H200"}, {"peer", "PyTorch 2"}, {"when", "2026-01-31T12:00:00Z"}};
+  networks["rows"] = {{{"work", "fa19 network"},
+                       {"math", "fp16"},
+                       {"convlab", {{"ms", 0.5}}},
+                       {"peer", {{"ms", 4.0}, {"way", "NHWC"}}}}};
+  Evidence evidence;
+  add_evidence(evidence, networks.dump(), "n.json");
+  ASSERT_EQ(evidence.networks.size(), 1u);
+  ASSERT_EQ(evidence.networks[0].rows.size(), 1u);
+  EXPECT_EQ(evidence.networks[0].rows[0].peer_ms / evidence.networks[0].rows[0].ms, 8);
+  networks["rows"][0]["peer"].erase("ms");
+  EXPECT_THAT(bad_input_message([&] { add_evidence(evidence, networks.dump(), "m.json"); }),
+              AllOf(HasSubstr("m.json.rows[0].peer"), HasSubstr("'ms'")));
+}
+
 TEST(Evidence, SaysWhereAFileIsWrong) {
   EXPECT_THAT(complaint_about("{\n\"a\": 1,\n oops}"),
               AllOf(HasSubstr("x.json: is not JSON, line 3"), HasSubstr("byte")));

@@ -45,7 +45,7 @@ ReportInput small_input() {
 std::vector<Record> all_records() {
   std::vector<Record> records;
   for (const KernelFacts& kernel : all_kernels({})) {
-    if (kernel.device != DeviceKind::cuda) continue;
+    if (!kernel.of_course()) continue;
     for (const char* problem : {kFirst, kSecond}) {
       for (int64_t n : kCourseSizes)
         records.push_back(some_record(kernel.name, with_images(problem, n), 0.0001 * static_cast<double>(n)));

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "convlab/base/checked.h"
+#include "convlab/conv/problem.h"
+
+namespace convlab {
+
+// How cuda.hopper_3xfp16 lays out a convolution; cuda_hopper_3xfp16.cu draws the picture.
+
+constexpr int kSplitTile = 64;                               // outputs of a row that are multiplied together
+constexpr int kSplitRings = 2;                               // of a block, each with its producers and its consumers
+constexpr int kSplitProducers = 128, kSplitConsumers = 128;  // threads of a ring
+constexpr int kSplitThreads = kSplitRings * (kSplitProducers + kSplitConsumers);
+constexpr int kSplitStages = 4;                    // of a ring
+constexpr int kSplitSteps = 40;                    // at most
+constexpr int kSplitImages = 8;                    // side by side in a row, at most: three bits each of a word
+constexpr int kSplitResultPitch = kSplitTile + 4;  // four pairs of maps and eight pixels: in 32 banks
+constexpr int kSplitBarrierBytes = 1024;           // of shared memory, for barriers, ranges and bias
+constexpr int kSplitSharedBytes = 227 * 1024;      // of a block, at most
+
+/// Everything in 32 bits and by value, as the kernel takes it.
+struct SplitPlan {
+  int n, c, h, w, k, r, s, p, q;
+  int pad_top, pad_left;
+  int filter_rows;  // that are multiplied: 3, 5 or 7, at least r
+  int maps;         // of a chunk, for which a block has the filters: 16 or 24
+  int chunks;
+
+  int images;   // side by side in a staged row, if a row of outputs takes at most a tile
+  int tiles;    // of a row of outputs otherwise
+  int groups;   // of `images` images
+  int pitch;    // slots from one image to the next in a staged row
+  int slots;    // of a staged row that are filled
+  int planes;   // of a staged row: a slot of 8 channels each
+  bool paired;  // the last plane's slots have 4 channels of their pixel and 4 of its right neighbour
+  bool quads;   // the channels are a multiple of 4
+
+  int steps;                                             // of 16 terms, of a row of the filters
+  int rows;                                              // staged for an image
+  int stage_rows;                                        // staged together
+  int slots_of_thread;                                   // in a stage
+  int plane_bytes, small_bytes, row_bytes, stage_bytes;  // small_bytes: from large parts to the small ones
+  int filter_bytes;                                      // of a chunk
+  uint64_t step[kSplitSteps];                            // descriptors of the pixels of a row at address 0
+
+  constexpr int items() const { return groups * tiles; }
+  constexpr int octets() const { return planes - (paired ? 1 : 0); }
+
+  /// Groups of 8 terms of a row of the filters: two a step.
+  constexpr int taps() const { return octets() * s + (paired ? (s + 1) / 2 : 0); }
+
+  constexpr int shared_bytes() const {
+    return kSplitBarrierBytes + filter_bytes +
+           kSplitRings * (kSplitStages * stage_bytes + 2 * maps * kSplitResultPitch * 4);
+  }
+};
+
+/// Slots that a producer can fill in a stage: more registers are left where filters have fewer rows.
+constexpr int split_slots_of_thread(int filter_rows) { return filter_rows == 7 ? 3 : 5; }
+
+/// The layout of a dense convolution whose sizes fit into 32 bits. It cannot be computed so if `steps` exceeds
+/// kSplitSteps or `stage_rows` is 0: a row of pixels, or the filters, do not fit.
+inline SplitPlan make_split_plan(const ConvProblem& problem) {
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  SplitPlan plan{.n = narrow(problem.n),
+                 .c = narrow(problem.c),
+                 .h = narrow(problem.h),
+                 .w = narrow(problem.w),
+                 .k = narrow(problem.k),
+                 .r = narrow(problem.r),
+                 .s = narrow(problem.s),
+                 .p = narrow(problem.p()),
+                 .q = narrow(problem.q()),
+                 .pad_top = narrow(problem.pad_top),
+                 .pad_left = narrow(problem.pad_left)};
+  plan.filter_rows = plan.r <= 3 ? 3 : plan.r <= 5 ? 5 : 7;
+  plan.maps = round_up(plan.k, 16) < round_up(plan.k, 24) ? 16 : 24;
+  plan.chunks = narrow(ceil_div(plan.k, plan.maps));
+  plan.pitch = narrow(problem.w + problem.pad_left + problem.pad_right);
+  plan.images = plan.q > kSplitTile ? 1 : std::min(kSplitImages, (kSplitTile - plan.q) / plan.pitch + 1);
+  plan.tiles = narrow(ceil_div(plan.q, kSplitTile));
+  plan.groups = narrow(ceil_div(plan.n, plan.images));
+  plan.slots = plan.images > 1 ? plan.images * plan.pitch : std::min(plan.pitch, kSplitTile + plan.s - 1);
+  plan.planes = narrow(ceil_div(plan.c, 8));
+  plan.paired = plan.c % 8 >= 1 && plan.c % 8 <= 4;
+  plan.quads = plan.c % 4 == 0;
+  plan.steps = (plan.taps() + 1) / 2;
+  plan.rows = plan.p + plan.filter_rows - 1;
+  plan.plane_bytes = std::max(plan.slots, kSplitTile + plan.s - 1) * 16;
+  plan.small_bytes = plan.planes * plan.plane_bytes;
+  plan.row_bytes = 2 * plan.small_bytes;
+  plan.filter_bytes = plan.steps * plan.filter_rows * plan.maps * 3 * 32;
+  // As many rows a stage as leave the fewest of the producers idle.
+  double best = 0;
+  for (int rows = 1; rows <= std::min(plan.rows, 8); ++rows) {
+    const int filled = rows * plan.planes * plan.slots, of_thread = narrow(ceil_div(filled, kSplitProducers));
+    SplitPlan wider = plan;
+    wider.stage_bytes = rows * plan.row_bytes;
+    if (of_thread > split_slots_of_thread(plan.filter_rows) || wider.shared_bytes() > kSplitSharedBytes) break;
+    const double busy = static_cast<double>(filled) / (of_thread * kSplitProducers);
+    if (busy < best) continue;
+    best = busy;
+    plan.stage_rows = rows;
+    plan.slots_of_thread = of_thread;
+    plan.stage_bytes = wider.stage_bytes;
+  }
+  for (int i = 0; i < std::min(plan.steps, kSplitSteps); ++i) {
+    const auto address = [&](int tap) {
+      const bool pair = tap >= plan.octets() * plan.s;
+      const int plane = pair ? plan.octets() : tap / plan.s;
+      const int shift = pair ? (tap - plan.octets() * plan.s) * 2 : tap % plan.s;
+      return static_cast<uint64_t>(plane * plan.plane_bytes + shift * 16);
+    };
+    // Beyond the last tap, its own pixels again, since another pixel times a filter of 0 might be NaN.
+    const uint64_t first = address(2 * i), second = address(std::min(2 * i + 1, plan.taps() - 1));
+    plan.step[i] = first >> 4 | (second - first) >> 4 << 16 | uint64_t{128 >> 4} << 32;
+  }
+  return plan;
+}
+
+}  // namespace convlab

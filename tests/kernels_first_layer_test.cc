@@ -1,0 +1,210 @@
+// Kernels for first layers: what is fused into them, in both output layouts; each way to divide the work; refusals.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "convlab/base/half.h"
+#include "convlab/base/rng.h"
+#include "convlab/device/device.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/verify/oracle.h"
+
+namespace convlab {
+namespace {
+
+constexpr Pool kMax2x2{.kind = PoolKind::max, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+
+ConvStep pooled_step(const char* problem, ElementType input, Activation activation,
+                     Layout output_layout = Layout::plain) {
+  return {.problem = parse_problem(problem),
+          .epilogue = {.bias = true, .pool = kMax2x2, .activation = activation},
+          .input = input,
+          .output_layout = output_layout};
+}
+
+/// A step's arrays on the host, with random values, and a device that has none of a GPU's needs.
+class FirstLayer : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (find_conv_kernel("cuda.first_layer_fp16", DeviceKind::simt) == nullptr) GTEST_SKIP() << "a build without simt";
+    device_ = open_device("simt", {});
+    stream_ = device_->make_stream();
+  }
+
+  void fill(const ConvStep& step) {
+    Rng rng(7);
+    x_ = Tensor(step.input, step.problem.input_shape());
+    w_ = Tensor(ElementType::f32, step.problem.filter_shape());
+    bias_ = Tensor(ElementType::f32, {step.problem.k});
+    const bool bytes = step.input == ElementType::u8;
+    if (bytes) {
+      for (uint8_t& pixel : x_.values<uint8_t>()) pixel = static_cast<uint8_t>(rng.integer(0, 255));
+    } else {
+      for (float& pixel : x_.values<float>()) pixel = rng.uniform(-1, 1);
+    }
+    for (float& weight : w_.values<float>()) weight = rng.uniform(-1, 1) * (bytes ? 0.002f : 0.3f);
+    for (float& value : bias_.values<float>()) value = rng.uniform(-0.5f, 0.5f);
+  }
+
+  /// The output's bytes, which were 0xee before.
+  std::vector<uint8_t> launch(const char* name, const ConvStep& step, std::vector<int> tuning = {}) {
+    const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::simt);
+    EXPECT_EQ(kernel.refuses(step, device_->caps()), std::nullopt);
+    std::vector<uint8_t> output(static_cast<size_t>(layout_bytes(step.output_shape(), step.output_layout)));
+    const Buffer x = device_->allocate(x_.bytes()), w = device_->allocate(w_.bytes());
+    const Buffer bias = device_->allocate(bias_.bytes()), y = device_->allocate(output.size());
+    stream_->upload(x.data(), x_.raw(), x_.bytes());
+    stream_->upload(w.data(), w_.raw(), w_.bytes());
+    stream_->upload(bias.data(), bias_.raw(), bias_.bytes());
+    stream_->fill(y.data(), 0xee, output.size());
+    kernel.launch({.step = step,
+                   .x = x.data(),
+                   .w = static_cast<const float*>(w.data()),
+                   .bias = static_cast<const float*>(bias.data()),
+                   .y = static_cast<float*>(y.data()),
+                   .tuning = tuning},
+                  *stream_);
+    stream_->download(output.data(), y.data(), output.size());
+    stream_->synchronize();
+    return output;
+  }
+
+  Expected expected(const ConvStep& step) {
+    ThreadPool threads(1);
+    return finish(step, convolve(step, x_, w_, threads), bias_, threads);
+  }
+
+  /// Each output within `tolerance` of the size of its terms; tanh is off by another `absolute`.
+  void expect_right(const char* name, const ConvStep& step, double tolerance, double absolute) {
+    fill(step);
+    const std::vector<uint8_t> output = launch(name, step);
+    const Expected want = expected(step);
+    ASSERT_EQ(output.size(), want.value.size() * sizeof(float));
+    for (size_t i = 0; i < want.value.size(); ++i) {
+      float got = 0;
+      std::memcpy(&got, output.data() + i * sizeof got, sizeof got);
+      ASSERT_LE(std::abs(got - want.value[i]), tolerance * want.scale[i] + absolute) << name << " " << i;
+    }
+  }
+
+  /// The same of float16 in blocks of channels; what belongs to no channel is zero.
+  void expect_right_in_blocks(const ConvStep& step) {
+    fill(step);
+    const std::vector<uint8_t> output = launch("cuda.first_layer_fp16", step);
+    const Expected want = expected(step);
+    const int64_t n = want.shape[0], k = want.shape[1], pixels = want.shape[2] * want.shape[3];
+    const int64_t image = channel_blocks_stride(want.shape);
+    std::vector<bool> seen(output.size() / 2);
+    for (int64_t i = 0; i < n * k * pixels; ++i) {
+      const int64_t pixel = i % pixels, channel = i / pixels % k, block = channel / 8;
+      const int64_t width = k - block * 8 <= 4 ? 4 : 8;
+      const int64_t at = i / pixels / k * image + block * 8 * pixels + pixel * width + channel % 8;
+      uint16_t half = 0;
+      std::memcpy(&half, output.data() + at * 2, sizeof half);
+      seen[static_cast<size_t>(at)] = true;
+      const auto index = static_cast<size_t>(i);
+      const double tolerance = 0x1p-9 * std::max<double>(want.scale[index], std::abs(want.value[index]));
+      ASSERT_LE(std::abs(half_to_float(half) - want.value[index]), tolerance) << i;
+    }
+    for (size_t at = 0; at < seen.size(); ++at) {
+      ASSERT_TRUE(seen[at] || (output[2 * at] == 0 && output[2 * at + 1] == 0)) << at << " belongs to no channel";
+    }
+  }
+
+  Tensor x_, w_, bias_;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Stream> stream_;
+};
+
+const Activation kActivations[] = {{},
+                                   {ActivationKind::relu},
+                                   {ActivationKind::leaky_relu, 0.1f},
+                                   {ActivationKind::clip, -0.5f, 0.75f},
+                                   {ActivationKind::sigmoid},
+                                   {ActivationKind::tanh}};
+
+TEST_F(FirstLayer, EachActivationIsRight) {
+  for (const Activation& activation : kActivations) {
+    for (const ElementType input : {ElementType::f32, ElementType::u8}) {
+      const ConvStep step = pooled_step("n3_c1h19w22_k7r5s5", input, activation);
+      expect_right("cuda.first_layer_3xfp16", step, 1e-6, 1e-6);
+      expect_right("cuda.first_layer_1xfp16", step, 0x1p-10, 1e-6);
+    }
+  }
+}
+
+TEST_F(FirstLayer, BlocksAreRight) {
+  for (const Activation& activation : kActivations) {
+    if (activation.kind == ActivationKind::sigmoid || activation.kind == ActivationKind::clip) continue;
+    expect_right_in_blocks(pooled_step("n3_c1h20w24_k12r5s5", ElementType::u8, activation, Layout::channel_blocks));
+  }
+  for (const char* problem : {"n2_c1h21w23_k3r3s3", "n2_c1h18w30_k6r5s5_p2", "n2_c1h24w24_k9r7s7", "c1h16w16_k24r5s4",
+                              "n2_c1h12w12_k16r1s1", "n5_c1h70w70_k12r5s5"}) {
+    expect_right_in_blocks(pooled_step(problem, ElementType::u8, {ActivationKind::tanh}, Layout::channel_blocks));
+  }
+}
+
+TEST_F(FirstLayer, FiltersBeyondHalvesAreTakenAsTheyAre) {
+  ConvStep step = pooled_step("n2_c1h20w24_k12r5s5", ElementType::u8, {}, Layout::channel_blocks);
+  fill(step);
+  w_.values<float>()[7] = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<uint8_t> output = launch("cuda.first_layer_fp16", step);
+  const int64_t pixels = step.output_shape()[2] * step.output_shape()[3];
+  for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+    uint16_t halves[8];
+    std::memcpy(halves, output.data() + pixel * 16, sizeof halves);
+    ASSERT_TRUE(std::isnan(half_to_float(halves[0])));
+    ASSERT_FALSE(std::isnan(half_to_float(halves[1])));
+  }
+}
+
+TEST_F(FirstLayer, HoweverTheWorkIsDividedTheBitsAreTheSame) {
+  const ConvStep steps[] = {{parse_problem("n2_c1h70w70_k12r5s5")},
+                            {parse_problem("n2_c1h37w41_k10r7s7")},
+                            pooled_step("n2_c1h70w70_k12r5s5", ElementType::u8, {ActivationKind::tanh})};
+  const ConvKernel& kernel = require_conv_kernel("cuda.first_layer_3xfp16", DeviceKind::simt);
+  ASSERT_EQ(kernel.tunables.size(), 4u);
+  for (const ConvStep& step : steps) {
+    fill(step);
+    const std::vector<uint8_t> chosen = launch("cuda.first_layer_3xfp16", step);
+    for (const std::vector<int>& tuning :
+         {std::vector{128, 1, 12, 1}, {256, 3, 14, 2}, {384, 1, 34, 2}, {512, 3, 0, 1}, {128, 3, 18, 2}}) {
+      ASSERT_EQ(launch("cuda.first_layer_3xfp16", step, tuning), chosen) << testing::PrintToString(tuning);
+    }
+  }
+}
+
+TEST_F(FirstLayer, RefusesInWords) {
+  const auto refusal = [&](const char* name, const ConvStep& step) {
+    return require_conv_kernel(name, DeviceKind::simt).refuses(step, device_->caps()).value_or("");
+  };
+  const auto split = [&](const char* problem) { return refusal("cuda.first_layer_3xfp16", {parse_problem(problem)}); };
+  EXPECT_EQ(split("c3h9w9_k4r3s3"), "takes one input channel only");
+  EXPECT_EQ(split("c1h9w9_k4r3s3_st2"), "takes a stride of 1 only");
+  EXPECT_EQ(split("c1h9w9_k4r3s3_d2"), "takes a dilation of 1 only");
+  EXPECT_THAT(split("c1h20w20_k4r8s8"), testing::HasSubstr("up to 7x7"));
+  EXPECT_THAT(split("c1h20w200_k4r3s3"), testing::HasSubstr("up to 88 pixels"));
+  const char* problem = "c1h20w20_k4r5s5";
+  ConvStep step{parse_problem(problem), {.bias = true}};
+  EXPECT_THAT(refusal("cuda.first_layer_3xfp16", step), testing::HasSubstr("together with pooling"));
+  step = {parse_problem(problem), {}, ElementType::u8};
+  EXPECT_THAT(refusal("cuda.first_layer_1xfp16", step), testing::HasSubstr("raw pixels only together with pooling"));
+  step = pooled_step(problem, ElementType::f32, {}, Layout::channel_blocks);
+  EXPECT_EQ(refusal("cuda.first_layer_3xfp16", step), "gives plain arrays only");
+  EXPECT_EQ(refusal("cuda.first_layer_fp16", step), "takes raw pixels only");
+  step = pooled_step(problem, ElementType::u8, {ActivationKind::sigmoid}, Layout::channel_blocks);
+  EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("leave 0 what it is"));
+  step = pooled_step("c1h20w20_k20r5s5", ElementType::u8, {}, Layout::channel_blocks);
+  EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("last block is of 8"));
+}
+
+}  // namespace
+}  // namespace convlab
