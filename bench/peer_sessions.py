@@ -1,6 +1,7 @@
 """The libraries that bench/peers.py measures: each a class that loads a model for some threads and computes scores.
 
-`settings` are the ways to run that are worth trying; version() is None where the library is not installed.
+`settings` are the ways to run that are worth trying, `maths` the arithmetics that it has; version() is None where the
+library is not installed.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ def installed(package: str) -> str | None:
 
 class OnnxRuntime:
     settings = ["default"]
+    maths = ["fp32"]
 
     @staticmethod
     def version() -> str | None:
         return installed("onnxruntime")
 
-    def __init__(self, model: Path, threads: int, setting: str) -> None:
+    def __init__(self, model: Path, threads: int, setting: str, math: str) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -40,15 +42,16 @@ class OnnxRuntime:
 
 class OpenVino:
     settings = ["LATENCY", "THROUGHPUT"]
+    maths = ["fp32", "bf16"]
 
     @staticmethod
     def version() -> str | None:
         return installed("openvino")
 
-    def __init__(self, model: Path, threads: int, setting: str) -> None:
+    def __init__(self, model: Path, threads: int, setting: str, math: str) -> None:
         import openvino
 
-        options = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": setting}
+        options = {"INFERENCE_PRECISION_HINT": {"fp32": "f32", "bf16": "bf16"}[math], "INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": setting}
         self.setting = setting
         self.model = openvino.Core().compile_model(model, "CPU", options)
         self.queue = openvino.AsyncInferQueue(self.model) if setting == "THROUGHPUT" else None
@@ -71,31 +74,33 @@ class OpenVino:
 
 class PyTorch:
     settings = ["eager", "channels last", "frozen"]
+    maths = ["fp32", "bf16"]
 
     @staticmethod
     def version() -> str | None:
         return installed("torch") if installed("onnx") else None
 
-    def __init__(self, model: Path, threads: int, setting: str) -> None:
+    def __init__(self, model: Path, threads: int, setting: str, math: str) -> None:
         import torch
 
         torch.set_num_threads(threads)
         self.torch = torch
         self.channels_last = setting == "channels last"
-        network = network_of(model).eval()
+        self.dtype = {"fp32": torch.float32, "bf16": torch.bfloat16}[math]
+        network = network_of(model).eval().to(self.dtype)
         if self.channels_last:
             network = network.to(memory_format=torch.channels_last)
         if setting == "frozen":
-            example = torch.zeros(2, 1, *network.input_size)
+            example = torch.zeros(2, 1, *network.input_size, dtype=self.dtype)
             network = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(network, example)))
         self.network = network
 
     def scores(self, images: np.ndarray) -> np.ndarray:
         with self.torch.inference_mode():
-            batch = self.torch.from_numpy(images)
+            batch = self.torch.from_numpy(images).to(self.dtype)
             if self.channels_last:
                 batch = batch.to(memory_format=self.torch.channels_last)
-            return self.network(batch).numpy()
+            return self.network(batch).float().numpy()
 
 
 def network_of(path: Path):

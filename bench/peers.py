@@ -5,11 +5,14 @@ All take turns, round by round, so that a change of the machine's speed meets ev
 --repeat passes over all images after a warm-up: convlab's is `network_s` of `convlab run MODEL --json -`, from uint8
 images in memory to labels; a peer's is from float32 images in memory, scaled beforehand outside the time, to labels.
 Each peer is first tried with all its settings and batch sizes, and the best of them takes part in the rounds. Labels of
-all must agree but for a few ties. A peer that is not installed is left out, and said to be.
+all must agree but for a few ties, and more of them in bf16. A peer that is not installed is left out, and said to be.
 
     python3 bench/peers.py --models fa19 sp19 --json results/cpu/peers.json
     python3 bench/peers.py --images 1 --batch 1 --repeat 300          # one image
+    python3 bench/peers.py --maths fp32 bf16x2 bf16                   # convlab in these arithmetics, for CPUs with AMX
+    python3 bench/peers.py --peer-math bf16 --maths bf16              # and the peers that can in bf16, too
     python3 bench/peers.py --table results/cpu/peers.json             # the table of a saved measurement, as Markdown
+    python3 bench/peers.py --readme [--check]                         # README.md's tables, from all of results/cpu
 
 Needs what bench/requirements.txt lists, best in a virtual environment of its own.
 """
@@ -39,17 +42,33 @@ sys.path.insert(0, str(ROOT / "models"))
 import fashion_mnist  # noqa: E402
 
 MODELS = ["fa17-high", "fa17-low", "sp18", "fa18", "sp19", "sp19-library", "fa19"]
-VARIANTS = {"convlab": "", "convlab folded": "--plan folded"}
-TIES = 0.0005  # share of labels that rounding may turn, where two classes tie
+# Share of labels that rounding may turn, where two classes (nearly) tie.
+TIES = {"fp32": 0.0005, "bf16x2": 0.0005, "bf16": 0.01}
+RECORDS = ROOT / "results" / "cpu"
+BEGIN, END = "<!-- peers: bench/peers.py writes from here -->", "<!-- peers: to here -->"
 
 
-def serve(pipe, peer: str, model: str, images: np.ndarray, threads: int) -> None:
+def variants(maths: list[str]) -> dict[str, str]:
+    """convlab's ways to run, and their arguments."""
+    found = {}
+    for math in maths:
+        name = "convlab" if math == "fp32" else f"convlab {math}"
+        found[name] = f"--math {math}"
+        found[f"{name} folded"] = f"--math {math} --plan folded"
+    return found
+
+
+def is_ours(row: dict) -> bool:
+    return "arguments" in row
+
+
+def serve(pipe, peer: str, model: str, images: np.ndarray, threads: int, math: str) -> None:
     """A peer in a process of its own: answers (setting, batch, repeat) with seconds of each pass, and the labels."""
     sessions: dict[str, object] = {}
 
     def classify(setting: str, batch: int) -> np.ndarray:
         if setting not in sessions:
-            sessions[setting] = PEERS[peer](Path(model), threads, setting)
+            sessions[setting] = PEERS[peer](Path(model), threads, setting, math)
         scores = [sessions[setting].scores(images[at : at + batch]) for at in range(0, len(images), batch)]
         return np.concatenate([each.argmax(1) for each in scores])
 
@@ -69,11 +88,11 @@ def serve(pipe, peer: str, model: str, images: np.ndarray, threads: int) -> None
 class Peer:
     """One library on one model."""
 
-    def __init__(self, name: str, model: str, images: np.ndarray, threads: int) -> None:
+    def __init__(self, name: str, model: str, images: np.ndarray, threads: int, math: str) -> None:
         context = multiprocessing.get_context("spawn")
         self.name, (self.pipe, end) = name, context.Pipe()
         path = str(ROOT / "models" / f"{model}.onnx")
-        self.process = context.Process(target=serve, args=(end, name, path, images, threads), daemon=True)
+        self.process = context.Process(target=serve, args=(end, name, path, images, threads, math), daemon=True)
         self.process.start()
         self.best: tuple[str, int] | None = None
         self.samples: list[float] = []
@@ -117,18 +136,20 @@ def convlab_sample(args: argparse.Namespace, model: str, arguments: str) -> dict
 
 
 def measure(args: argparse.Namespace, model: str, names: list[str], originals: np.ndarray) -> dict:
-    first = {name: convlab_sample(args, model, arguments) for name, arguments in VARIANTS.items()}
-    expected = np.array(first["convlab"]["labels"])
-    images = fashion_mnist.resize(originals, side_of(first["convlab"]))[:, None].astype(np.float32)
-    peers = [Peer(name, model, images, args.threads) for name in names]
+    ways = variants(args.maths)
+    expected = np.array(convlab_sample(args, model, "--math fp32")["labels"])
+    first = {name: convlab_sample(args, model, arguments) for name, arguments in ways.items()}
+    images = fashion_mnist.resize(originals, side_of(next(iter(first.values()))))[:, None].astype(np.float32)
+    peers = [Peer(name, model, images, args.threads, args.peer_math) for name in names]
     differing = {name: int((np.array(run["labels"]) != expected).sum()) for name, run in first.items()}
+    ties = {name: TIES[run["math"]] for name, run in first.items()} | {peer.name: TIES[args.peer_math] for peer in peers}
     for peer in peers:
         differing[peer.name] = int((peer.try_all(args.batch, args.repeat) != expected).sum())
-    ours: dict[str, list[float]] = {name: [] for name in VARIANTS}
+    ours: dict[str, list[float]] = {name: [] for name in ways}
     for done in range(args.rounds):
         if sys.stderr.isatty():
             print(f"\r{model}: round {done + 1} of {args.rounds}", end="", file=sys.stderr, flush=True)
-        for name, arguments in VARIANTS.items():
+        for name, arguments in ways.items():
             ours[name].append(convlab_sample(args, model, arguments)["network_s"])
         for peer in peers:
             peer.samples.append(peer.sample(*peer.best, args.repeat)[0])
@@ -137,10 +158,10 @@ def measure(args: argparse.Namespace, model: str, names: list[str], originals: n
         print("\r\033[K", end="", file=sys.stderr)
     for peer in peers:
         peer.stop()
-    wrong = [f"{name} in {count}" for name, count in differing.items() if count > TIES * len(images)]
+    wrong = [f"{name} in {count}" for name, count in differing.items() if count > ties[name] * len(images)]
     if wrong:
         raise SystemExit(f"{model}: labels differ from convlab's: {', '.join(wrong)} of {len(images)} images")
-    rows = [{"name": name, "samples_s": samples, "arguments": VARIANTS[name]} for name, samples in ours.items()]
+    rows = [{"name": name, "samples_s": samples, "arguments": ways[name]} for name, samples in ours.items()]
     for peer in peers:
         setting, batch = peer.best
         rows.append({"name": peer.name, "samples_s": peer.samples, "setting": setting, "batch": batch,
@@ -149,7 +170,7 @@ def measure(args: argparse.Namespace, model: str, names: list[str], originals: n
         row["median_s"] = statistics.median(row["samples_s"])
         row["labels_differing"] = differing[row["name"]]
     return {"model": model, "images": len(images), "threads": args.threads, "repeat": args.repeat,
-            "accuracy": first["convlab"]["accuracy"], "rows": rows}  # fmt: skip
+            "accuracy": {name: run["accuracy"] for name, run in first.items()}, "rows": rows}  # fmt: skip
 
 
 def side_of(run: dict) -> int:
@@ -162,34 +183,45 @@ def machine() -> dict[str, object]:
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         processor = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        amx = any("amx_bf16" in line for line in lines)
     except (OSError, StopIteration):
-        processor = platform.processor() or platform.machine()
-    return {"processor": processor, "cores": len(os.sched_getaffinity(0)), "load_before": os.getloadavg()[0],
+        processor, amx = platform.processor() or platform.machine(), False
+    return {"processor": processor, "amx": amx, "cores": len(os.sched_getaffinity(0)), "load_before": os.getloadavg()[0],
             "python": platform.python_version(), "when": datetime.now(timezone.utc).isoformat(timespec="seconds")}  # fmt: skip
 
 
 def table(saved: dict) -> str:
-    """Markdown: a line a network, milliseconds (least..most), and how many times as fast convlab is as the fastest peer."""
+    """Markdown: a line a network, in milliseconds; of convlab also how many times as fast it is as the fastest peer."""
     names = [row["name"] for row in saved["results"][0]["rows"]]
-    lines = ["| network | images | " + " | ".join(f"{name}, ms" for name in names) + " | times the fastest peer |",
-             "|---" * (len(names) + 3) + "|"]  # fmt: skip
+    lines = ["| network | images | " + " | ".join(f"{name}, ms" for name in names) + " |", "|---" * (len(names) + 2) + "|"]
     for result in saved["results"]:
-        rows = {row["name"]: row for row in result["rows"]}
-        fastest = min(row["median_s"] for row in result["rows"] if row["name"] not in VARIANTS)
-        times = " / ".join(f"{fastest / rows[name]['median_s']:.2f}" for name in VARIANTS)
-        cells = [spread(rows[name]["samples_s"]) for name in names]
-        lines.append(f"| {result['model']} | {result['images']} | {' | '.join(cells)} | {times} |")
+        fastest = min(row["median_s"] for row in result["rows"] if not is_ours(row))
+        cells = [milliseconds(row["median_s"]) + (f" ({fastest / row['median_s']:.2f}x)" if is_ours(row) else "")
+                 for row in result["rows"]]  # fmt: skip
+        lines.append(f"| {result['model']} | {result['images']} | {' | '.join(cells)} |")
     host = saved["machine"]
-    load = f"load {host['load_before']:.1f} before"
     versions = [f"{row['name']} {row['version']}" for row in saved["results"][0]["rows"] if "version" in row]
-    return "\n".join([*lines, "", f"{host['processor']}, {saved['results'][0]['threads']} threads, {load}, "
-                      f"{host['when']}; {', '.join(versions)}"])  # fmt: skip
+    return "\n".join([*lines, "", f"{host['processor']}{', AMX' if host['amx'] else ''}, {saved['results'][0]['threads']} threads, load "
+                      f"{host['load_before']:.1f} before, {host['when'][:10]}; {', '.join(versions)}; peers in {saved['peer_math']}"])  # fmt: skip
 
 
-def spread(samples: list[float]) -> str:
-    low, middle, high = (1e3 * value for value in (min(samples), statistics.median(samples), max(samples)))
-    digits = 1 if middle >= 10 else 3
-    return f"{middle:.{digits}f} ({low:.{digits}f}..{high:.{digits}f})"
+def milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.{0 if seconds >= 0.1 else 1 if seconds >= 0.01 else 3}f}"
+
+
+def write_readme(check: bool) -> int:
+    """README.md's tables of all saved measurements; 1 if `check` and they are not there."""
+    tables = [table(json.loads(path.read_text())) for path in sorted(RECORDS.glob("*.json"))]
+    readme = ROOT / "README.md"
+    text = readme.read_text()
+    before, rest = text.split(BEGIN)
+    wanted = before + BEGIN + "\n\n" + "\n\n".join(tables) + "\n\n" + END + rest.split(END)[1]
+    if text == wanted:
+        return 0
+    print(f"README.md: {'is not what the Records give' if check else 'written'}")
+    if not check:
+        readme.write_text(wanted)
+    return int(check)
 
 
 def find_convlab() -> Path | None:
@@ -206,39 +238,46 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--images", type=int, default=10000)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="of each side (default: all)")
     parser.add_argument("--batch", type=int, nargs="+", default=[32, 100, 1000], help="to try with each peer")
+    parser.add_argument("--maths", nargs="+", default=["fp32"], choices=list(TIES), help="of convlab")
+    parser.add_argument("--peer-math", default="fp32", choices=["fp32", "bf16"], help="of the peers that have it")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeat", type=int, default=3, help="passes a sample")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
     parser.add_argument("--table", type=Path, metavar="FILE", help="print the table of a saved measurement, and no more")
+    parser.add_argument("--readme", action="store_true", help="write README.md's tables, and no more")
+    parser.add_argument("--check", action="store_true", help="with --readme: exit status 1 where they would change")
     args = parser.parse_args()
-    if args.table is None and (args.convlab is None or not args.convlab.is_file()):
+    if args.table is None and not args.readme and (args.convlab is None or not args.convlab.is_file()):
         parser.error("no convlab binary; build it (./run.sh) or name it with --convlab")
     if min(args.images, args.threads, args.rounds, args.repeat, *args.batch) < 1:
         parser.error("--images, --threads, --batch, --rounds and --repeat must be 1 or more")
     return args
 
 
-def main() -> None:
+def main() -> int:
     args = arguments()
     if args.table:
         print(table(json.loads(args.table.read_text())))
-        return
+        return 0
+    if args.readme:
+        return write_readme(args.check)
     host = machine()
     if host["load_before"] > 0.5:
         print(f"note: the machine is busy (load {host['load_before']:.1f}); the times will say so", file=sys.stderr)
-    names = [name for name in args.peers if PEERS[name].version() is not None]
+    names = [name for name in args.peers if PEERS[name].version() is not None and args.peer_math in PEERS[name].maths]
     for name in set(args.peers) - set(names):
-        print(f"note: {name} is not installed and left out", file=sys.stderr)
+        print(f"note: {name} is not installed, or has no {args.peer_math}, and is left out", file=sys.stderr)
     if not names:
         raise SystemExit("no peer is installed; see bench/requirements.txt")
     images = fashion_mnist.load("test", args.data)[0][: args.images]
     models = MODELS if "all" in args.models else args.models
-    saved = {"machine": host, "results": [measure(args, model, names, images) for model in models]}
+    saved = {"machine": host, "peer_math": args.peer_math, "results": [measure(args, model, names, images) for model in models]}
     print(table(saved))
     if args.json:
         args.json.parent.mkdir(parents=True, exist_ok=True)
         args.json.write_text(json.dumps(saved, indent=1) + "\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

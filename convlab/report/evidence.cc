@@ -43,6 +43,9 @@ bool add_known(Evidence& evidence, const Json& json, const std::string& file) {
     const SavedProfile& profile = evidence.profiles.back();
     if (profile.counted) evidence.counters.push_back(counters_of_profile(from, profile));
     content = profile.counted ? "counters of a run" : "a profile";
+  } else if (all({"rows", "gpu", "peer"})) {
+    evidence.networks.push_back(saved_networks_from_json(JsonMembers(json, file)));
+    content = "networks on a GPU, beside a framework's";
   } else if (all({"rows", "gpu"})) {
     for (SavedCounters& counters : counters_of_comparison(JsonMembers(json, file))) {
       evidence.counters.push_back(std::move(counters));

@@ -7,6 +7,7 @@
 
 #include "convlab/measure/record.h"
 #include "convlab/report/saved_counters.h"
+#include "convlab/report/saved_networks.h"
 #include "convlab/report/saved_profile.h"
 #include "convlab/report/saved_run.h"
 
@@ -18,6 +19,7 @@ struct Evidence {
   std::vector<SavedRun> runs;
   std::vector<SavedProfile> profiles;
   std::vector<SavedCounters> counters;
+  std::vector<SavedNetworks> networks;
 
   struct Source {
     std::string file, content;  ///< "42 Records"

@@ -18,6 +18,13 @@ struct KernelFacts {
   DeviceKind device = DeviceKind::cpu;  ///< cuda for the CUDA kernels, also where this build has them for simt alone
   const ConvKernel* registered = nullptr;
 
+  /// Whether it is a CUDA kernel of the ladder or a library's, of which the course wants times and counters; production
+  /// kernels, all of rung 19, stand in a table of their own.
+  bool of_course() const {
+    constexpr int kProduction = 19;
+    return device == DeviceKind::cuda && rung != kProduction;
+  }
+
   /// Why the kernel does not compute a problem (on a large GPU, if it is a CUDA kernel); "" if it does, or if this
   /// build does not know it.
   std::string refusal(const std::string& problem) const;

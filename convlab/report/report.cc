@@ -73,6 +73,7 @@ Report make_report(const ReportInput& input) {
   add_op_times(page, contents);
   add_ladder(page, contents);
   add_optimizations(page, contents);
+  add_networks(page, contents);
   add_bill(page, contents);
   add_answers(page, contents);
   add_machines(page, contents);

@@ -44,6 +44,7 @@ Report make_report(const ReportInput& input);
 
 // The sections, one a file.
 void add_course(Page& page, const Contents& contents);
+void add_networks(Page& page, const Contents& contents);
 void add_machines(Page& page, const Contents& contents);
 void add_profile(Page& page, const Contents& contents);
 void add_op_times(Page& page, const Contents& contents);

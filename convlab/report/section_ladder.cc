@@ -171,13 +171,13 @@ Page::Json shares(const Contents& contents, const MachineRecords& machine, int64
 bool all_op_times(const Contents& contents, std::string& missing) {
   size_t most = 0, wanted = 0;
   for (const KernelFacts& kernel : contents.kernels) {
-    if (kernel.device != DeviceKind::cuda) continue;
+    if (!kernel.of_course()) continue;
     for (const std::string& one : contents.input.answers.problems) wanted += kernel.refusal(one).empty() ? 3 : 0;
   }
   for (const MachineRecords& machine : contents.machines) {
     size_t there = 0;
     for (const KernelFacts& kernel : contents.kernels) {
-      if (kernel.device != DeviceKind::cuda) continue;
+      if (!kernel.of_course()) continue;
       for (const std::string& one : contents.input.answers.problems) {
         for (int64_t n : kCourseSizes) {
           const std::string problem = with_images(one, n);

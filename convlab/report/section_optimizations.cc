@@ -177,7 +177,7 @@ void add_optimizations(Page& page, const Contents& contents) {
   for (const KernelFacts& kernel : contents.kernels) {
     if (!kernel.source.empty()) html += article(page, contents, kernel);
     const bool counted = !counters_of(contents, kernel.name).empty();
-    if (kernel.device == DeviceKind::cuda && !counted) without.push_back(kernel.name);
+    if (kernel.of_course() && !counted) without.push_back(kernel.name);
   }
   page.deliverable({.what = "Each optimization: its idea, its arithmetic and its code",
                     .section = "optimizations",

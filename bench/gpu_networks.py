@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""convlab's production kernels and whole networks on a GPU, beside PyTorch's in the same run; and the table of them.
+
+    python3 bench/gpu_networks.py measure BINARY results/networks/nvidia-h200.json [--data DIR] [--only WORDS]
+    python3 bench/gpu_networks.py write                 docs/gpu_networks.md and README.md, from that file
+    python3 bench/gpu_networks.py write --check         exit status 1 where they are not what it gives
+
+Measuring needs PyTorch and the package onnx, and a GPU; about five minutes. A convolution's time is `convlab bench`'s of a hot
+kernel; a network's is `convlab run`'s device_network_s (images on the device to labels there) or network_s (images in the
+host's memory to labels there). PyTorch is given its best of two layouts, eager or compiled, with and without CUDA graphs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "results" / "networks" / "nvidia-h200.json"
+PAGE = ROOT / "docs" / "gpu_networks.md"
+BEGIN, END = "<!-- networks: bench/gpu_networks.py writes from here -->", "<!-- networks: to here -->"
+
+CONV = {
+    "fa19 conv1": "n10000_c1h70w70_k12r5s5",
+    "fa19 conv2": "n10000_c12h33w33_k24r5s5",
+    "fa18 conv1": "n10000_c1h72w72_k12r7s7",
+    "fa18 conv2": "n10000_c12h33w33_k24r7s7",
+}
+KERNELS = {
+    "fp32": ("cuda.first_layer_3xfp16", "cuda.hopper_3xfp16"),
+    "tf32": ("cuda.first_layer_1xfp16", "cuda.deep_layer_1xfp16"),
+}
+
+
+def convolutions(layers: list[str], math: str) -> dict:
+    """A row of convolutions, each by the production kernel for its depth; float32 in and out."""
+    first, deep = KERNELS[math]
+    parts = [[first if each.endswith("conv1") else deep, CONV[each]] for each in layers]
+    return {"work": " + ".join(layers), "kind": "conv", "math": math, "parts": parts}
+
+
+def well_known(name: str, problem: str) -> dict:
+    """The first layer of a network that everybody knows; whichever kernel is the fastest."""
+    return {"work": f"{name}'s first layer, {problem}", "kind": "conv", "math": "fp32", "parts": [["cuda.*", problem]]}
+
+
+def network(model: str, math: str, plan: str, images: int = 10000, scale: str = "host", host: bool = False) -> dict:
+    side = {"host": "70x70", "device": "28x28"}[scale]  # where images are scaled to what the model takes
+    where = f", {side} images from the host" if host else f", {images} images" if images != 10000 else ""
+    work = f"{model} network, {plan}{where}"
+    return {"work": work, "kind": "network", "model": model, "math": math, "plan": plan, "images": images, "scale": scale, "host": host}
+
+
+# What is measured, in the order of the table.
+ROWS = [
+    convolutions(["fa19 conv1"], "fp32"),
+    convolutions(["fa19 conv2"], "fp32"),
+    convolutions(["fa19 conv1", "fa19 conv2"], "tf32"),
+    convolutions(["fa18 conv1", "fa18 conv2"], "fp32"),
+    network("fa19", "fp16", "fused"),
+    network("fa19", "fp16", "folded"),
+    network("fa19", "fp32", "fused"),
+    network("fa19", "fp16", "folded", host=True),
+    network("fa19", "fp16", "folded", host=True, scale="device"),
+    network("fa19", "fp16", "folded", images=100),
+    well_known("AlexNet", "n256_c3h224w224_k64r11s11_p2_st4"),
+    well_known("VGG-16", "n64_c3h224w224_k64r3s3_p1"),
+    well_known("ResNet-50", "n256_c3h224w224_k64r7s7_p3_st2"),
+]
+
+
+def output_of(command: list[str]) -> list | dict:
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr.strip()[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def measured(binary: str, row: dict, data: str) -> dict:
+    """What convlab takes, in milliseconds, and who computed it."""
+    if row["kind"] == "conv":
+        parts = []
+        for kernel, problem in row["parts"]:
+            command = [binary, "bench", "--device", "cuda", "--math", row["math"], "--kernel", kernel, "--problem", problem]
+            records = output_of([*command, "--seconds", "0.3", "--samples", "50", "--json", "-"])
+            ours = [each for each in records if each["kernel"].startswith("cuda.")]  # not the library beside them
+            record = min(ours, key=lambda each: each["hot_ms"]["median"])
+            keys = ["kernel", "problem", "hot_ms", "bound_ms", "limit", "machine", "build"]
+            parts.append({key: record[key] for key in keys})
+        return {"ms": sum(part["hot_ms"]["median"] for part in parts), "bound_ms": sum(part["bound_ms"] for part in parts), "parts": parts}
+    command = [binary, "run", row["model"], "--device", "cuda", "--math", row["math"], "--plan", row["plan"]]
+    command += ["--images", str(row["images"]), "--scale", row["scale"], "--repeat", "50", "--json", "-", *data.split()]
+    result = output_of(command)
+    layers = [{key: each[key] for key in ("name", "kernel", "op_time_s")} for each in result["layers"]]
+    seconds = result["network_s" if row["host"] else "device_network_s"]
+    return {"ms": seconds * 1e3, "accuracy": result["accuracy"], "layers": layers}
+
+
+def peer(row: dict) -> dict:
+    import torch_gpu
+
+    if row["kind"] == "conv":
+        parts = []
+        for _, problem in row["parts"]:
+            sizes = {name: int(size) for name, size in re.findall(r"(st|[nchwkrsp])(\d+)", problem)}
+            parts.append(torch_gpu.convolution(sizes, row["math"]))
+        return {"ms": sum(part["ms"] for part in parts), "way": " + ".join(part["way"] for part in parts), "parts": parts}
+    return torch_gpu.network(ROOT / "models" / f"{row['model']}.onnx", row["images"], row["math"], row["host"])
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    import torch
+
+    data = f"--data {arguments.data}" if arguments.data else ""
+    rows = []
+    for row in ROWS:
+        if arguments.only and arguments.only not in row["work"]:
+            continue
+        ours, theirs = measured(arguments.binary, row, data), peer(row)
+        rows.append({**row, "convlab": ours, "peer": theirs})
+        print(f"{row['work']}, {row['math']}: {ours['ms']:.4f} ms, PyTorch {theirs['ms']:.4f} ms ({theirs['way']}): "
+              f"{theirs['ms'] / ours['ms']:.1f} times", flush=True)
+    arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    arguments.json.write_text(json.dumps({
+        "gpu": torch.cuda.get_device_name(), "peer": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}",
+        "when": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "rows": rows}, indent=1) + "\n")
+
+
+def ms(value: float) -> str:
+    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+
+
+def table(rows: list[dict], limits: dict[str, str] | None = None) -> list[str]:
+    header = ["work", "math", "convlab, ms", "PyTorch, ms", "times as fast"] + (["what limits it"] if limits is not None else [])
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    for row in rows:
+        ours, theirs = row["convlab"]["ms"], row["peer"]["ms"]
+        cells = [row["work"], row["math"], ms(ours), ms(theirs), f"{theirs / ours:.1f}"]
+        if limits is not None:
+            cells.append(limits.get(f"{row['work']}, {row['math']}", "-"))
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def limits() -> dict[str, str]:
+    """What limits a row, by its name and math: sentences of people who saw the counters, in docs/gpu_limits.md."""
+    found = re.findall(r"^- (.+?): (.+)$", (ROOT / "docs" / "gpu_limits.md").read_text(), flags=re.MULTILINE)
+    return dict(found)
+
+
+def write(check: bool) -> int:
+    saved = json.loads(RESULTS.read_text())
+    readme = ROOT / "README.md"
+    text = readme.read_text()
+    before, rest = text.split(BEGIN)
+    _, behind = rest.split(END)
+    section = [
+        f"Production kernels and whole networks on an {saved['gpu']}, beside {saved['peer']} at its best of layouts, torch.compile and",
+        "CUDA graphs; 10000 images where no other number stands, medians, both sides measured in one run. `docs/gpu_networks.md` says",
+        "what limits each row.", "", *table(saved["rows"])]
+    page = [
+        "# Networks on a GPU", "",
+        f"Production kernels and whole networks on an {saved['gpu']}, beside {saved['peer']} at its best of layouts, torch.compile and",
+        f"CUDA graphs; 10000 images where no other number stands, medians, both sides measured in one run ({saved['when'][:10]}).",
+        "`bench/gpu_networks.py` measures, and writes this page.", "",
+        *table(saved["rows"], limits()), "",
+        "Convolutions take and give float32 NCHW; fp32 means a relative L2 error of at most 1e-6, tf32 an error as TF32's. Networks take uint8",
+        "pixels and give labels, those in the device's memory where no host is named. `folded` computes the second convolution and the",
+        "dense layer after it as one linear map (`convlab run --plan folded`). The last three rows show first layers of other kinds, whichever",
+        "kernel is the fastest on them.", ""]
+    wanted = {PAGE: "\n".join(page), readme: before + BEGIN + "\n\n" + "\n".join(section) + "\n\n" + END + behind}
+    changed = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]
+    for path in changed:
+        print(f"{path.relative_to(ROOT)}: {'is not what the Records give' if check else 'written'}")
+        if not check:
+            path.write_text(wanted[path])
+    return 1 if check and changed else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("measure")
+    one.add_argument("binary")
+    one.add_argument("json", type=Path)
+    one.add_argument("--data", help="folder of the images")
+    one.add_argument("--only", help="rows whose names contain these words")
+    two = commands.add_parser("write")
+    two.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.command == "write":
+        return write(arguments.check)
+    measure(arguments)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+// Production kernels and whole networks on GPUs, beside the framework that was measured in the same run.
+
+#include <fmt/format.h>
+
+#include "convlab/report/html.h"
+#include "convlab/report/report.h"
+
+namespace convlab {
+
+void add_networks(Page& page, const Contents& contents) {
+  std::string html;
+  for (const SavedNetworks& networks : contents.input.evidence.networks) {
+    Table table(fmt::format("{}, beside {}, {}", networks.gpu, networks.peer, networks.when.substr(0, 10)),
+                {"work", "arithmetic", "convlab", "peer", "times as fast", "the peer's fastest way"});
+    for (const SavedNetworks::Row& row : networks.rows) {
+      table.row({text_cell(row.work), text_cell(row.math), number_cell(duration(row.ms)),
+                 number_cell(duration(row.peer_ms)), number_cell(fmt::format("{:.1f}", row.peer_ms / row.ms)),
+                 text_cell(row.way)});
+    }
+    html += table.html();
+  }
+  if (html.empty()) return;
+  page.section("networks", "Production kernels and networks, beside a framework", html);
+}
+
+}  // namespace convlab
