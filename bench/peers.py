@@ -4,8 +4,9 @@
 All take turns, round by round, so that a change of the machine's speed meets everyone. A sample is the median of
 --repeat passes over all images after a warm-up: convlab's is `network_s` of `convlab run MODEL --json -`, from uint8
 images in memory to labels; a peer's is from float32 images in memory, scaled beforehand outside the time, to labels.
-Each peer is first tried with all its settings and batch sizes, and the best of them takes part in the rounds. Labels of
-all must agree but for a few ties, and more of them in bf16. A peer that is not installed is left out, and said to be.
+Each peer is first tried with all its settings and batch sizes, on 2000 images, and the best of them takes part in the
+rounds. Labels of all must agree but for a few ties, and more of them in bf16. A peer that is not installed is left out,
+and said to be.
 
     python3 bench/peers.py --models fa19 sp19 --json results/cpu/peers.json
     python3 bench/peers.py --images 1 --batch 1 --repeat 300          # one image
@@ -44,6 +45,7 @@ import fashion_mnist  # noqa: E402
 MODELS = ["fa17-high", "fa17-low", "sp18", "fa18", "sp19", "sp19-library", "fa19"]
 # Share of labels that rounding may turn, where two classes (nearly) tie.
 TIES = {"fp32": 0.0005, "bf16x2": 0.0005, "bf16": 0.01}
+TRIED_IMAGES = 2000  # on which settings and batches are compared
 RECORDS = ROOT / "results" / "cpu"
 BEGIN, END = "<!-- peers: bench/peers.py writes from here -->", "<!-- peers: to here -->"
 
@@ -63,22 +65,22 @@ def is_ours(row: dict) -> bool:
 
 
 def serve(pipe, peer: str, model: str, images: np.ndarray, threads: int, math: str) -> None:
-    """A peer in a process of its own: answers (setting, batch, repeat) with seconds of each pass, and the labels."""
+    """A peer in a process of its own: answers (setting, batch, images, repeat) with seconds of each pass, and the labels."""
     sessions: dict[str, object] = {}
 
-    def classify(setting: str, batch: int) -> np.ndarray:
+    def classify(setting: str, batch: int, count: int) -> np.ndarray:
         if setting not in sessions:
             sessions[setting] = PEERS[peer](Path(model), threads, setting, math)
-        scores = [sessions[setting].scores(images[at : at + batch]) for at in range(0, len(images), batch)]
+        scores = [sessions[setting].scores(images[at : min(at + batch, count)]) for at in range(0, count, batch)]
         return np.concatenate([each.argmax(1) for each in scores])
 
-    for setting, batch, repeat in iter(pipe.recv, None):
+    for setting, batch, count, repeat in iter(pipe.recv, None):
         try:
-            labels = classify(setting, batch)  # and the warm-up
+            labels = classify(setting, batch, count)  # and the warm-up
             seconds = []
             for _ in range(repeat):
                 start = time.perf_counter()
-                classify(setting, batch)
+                classify(setting, batch, count)
                 seconds.append(time.perf_counter() - start)
             pipe.send((seconds, labels))
         except Exception as error:  # whatever a library raises is told to the one who asked
@@ -94,31 +96,35 @@ class Peer:
         path = str(ROOT / "models" / f"{model}.onnx")
         self.process = context.Process(target=serve, args=(end, name, path, images, threads, math), daemon=True)
         self.process.start()
+        self.images = len(images)
         self.best: tuple[str, int] | None = None
         self.samples: list[float] = []
         self.tried: dict[str, float] = {}
 
-    def sample(self, setting: str, batch: int, repeat: int) -> tuple[float, np.ndarray]:
-        self.pipe.send((setting, batch, repeat))
+    def sample(self, setting: str, batch: int, count: int, repeat: int) -> tuple[float, np.ndarray]:
+        """The median of seconds for the first `count` images, and their labels."""
+        self.pipe.send((setting, batch, count, repeat))
         seconds, labels = self.pipe.recv()
         if labels is None:
             raise RuntimeError(seconds)
         return statistics.median(seconds), labels
 
-    def try_all(self, batches: list[int], repeat: int) -> np.ndarray:
-        """Finds the best setting and batch; the labels of that."""
-        labels: dict[tuple[str, int], np.ndarray] = {}
+    def try_all(self, batches: list[int]) -> np.ndarray:
+        """Finds the best setting and batch on some of the images; the labels of all by it."""
+        count = min(self.images, TRIED_IMAGES)
         for setting in PEERS[self.name].settings:
             for batch in batches:
                 try:
-                    seconds, labels[setting, batch] = self.sample(setting, batch, repeat)
-                    self.tried[f"{setting}, batch {batch}"] = seconds
+                    seconds, _ = self.sample(setting, batch, count, 2)
                 except RuntimeError as error:
                     print(f"{self.name}, {setting}, batch {batch}: {error}", file=sys.stderr)
-        if not labels:
+                    continue
+                self.tried[f"{setting}, batch {batch}"] = seconds
+                if self.best is None or seconds < self.tried["{}, batch {}".format(*self.best)]:
+                    self.best = setting, batch
+        if self.best is None:
             raise SystemExit(f"{self.name}: no setting works")
-        self.best = min(labels, key=lambda each: self.tried[f"{each[0]}, batch {each[1]}"])
-        return labels[self.best]
+        return self.sample(*self.best, self.images, 1)[1]
 
     def stop(self) -> None:
         self.pipe.send(None)
@@ -144,7 +150,7 @@ def measure(args: argparse.Namespace, model: str, names: list[str], originals: n
     differing = {name: int((np.array(run["labels"]) != expected).sum()) for name, run in first.items()}
     ties = {name: TIES[run["math"]] for name, run in first.items()} | {peer.name: TIES[args.peer_math] for peer in peers}
     for peer in peers:
-        differing[peer.name] = int((peer.try_all(args.batch, args.repeat) != expected).sum())
+        differing[peer.name] = int((peer.try_all(args.batch) != expected).sum())
     ours: dict[str, list[float]] = {name: [] for name in ways}
     for done in range(args.rounds):
         if sys.stderr.isatty():
@@ -152,7 +158,7 @@ def measure(args: argparse.Namespace, model: str, names: list[str], originals: n
         for name, arguments in ways.items():
             ours[name].append(convlab_sample(args, model, arguments)["network_s"])
         for peer in peers:
-            peer.samples.append(peer.sample(*peer.best, args.repeat)[0])
+            peer.samples.append(peer.sample(*peer.best, peer.images, args.repeat)[0])
             time.sleep(0.2)  # threads of these libraries spin for a while after their last work
     if sys.stderr.isatty():
         print("\r\033[K", end="", file=sys.stderr)

@@ -20,6 +20,9 @@ using F = hn::CappedTag<float, kImageLanes>;
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kRegisters = 32;
 constexpr int kMostMaps = 8, kMostMapsPooled = 6;
+#elif HWY_TARGET == HWY_AVX2
+constexpr int kRegisters = 16;
+constexpr int kMostMaps = 6, kMostMapsPooled = 3;
 #else
 constexpr int kRegisters = 16;
 constexpr int kMostMaps = 6, kMostMapsPooled = 2;
@@ -27,33 +30,52 @@ constexpr int kMostMaps = 6, kMostMapsPooled = 2;
 
 /// Vectors beside so many maps: sums, the vectors themselves and one weight must fit the registers.
 constexpr int lane_vectors_beside(int maps) { return std::min(8, (kRegisters - 1) / (maps + 1)); }
-static_assert((kMostMapsPooled + 1) * kPoolWindow < kRegisters);
+static_assert(kMostMapsPooled * kPoolWindow + std::min(kMostMapsPooled, kPoolWindow) + 1 <= kRegisters);
 
-/// The register tile: sums of kMaps maps at kVectors places. kFetches: looks at job.ahead.
-template <int kMaps, int kVectors, bool kFetches>
-HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors], hn::Vec<F> (&sum)[kMaps][kVectors]) {
+/// Adds one term to sums of kMaps maps at kVectors places. Of pixels and weights those stay in registers that are fewer.
+template <int kMaps, int kVectors>
+HWY_INLINE void add_term(const float* w, const float* const (&x)[kVectors], uint32_t offset,
+                         hn::Vec<F> (&sum)[kMaps][kVectors]) {
   const F d;
-  for (int m = 0; m < kMaps; ++m) {
-    for (int v = 0; v < kVectors; ++v) sum[m][v] = hn::Zero(d);
-  }
-  hn::Vec<F> pixels[kVectors];
-  const float* HWY_RESTRICT w = job.w;
-  const uint32_t* HWY_RESTRICT offset = job.offsets;
-  [[maybe_unused]] const float* ahead = job.ahead != nullptr ? job.ahead : job.x;
-  [[maybe_unused]] const int64_t ahead_step = job.ahead != nullptr ? kImageLanes : 0;
-  for (const uint32_t* const end = offset + job.terms; offset != end; ++offset, w += kMaps) {
-    if constexpr (kFetches) {
-      __builtin_prefetch(ahead, 0, 2);
-      ahead += ahead_step;
-    }
+  if constexpr (kMaps < kVectors) {
+    hn::Vec<F> weights[kMaps];
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) pixels[v] = hn::Load(d, x[v] + *offset);
+    for (int m = 0; m < kMaps; ++m) weights[m] = hn::Set(d, w[m]);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const hn::Vec<F> pixel = hn::Load(d, x[v] + offset);
+#pragma GCC unroll 8
+      for (int m = 0; m < kMaps; ++m) sum[m][v] = hn::MulAdd(weights[m], pixel, sum[m][v]);
+    }
+  } else {
+    hn::Vec<F> pixels[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) pixels[v] = hn::Load(d, x[v] + offset);
 #pragma GCC unroll 8
     for (int m = 0; m < kMaps; ++m) {
       const hn::Vec<F> weight = hn::Set(d, w[m]);
 #pragma GCC unroll 8
       for (int v = 0; v < kVectors; ++v) sum[m][v] = hn::MulAdd(weight, pixels[v], sum[m][v]);
     }
+  }
+}
+
+/// The register tile: sums of kMaps maps at kVectors places. kFetches: fetches job.ahead; where a core is shared, two
+/// instructions less a term are felt.
+template <int kMaps, int kVectors, bool kFetches>
+HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors], hn::Vec<F> (&sum)[kMaps][kVectors]) {
+  for (int m = 0; m < kMaps; ++m) {
+    for (int v = 0; v < kVectors; ++v) sum[m][v] = hn::Zero(F());
+  }
+  const float* w = job.w;
+  const uint32_t* offset = job.offsets;
+  [[maybe_unused]] const float* ahead = job.ahead;
+  for (const uint32_t* const end = offset + job.terms; offset != end; ++offset, w += kMaps) {
+    if constexpr (kFetches) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += kImageLanes;
+    }
+    add_term(w, x, *offset, sum);
   }
 }
 
@@ -71,7 +93,11 @@ void plain_tile(const LaneSums& job, int64_t first) {
     y[v] = job.y + pixel * job.pixel_step + part;
   }
   hn::Vec<F> sum[kMaps][kVectors];
-  sum_tile<kMaps, kVectors, true>(job, x, sum);
+  if (job.ahead != nullptr) {
+    sum_tile<kMaps, kVectors, true>(job, x, sum);
+  } else {
+    sum_tile<kMaps, kVectors, false>(job, x, sum);
+  }
 #pragma GCC unroll 8
   for (int m = 0; m < kMaps; ++m) {
 #pragma GCC unroll 8

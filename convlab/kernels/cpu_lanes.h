@@ -15,12 +15,12 @@ namespace convlab {
 // and places in the filter; a dense layer's pixels are blocks of 16 images, and its terms the elements of an image.
 // Sums of several maps and pixels, that may lie anywhere, stay in registers until all terms are in:
 //
-//   AVX-512    8 maps x 3 pixels: 24 sums, 3 pixels, 1 weight of 32 registers; for 24 multiply-adds 3 loads, 8
-//   broadcasts AVX2       6 maps x 2 vectors (a pixel): 12 sums, 2 vectors, 1 weight of 16 registers
+//   AVX-512: 8 maps x 3 pixels: 24 sums, 3 pixels, 1 weight of 32 registers; for 24 multiply-adds 3 loads, 8 broadcasts
+//   AVX2: 6 maps x 2 vectors (a pixel): 12 sums, 2 vectors, 1 weight of 16 registers
 //
 // Every load is aligned and none crosses a line of the cache. No lane computes what is not wanted, except for images
 // that a last block does not have. Pooling takes the four pixels of a 2x2 window for the pixels of a tile, and is a
-// maximum of registers: six maps a tile.
+// maximum of registers: six maps a tile with AVX-512, three with AVX2, whose weights stay and pixels pass by.
 
 inline constexpr int kPoolWindow = 4;
 
