@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "convlab/base/half.h"
 #include "convlab/base/rng.h"
 #include "convlab/kernels/cpu_gemm.h"
 #include "convlab/kernels/op.h"
@@ -29,16 +30,21 @@ std::vector<float> random_values(int64_t count, uint64_t seed) {
   return values;
 }
 
+struct How {
+  bool backwards = false;
+  bool small = false;  ///< B packed as small as it can be
+};
+
 /// C = A * B by gemm(), its scratch filled with NaN.
 std::vector<float> product(int64_t m, int64_t n, int64_t k, const std::vector<float>& a, const std::vector<float>& b,
-                           ThreadPool& threads, bool backwards = false) {
+                           ThreadPool& threads, How how = {}) {
   std::vector<float> packed(static_cast<size_t>(packed_b_count(k, n)) + 16), c(static_cast<size_t>(m * n), NAN);
   std::vector<float> workspace(static_cast<size_t>(gemm_workspace_count(m, n, k)), NAN);
   // Packed B is read by aligned loads.
   float* aligned = packed.data() + (64 - reinterpret_cast<uintptr_t>(packed.data()) % 64) % 64 / sizeof(float);
-  pack_b(b.data(), k, n, false, 1, aligned, threads);
-  gemm({.m = m, .n = n, .k = k, .a = a.data(), .packed_b = aligned, .c = c.data(), .backwards = backwards},
-       workspace.data(), threads);
+  const PackedB ready = (how.small ? pack_b_small : pack_b)(b.data(), k, n, false, 1, aligned, threads);
+  gemm({.m = m, .n = n, .k = k, .a = a.data(), .b = ready, .c = c.data(), .backwards = how.backwards}, workspace.data(),
+       threads);
   return c;
 }
 
@@ -76,7 +82,30 @@ TEST_P(CpuGemm, SameBitsWhateverTheBatchAndTheThreads) {
   for (const int64_t m : {1, 2, 7, 16, 17, 70}) {
     const std::vector<float> some = product(m, kN, kK, a, b, three);
     EXPECT_EQ(some, std::vector<float>(all.begin(), all.begin() + m * kN)) << m;
-    EXPECT_EQ(product(m, kN, kK, a, b, three, true), some) << m << " backwards";
+    EXPECT_EQ(product(m, kN, kK, a, b, three, {.backwards = true}), some) << m << " backwards";
+  }
+}
+
+TEST_P(CpuGemm, Float16NumbersArePackedAsSuchAndGiveTheSameBits) {
+  ThreadPool threads(2);
+  const bool converts = GetParam() != HWY_SSE4 && GetParam() != HWY_SCALAR;
+  for (const auto& [n, k] :
+       {std::pair<int64_t, int64_t>{1, 2}, {32, 129}, {64, 128}, {75, 300}, {160, 513}, {200, 140}}) {
+    std::vector<float> b = random_values(k * n, 3);
+    for (float& value : b) value = half_to_float(float_to_half(value));
+    b.front() = 0x1p-24f;  // the least that there is
+    b.back() = -0.0f;
+    for (const int64_t m : {1, 2, 16, 17}) {
+      const std::vector<float> a = random_values(m * k, 4);
+      EXPECT_EQ(product(m, n, k, a, b, threads, {.small = true}), product(m, n, k, a, b, threads)) << m << " " << n;
+    }
+    std::vector<float> packed(static_cast<size_t>(packed_b_count(k, n)));
+    EXPECT_EQ(pack_b_small(b.data(), k, n, false, 1, packed.data(), threads).halves, converts);
+    EXPECT_EQ(pack_b_small(b.data(), k, n, false, 0x1p-12f, packed.data(), threads).halves, false);
+    for (const float other : {0.1f, 65519.0f, 0x1p-25f, NAN}) {
+      b.front() = other;
+      EXPECT_FALSE(pack_b_small(b.data(), k, n, false, 1, packed.data(), threads).halves) << other;
+    }
   }
 }
 

@@ -1,13 +1,13 @@
 #include "convlab/kernels/cpu_gemm.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <utility>
 #include <vector>
 
 #include "convlab/base/checked.h"
+#include "convlab/base/half.h"
 #include "convlab/kernels/cpu_simd.h"
+#include "convlab/kernels/cpu_table.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_gemm.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -29,68 +29,92 @@ constexpr int kTileRows = 6;
 #endif
 constexpr int kTileVectors = 2;
 
-/// One register tile: kRows x (kTileVectors * lanes) of C = or += A * B, B's rows being kGemmPanel floats apart.
-template <int kRows>
-void tile(int64_t depth, const float* HWY_RESTRICT a, int64_t lda, const float* HWY_RESTRICT b, float* HWY_RESTRICT c,
-          int64_t ldc, bool add) {
+// Where A has one row, sums of so many columns are under way at a time that none waits for the one before it.
+constexpr int kRowVectors = std::min<int>(8, 2 * kGemmPanel / static_cast<int>(hn::MaxLanes(F())));
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4
+constexpr bool kConvertsHalves = false;
+#else
+constexpr bool kConvertsHalves = true;
+#endif
+
+HWY_INLINE hn::Vec<F> load(const float* from) { return hn::Load(F(), from); }
+HWY_INLINE hn::Vec<F> load(const hwy::float16_t* from) {
+  return hn::PromoteTo(F(), hn::Load(hn::Rebind<hwy::float16_t, F>(), from));
+}
+
+/// One register tile: kRows x (kVectors * lanes) of C = or += A * B, B's rows being kGemmPanel elements apart. Where it
+/// is wider than a panel, panels are panel_step elements apart.
+template <int kRows, int kVectors, class B>
+void tile(int64_t depth, const float* HWY_RESTRICT a, int64_t lda, const B* HWY_RESTRICT b, int64_t panel_step,
+          float* HWY_RESTRICT c, int64_t ldc, bool add) {
   const F d;
-  const size_t lanes = hn::Lanes(d);
-  hn::Vec<F> sum[kRows][kTileVectors];
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<F> sum[kRows][kVectors];
+#pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    for (int v = 0; v < kTileVectors; ++v) sum[i][v] = hn::Zero(d);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
   }
   for (int64_t k = 0; k < depth; ++k) {
-    const hn::Vec<F> b0 = hn::Load(d, b), b1 = hn::Load(d, b + lanes);
+    hn::Vec<F> row[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) row[v] = load(b + v * lanes / kGemmPanel * panel_step + v * lanes % kGemmPanel);
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
       const hn::Vec<F> ai = hn::Set(d, a[i * lda + k]);
-      sum[i][0] = hn::MulAdd(ai, b0, sum[i][0]);
-      sum[i][1] = hn::MulAdd(ai, b1, sum[i][1]);
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(ai, row[v], sum[i][v]);
     }
     b += kGemmPanel;
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    for (int v = 0; v < kTileVectors; ++v) {
-      float* to = c + i * ldc + v * static_cast<int64_t>(lanes);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      float* to = c + i * ldc + v * lanes;
       hn::StoreU(add ? hn::Add(hn::LoadU(d, to), sum[i][v]) : sum[i][v], d, to);
     }
   }
 }
 
-using Tile = void (*)(int64_t, const float*, int64_t, const float*, float*, int64_t, bool);
-
-/// kTiles[i]: the tile of i + 1 rows.
-template <int... kLess>
-constexpr std::array<Tile, sizeof...(kLess)> tiles_of(std::integer_sequence<int, kLess...>) {
-  return {tile<kLess + 1>...};
-}
-constexpr std::array<Tile, kTileRows> kTiles = tiles_of(std::make_integer_sequence<int, kTileRows>());
+/// kTiles<B>[i]: the tile of i + 1 rows.
+template <class B>
+constexpr auto kTiles = table_of<kTileRows>([](auto rows) { return &tile<rows, kTileVectors, B>; });
 
 /// See gemm_block in the header. `ahead`: elements of A's rows that the caller will ask for next, right of these. They
 /// are fetched into the second cache little by little, or the first panel of the next block would wait for them all.
-void multiply_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, const float* panels,
-                    float* c, int64_t ldc, bool add, int64_t ahead) {
-  const int64_t tile_columns = kTileVectors * static_cast<int64_t>(hn::Lanes(F()));
-  const int64_t tiles = ceil_div(rows, kTileRows);
+template <class B>
+void multiply_panels(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, const B* panels,
+                     float* c, int64_t ldc, bool add, int64_t ahead) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  const int64_t tile_columns = kTileVectors * lanes, row_columns = kRowVectors * lanes;
+  const int64_t tiles = ceil_div(rows, kTileRows), panel_step = kGemmPanel * depth;
   HWY_ALIGN float part[kTileRows * kTileVectors * 16];
-  for (int64_t column = 0; column < columns; column += tile_columns) {
-    const float* b = panels + column / kGemmPanel * kGemmPanel * depth + column % kGemmPanel;
+  const auto panel_at = [&](int64_t column) { return panels + column / kGemmPanel * panel_step + column % kGemmPanel; };
+  int64_t column = 0;
+  if (rows == 1) {
+    for (; column + row_columns <= columns; column += row_columns) {
+      tile<1, kRowVectors>(depth, a, lda, panel_at(column), panel_step, c + column, ldc, add);
+    }
+  }
+  for (; column < columns; column += tile_columns) {
+    const B* b = panel_at(column);
     const int64_t wanted = std::min(tile_columns, columns - column);
     const int64_t fetch = ahead * column / columns, fetch_end = ahead * (column + wanted) / columns;
     for (int64_t t = 0; t < tiles; ++t) {
       const int64_t row = rows * t / tiles, count = rows * (t + 1) / tiles - row;  // tiles of nearly equal height
-      const Tile compute = kTiles[static_cast<size_t>(count - 1)];
+      const auto compute = kTiles<B>[static_cast<size_t>(count - 1)];
       for (int64_t i = row; i < row + count; ++i) {
         for (int64_t k = fetch; k < fetch_end; k += 16) __builtin_prefetch(a + i * lda + depth + k, 0, 2);
       }
       float* to = c + row * ldc + column;
       if (wanted == tile_columns) {
-        compute(depth, a + row * lda, lda, b, to, ldc, add);
+        compute(depth, a + row * lda, lda, b, panel_step, to, ldc, add);
         continue;
       }
       // The panel is filled up with columns that C does not have.
-      compute(depth, a + row * lda, lda, b, part, tile_columns, false);
+      compute(depth, a + row * lda, lda, b, panel_step, part, tile_columns, false);
       for (int64_t i = 0; i < count; ++i) {
         for (int64_t j = 0; j < wanted; ++j) {
           const float value = part[i * tile_columns + j];
@@ -100,6 +124,19 @@ void multiply_block(int64_t rows, int64_t columns, int64_t depth, const float* a
     }
   }
 }
+
+void multiply_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, PackedB panels, float* c,
+                    int64_t ldc, bool add, int64_t ahead) {
+  if constexpr (kConvertsHalves) {
+    if (panels.halves) {
+      return multiply_panels(rows, columns, depth, a, lda, static_cast<const hwy::float16_t*>(panels.data), c, ldc, add,
+                             ahead);
+    }
+  }
+  multiply_panels(rows, columns, depth, a, lda, static_cast<const float*>(panels.data), c, ldc, add, ahead);
+}
+
+bool target_converts_halves() { return kConvertsHalves; }
 
 void finish_row(const GemmFinish& finish, const float* addend, float* c, int64_t columns) {
   const F d;
@@ -129,6 +166,7 @@ namespace {
 
 HWY_EXPORT(multiply_block);
 HWY_EXPORT(finish_row);
+HWY_EXPORT(target_converts_halves);
 
 // Rows of A that one thread takes through all of B: 240 rows of a block are 240 KiB, which leaves room in an L2 cache.
 // With 36 rows B's way from the third cache was seen to cost 8 %, with 72 rows 2 %.
@@ -160,7 +198,7 @@ void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
       for (int64_t at = next++; at < end - begin; at = next++) {
         const int64_t block = gemm.backwards ? end - 1 - at : begin + at, first = block * kGemmDepth;
         gemm_block(gemm.m, gemm.n, std::min(kGemmDepth, gemm.k - first), gemm.a + first, gemm.k,
-                   gemm.packed_b + first * panels, products + block * gemm.m * gemm.n, gemm.n, false);
+                   gemm.b.from(first * panels), products + block * gemm.m * gemm.n, gemm.n, false);
       }
     }
   });
@@ -172,29 +210,49 @@ void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
   finish_rows_of_c(gemm, 0, gemm.m, 0, gemm.n);
 }
 
-}  // namespace
-
-int64_t packed_b_count(int64_t k, int64_t n) { return checked_mul(k, round_up(n, kGemmPanel)); }
-
-void pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads) {
+/// Packs B, each of its elements as number(element).
+template <class T, class Number>
+void pack(const float* b, int64_t k, int64_t n, bool transposed, T* packed, ThreadPool& threads, Number number) {
   const int64_t panels = ceil_div(n, kGemmPanel), blocks = ceil_div(k, kGemmDepth);
   threads.parallel_for(blocks * panels, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t first = item / panels * kGemmDepth, depth = std::min(kGemmDepth, k - first);
       const int64_t column = item % panels * kGemmPanel, columns = std::min(kGemmPanel, n - column);
-      float* to = packed + first * panels * kGemmPanel + column * depth;
+      T* to = packed + first * panels * kGemmPanel + column * depth;
       for (int64_t row = first; row < first + depth; ++row, to += kGemmPanel) {
-        for (int64_t j = 0; j < columns; ++j) {
-          to[j] = scale * b[transposed ? (column + j) * k + row : row * n + column + j];
-        }
-        std::fill(to + columns, to + kGemmPanel, 0.0f);
+        for (int64_t j = 0; j < columns; ++j)
+          to[j] = number(b[transposed ? (column + j) * k + row : row * n + column + j]);
+        std::fill(to + columns, to + kGemmPanel, T{});
       }
     }
   });
 }
 
-void gemm_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, const float* panels,
-                float* c, int64_t ldc, bool add) {
+}  // namespace
+
+int64_t packed_b_count(int64_t k, int64_t n) { return checked_mul(k, round_up(n, kGemmPanel)); }
+
+PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads) {
+  pack(b, k, n, transposed, packed, threads, [scale](float value) { return scale * value; });
+  return {packed, false};
+}
+
+PackedB pack_b_small(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed,
+                     ThreadPool& threads) {
+  if (HWY_DYNAMIC_DISPATCH(target_converts_halves)()) {
+    std::atomic<bool> exact = true;
+    pack(b, k, n, transposed, reinterpret_cast<uint16_t*>(packed), threads, [&](float value) {
+      const uint16_t half = float_to_half(scale * value);
+      if (half_to_float(half) != scale * value) exact.store(false, std::memory_order_relaxed);
+      return half;
+    });
+    if (exact) return {packed, true};
+  }
+  return pack_b(b, k, n, transposed, scale, packed, threads);
+}
+
+void gemm_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, PackedB panels, float* c,
+                int64_t ldc, bool add) {
   HWY_DYNAMIC_DISPATCH(multiply_block)(rows, columns, depth, a, lda, panels, c, ldc, add, 0);
 }
 
@@ -222,7 +280,7 @@ void gemm(const Gemm& gemm, float* workspace, ThreadPool& threads) {
       for (int64_t first = 0; first < gemm.k; first += kGemmDepth) {
         const int64_t depth = std::min(kGemmDepth, gemm.k - first);
         multiply(count, width, depth, gemm.a + row * gemm.k + first, gemm.k,
-                 gemm.packed_b + first * panels * kGemmPanel + column * depth, gemm.c + row * gemm.n + column, gemm.n,
+                 gemm.b.from(first * panels * kGemmPanel + column * depth), gemm.c + row * gemm.n + column, gemm.n,
                  first > 0, std::min(kGemmDepth, gemm.k - first - depth));
       }
       finish_rows_of_c(gemm, row, row + count, column, width);

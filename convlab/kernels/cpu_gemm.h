@@ -23,13 +23,30 @@ inline constexpr int64_t kGemmDepth = 128;
 /// Floats of a packed k x n matrix B.
 int64_t packed_b_count(int64_t k, int64_t n);
 
+/// B repacked, or its end from some element on.
+struct PackedB {
+  const void* data = nullptr;  ///< aligned to 64 bytes
+  bool halves = false;         ///< float16, which every number in it is exactly; otherwise float
+
+  PackedB from(int64_t element) const {
+    const auto at = element * static_cast<int64_t>(halves ? sizeof(uint16_t) : sizeof(float));
+    return {static_cast<const char*>(data) + at, halves};
+  }
+};
+
 /// Packs scale * B, B being k x n row-major, or n x k row-major if `transposed`.
-void pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads);
+PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads);
+
+/// The same where B is multiplied again and again: if all of its numbers are float16 numbers, as weights often are kept,
+/// and the processor converts them, they are packed as such. Few rows of A are multiplied nearly as fast as B comes
+/// from memory; so it comes in half the bytes, and the results are the same.
+PackedB pack_b_small(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed,
+                     ThreadPool& threads);
 
 /// C (rows x columns, ldc floats from row to row) = A * B, or C += A * B if `add`. A is rows x depth with lda floats
 /// from row to row; `panels` is one block of packed B, so depth is at most kGemmDepth. On the calling thread.
-void gemm_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, const float* panels,
-                float* c, int64_t ldc, bool add);
+void gemm_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, PackedB panels, float* c,
+                int64_t ldc, bool add);
 
 /// What happens to C once it is summed: C = activation(C + scale * addend), addend[i * row_stride + j * column_stride].
 struct GemmFinish {
@@ -42,7 +59,7 @@ struct GemmFinish {
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
   const float* a = nullptr;  ///< m x k, row-major
-  const float* packed_b = nullptr;
+  PackedB b;
   float* c = nullptr;  ///< m x n, row-major
   GemmFinish finish;
   /// With few rows of A, B's way through memory is what takes time. Who multiplies by the same B again and again does so

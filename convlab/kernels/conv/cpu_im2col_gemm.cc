@@ -142,7 +142,7 @@ void convolve_piece(const ConvArgs& args, const Pieces& pieces, int64_t piece, f
       } else {
         unroll_from(static_cast<const float*>(args.x));
       }
-      gemm_block(maps, width, depth, args.w + first_map * problem.terms() + term, problem.terms(), scratch,
+      gemm_block(maps, width, depth, args.w + first_map * problem.terms() + term, problem.terms(), {scratch},
                  sums + column, pitch, term > 0);
     }
   }

@@ -41,15 +41,25 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
+/// What stands before the packed weights.
+struct alignas(64) Prepared {
+  bool halves;
+
+  float* weights() { return reinterpret_cast<float*>(this + 1); }
+};
+
 size_t prepared_bytes(const OpStep& step) {
   const Dense dense = dense_of(step);
-  return static_cast<size_t>(checked_mul(packed_b_count(dense.k, dense.n), sizeof(float)));
+  return static_cast<size_t>(
+      checked_add(checked_mul(packed_b_count(dense.k, dense.n), sizeof(float)), sizeof(Prepared)));
 }
 
 void prepare(const OpArgs& args, Stream& stream) {
   const Dense dense = dense_of(args.step);
-  pack_b(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha, static_cast<float*>(args.prepared),
-         *stream.threads());
+  auto* const prepared = static_cast<Prepared*>(args.prepared);
+  prepared->halves = pack_b_small(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha, prepared->weights(),
+                                  *stream.threads())
+                         .halves;
 }
 
 /// The transposed A, if it must be, and what gemm() wants.
@@ -62,11 +72,12 @@ size_t workspace_bytes(const OpStep& step) {
 
 void launch(const OpArgs& args, Stream& stream) {
   const Dense dense = dense_of(args.step);
+  auto* const prepared = static_cast<Prepared*>(args.prepared);
   Gemm gemm_args{.m = dense.m,
                  .n = dense.n,
                  .k = dense.k,
                  .a = args.inputs[0],
-                 .packed_b = static_cast<const float*>(args.prepared),
+                 .b = {prepared->weights(), prepared->halves},
                  .c = args.output,
                  .backwards = args.turn % 2 != 0};
   auto* workspace = static_cast<float*>(args.workspace);

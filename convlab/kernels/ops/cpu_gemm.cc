@@ -57,7 +57,7 @@ void launch(const OpArgs& args, Stream& stream) {
                .n = sizes.n,
                .k = sizes.k,
                .a = op.transpose_a ? transposed : args.inputs[0],
-               .packed_b = packed,
+               .b = {packed},
                .c = args.output,
                .finish = {.activation = args.step.activation}};
   if (args.inputs.size() > 2) {

@@ -86,7 +86,7 @@ void launch(const OpArgs& args, Stream& stream) {
           .n = products.n,
           .k = products.k,
           .a = args.inputs[0] + a * products.m * products.k,
-          .packed_b = packed,
+          .b = {packed},
           .c = args.output + i * products.m * products.n},
          packed + packed_count(products), *stream.threads());
   }
