@@ -4,6 +4,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/plan/layouts.h"
 
 namespace convlab {
 namespace {
@@ -32,6 +33,27 @@ size_t preference(const ConvKernel& kernel) {
                              std::begin(kPreferred));
 }
 
+/// Why a kernel's way with layouts does not go with the plan's, if so.
+Refusal why_not_for_layout(const PlanRequest& request, const ConvKernel& kernel, Layout x_layout) {
+  if (x_layout != Layout::plain && kernel.layout != x_layout) return fmt::format("takes no {}", name_of(x_layout));
+  const bool asked_for = !request.options.kernel.empty();
+  if (!has_lanes(kernel.layout) || !request.layouts.empty() || asked_for) return std::nullopt;
+  if (request.options.mode == PlanMode::layers) return "is for plans that keep images in lanes from step to step";
+  return fmt::format("is for batches of {} images or more: it computes 16 at a time", kLeastImagesInLanes);
+}
+
+std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const ConvChoice& choice) {
+  const PlanOptions& options = request.options;
+  if (const Refusal refusal = why_not_for_layout(request, kernel, choice.step.input_layout)) return *refusal;
+  if (!precise_enough(kernel, options.math)) {
+    return fmt::format("computes in {}, less precisely than {}", name_of(kernel.info.math), name_of(options.math));
+  }
+  if (const Refusal refusal = kernel.refuses(choice.step, request.caps)) return *refusal;
+  if (!options.kernel.empty()) return fmt::format("fits, but {} was asked for", options.kernel);
+  if (is_library(kernel)) return "fits, but a library is only taken when asked for";
+  return fmt::format("fits, but {} comes first", choice.kernel->info.name);
+}
+
 }  // namespace
 
 std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOptions& options) {
@@ -57,22 +79,39 @@ std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOpti
   return result;
 }
 
-std::vector<Refused> refused_besides(const ConvKernel& chosen, const ConvStep& step, const DeviceCaps& caps,
-                                     const PlanOptions& options) {
+ConvChoice choose(const PlanRequest& request, const Chain& chain, bool pixels, Layout x_layout) {
+  std::vector<Epilogue> parts{chain.step.epilogue, {.bias = chain.step.epilogue.bias}, {}};
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  std::string refusals;
+  const Layout y_layout = layout_for_readers(request, chain.output);
+  for (const ConvKernel* kernel : request.candidates) {
+    Refusal refusal = why_not_for_layout(request, *kernel, x_layout);
+    if (refusal) continue;
+    for (const Epilogue& part : parts) {
+      for (const ElementType input : {ElementType::u8, ElementType::f32}) {
+        if (input == ElementType::u8 && !pixels) continue;
+        for (const Layout output : {y_layout, Layout::plain}) {
+          if (output != Layout::plain && (output != kernel->layout || part != chain.step.epilogue)) continue;
+          const ConvStep step{chain.step.problem, part, input, x_layout, output};
+          refusal = kernel->refuses(step, request.caps);
+          if (!refusal) return {kernel, step};
+        }
+      }
+    }
+    refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", kernel->info.name, *refusal);
+  }
+  const std::string text =
+      fmt::format("{}: node '{}' (Conv, {}): ", request.graph.name, chain.conv_name, to_text(chain.step.problem));
+  if (!request.options.kernel.empty()) throw bad_input("{}the kernel asked for does not fit: {}", text, refusals);
+  throw unavailable("{}no kernel on {} computes it in {}: {}", text, name_of(request.caps.kind),
+                    name_of(request.options.math), refusals.empty() ? "there is none" : refusals);
+}
+
+std::vector<Refused> refused_besides(const PlanRequest& request, const ConvChoice& choice) {
   std::vector<Refused> result;
   for (const ConvKernel& kernel : conv_kernels()) {
-    if (kernel.info.device != caps.kind || &kernel == &chosen) continue;
-    if (!precise_enough(kernel, options.math)) {
-      result.push_back({kernel.info.name, fmt::format("computes in {}, less precisely than {}",
-                                                      name_of(kernel.info.math), name_of(options.math))});
-    } else if (const Refusal refusal = kernel.refuses(step, caps)) {
-      result.push_back({kernel.info.name, *refusal});
-    } else if (!options.kernel.empty()) {
-      result.push_back({kernel.info.name, fmt::format("fits, but {} was asked for", options.kernel)});
-    } else if (is_library(kernel)) {
-      result.push_back({kernel.info.name, "fits, but a library is only taken when asked for"});
-    } else {
-      result.push_back({kernel.info.name, fmt::format("fits, but {} comes first", chosen.info.name)});
+    if (kernel.info.device == request.caps.kind && &kernel != choice.kernel) {
+      result.push_back({kernel.info.name, why_not(request, kernel, choice)});
     }
   }
   return result;

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <string_view>
 #include <vector>
 
-#include "convlab/kernels/kernel.h"
-#include "convlab/plan/plan.h"
+#include "convlab/plan/chain.h"
+#include "convlab/plan/request.h"
 
 namespace convlab {
 
@@ -13,8 +12,17 @@ namespace convlab {
 /// Error(bad_input) where the named kernel does not exist or is less precise than options.math.
 std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOptions& options);
 
+struct ConvChoice {
+  const ConvKernel* kernel;
+  ConvStep step;  ///< as much of the chain's step as the kernel computes
+};
+
+/// The first candidate that computes the chain's convolution at all, with as much of its epilogue as it takes. Its
+/// input lies in `x_layout`, and may be taken as pixels if it is of `pixels`. Error(unavailable), or Error(bad_input)
+/// if a kernel was asked for, with all refusals where there is none.
+ConvChoice choose(const PlanRequest& request, const Chain& chain, bool pixels, Layout x_layout);
+
 /// Why each other kernel of the device does not compute this step, in the registry's order.
-std::vector<Refused> refused_besides(const ConvKernel& chosen, const ConvStep& step, const DeviceCaps& caps,
-                                     const PlanOptions& options);
+std::vector<Refused> refused_besides(const PlanRequest& request, const ConvChoice& choice);
 
 }  // namespace convlab

@@ -7,6 +7,7 @@
 
 #include "convlab/plan/evaluate.h"
 #include "convlab/plan/linear.h"
+#include "convlab/plan/readers.h"
 
 namespace convlab {
 namespace {
@@ -50,7 +51,7 @@ class Folder {
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (seen[i]) continue;
       std::vector<LinearStep> chain;
-      for (std::optional<size_t> at = i; at; at = only_reader(graph_.nodes[*at].output)) {
+      for (std::optional<size_t> at = i; at; at = only_reader(graph_, graph_.nodes[*at].output)) {
         const auto step = linear_step(graph_, graph_.nodes[*at], shapes_);
         if (!step || (!chain.empty() && step->from != chain.back().node->output)) break;
         chain.push_back(*step);
@@ -65,19 +66,6 @@ class Folder {
   }
 
  private:
-  /// The one node that reads a value, once, if the value is not the network's output.
-  std::optional<size_t> only_reader(ValueId value) const {
-    if (value == graph_.output) return std::nullopt;
-    std::optional<size_t> reader;
-    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      const auto times = std::count(graph_.nodes[i].inputs.begin(), graph_.nodes[i].inputs.end(), value);
-      if (times == 0) continue;
-      if (times > 1 || reader) return std::nullopt;
-      reader = i;
-    }
-    return reader;
-  }
-
   /// An operator's cost: its images before and after, and its share of the weights.
   static Cost cost_of(double multiply_adds, const Shape& x, const Shape& y, double weights) {
     const auto images = static_cast<double>(image_count(x) + image_count(y));

@@ -8,6 +8,7 @@
 #include "convlab/base/error.h"
 #include "convlab/device/cpu.h"
 #include "convlab/plan/evaluate.h"
+#include "convlab/plan/readers.h"
 
 namespace convlab {
 namespace {
@@ -26,7 +27,7 @@ class Merger {
     for (Node& node : graph_.nodes) matmul_to_gemm(node);
     // A node that takes its reader up stays, and may take up the next one: hence no step of i then.
     for (size_t i = 0; i < graph_.nodes.size();) {
-      const std::optional<size_t> reader = only_reader(graph_.nodes[i].output);
+      const std::optional<size_t> reader = only_reader(graph_, graph_.nodes[i].output);
       if (reader && (pad_to_conv(i, *reader) || affine_to_weights(i, *reader))) continue;
       ++i;
     }
@@ -44,20 +45,6 @@ class Merger {
     shapes_.push_back(tensor.shape());
     graph_.constants[value] = std::move(tensor);
     return value;
-  }
-
-  /// The place of the one node that reads a value, if it reads it once and the value is not the network's output.
-  std::optional<size_t> only_reader(ValueId value) const {
-    if (value == graph_.output) return std::nullopt;
-    std::optional<size_t> reader;
-    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
-      const std::vector<ValueId>& inputs = graph_.nodes[i].inputs;
-      const auto times = std::count(inputs.begin(), inputs.end(), value);
-      if (times == 0) continue;
-      if (times > 1 || reader) return std::nullopt;
-      reader = i;
-    }
-    return reader;
   }
 
   void matmul_to_gemm(Node& node) {

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "convlab/plan/request.h"
+
+namespace convlab {
+
+/// An array of a run. Several values share one where a node only reshapes.
+struct RunArray {
+  Location location;  ///< place is final; an arena's address is found when all steps are known
+  int64_t bytes = 0;
+  Layout layout = Layout::plain;
+  Shape written = {};             ///< the shape when it was written; of arrays in the arena
+  bool pixels = false;            ///< uint8: the run's input, or scaled from it
+  int64_t first = -1, last = -1;  ///< the steps that write and last read it
+};
+
+/// All arrays of a run, while its steps are planned. They are counted from 0.
+class RunArrays {
+ public:
+  explicit RunArrays(const PlanRequest& request);
+
+  const RunArray& operator[](size_t array) const { return arrays_[array]; }
+
+  /// Where a value lies, which is the run's input, a constant, or was written by an earlier step.
+  size_t of(ValueId value);
+
+  /// Lets a value lie where another does.
+  void share(ValueId value, ValueId other) { of_value_[value] = of(other); }
+
+  /// An array for a value that a step is to write: the run's output, if this is what it comes to.
+  size_t add(ValueId value, Layout layout = Layout::plain);
+
+  /// The same for a value that is pixels. The run's output is float32, hence never this one.
+  size_t add_pixels(ValueId value);
+
+  size_t add_scratch(const Shape& shape, Layout layout = Layout::plain);
+  size_t add_output();
+
+  /// Takes note that the next step of the plan reads `inputs` and writes `output`.
+  void note_step(std::vector<size_t> inputs, size_t output);
+
+  /// Gives every array and workspace its place in the arena, and the plan's steps, which are all that were noted,
+  /// their locations.
+  void place(Plan& plan);
+
+ private:
+  struct Use {
+    std::vector<size_t> inputs;
+    size_t output;
+  };
+
+  size_t add_at(Location::Place place, int64_t at);
+
+  const PlanRequest& request_;
+  ValueId output_root_;
+  std::vector<RunArray> arrays_;
+  std::map<ValueId, size_t> of_value_;
+  std::vector<Use> uses_;  ///< by step
+};
+
+}  // namespace convlab

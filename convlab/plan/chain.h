@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "convlab/plan/request.h"
+
+namespace convlab {
+
+/// What a convolution and the nodes after it come to, in the order in which they are computed.
+struct Chain {
+  ConvStep step;
+  ValueId output = -1;
+  std::vector<size_t> nodes;  ///< their places in the graph, the convolution's first
+  std::string conv_name, pool_name, activation_name;
+
+  /// The names of the nodes in an epilogue that is the step's or a part of it.
+  std::string name_with(const Epilogue& epilogue) const;
+};
+
+/// The chain that begins with the convolution in this place; of no other node where the plan's mode is layers.
+Chain chain_from(const PlanRequest& request, size_t conv);
+
+}  // namespace convlab

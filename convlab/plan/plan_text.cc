@@ -1,0 +1,86 @@
+// What a plan and its steps are called, and the plan as a text.
+
+#include "convlab/plan/plan.h"
+
+namespace convlab {
+namespace {
+
+std::string to_text(const Location& location) {
+  switch (location.place) {
+    case Location::Place::input:
+      return "input";
+    case Location::Place::output:
+      return "output";
+    case Location::Place::constant:
+      return fmt::format("constant {}", location.at);
+    case Location::Place::arena:
+      return fmt::format("arena {}", location.at);
+  }
+  return "?";
+}
+
+}  // namespace
+
+std::string_view name_of(PlanMode mode) {
+  switch (mode) {
+    case PlanMode::layers:
+      return "layers";
+    case PlanMode::fused:
+      return "fused";
+    case PlanMode::folded:
+      return "folded";
+  }
+  return "?";
+}
+
+std::string_view PlanStep::kernel_name() const { return conv != nullptr ? conv->info.name : op->name; }
+
+std::string PlanStep::op_name() const {
+  if (const ConvStep* step = conv_step()) {
+    return step->epilogue.empty() ? "Conv" : "Conv+" + to_text(step->epilogue);
+  }
+  const OpStep& step = *op_step();
+  const auto* activation = std::get_if<ActivationOp>(&step.op);
+  if (activation != nullptr && activation->activation.kind == ActivationKind::none) {
+    return step.input == ElementType::u8 ? "Convert" : "Copy";
+  }
+  const std::string name = name_of(step.op);
+  return step.activation.kind == ActivationKind::none ? name : name + "+" + to_text(step.activation);
+}
+
+double PlanStep::flops() const {
+  if (const ConvStep* step = conv_step()) return step->problem.flops();
+  const OpStep& step = *op_step();
+  const auto outputs = static_cast<double>(element_count(step.output));
+  if (const auto* gemm = std::get_if<GemmOp>(&step.op)) {
+    return 2 * outputs * static_cast<double>(step.inputs[0][gemm->transpose_a ? 0 : 1]);
+  }
+  if (std::holds_alternative<MatMulOp>(step.op)) return 2 * outputs * static_cast<double>(step.inputs[0].back());
+  return 0;
+}
+
+std::string to_text(const Plan& plan) {
+  std::string text =
+      fmt::format("plan {} on {}: {} {} -> {}, arena {} bytes\n", name_of(plan.options.mode), name_of(plan.device),
+                  name_of(plan.options.input), to_text(plan.input), to_text(plan.output), plan.arena_bytes);
+  for (const PlanStep& step : plan.steps) {
+    std::string inputs;
+    for (const Location& input : step.inputs) inputs += (inputs.empty() ? "" : ", ") + to_text(input);
+    const ConvStep* conv = step.conv_step();
+    const Shape& shape = conv != nullptr ? conv->output_shape() : step.op_step()->output;
+    const Layout layout = conv != nullptr ? conv->output_layout : step.op_step()->output_layout;
+    text += fmt::format("  {}: {}{} by {}: {} -> {} {}{}", step.name, step.op_name(),
+                        conv != nullptr ? " " + to_text(conv->problem) : "", step.kernel_name(), inputs,
+                        to_text(step.output), to_text(shape),
+                        layout == Layout::plain ? "" : fmt::format(", in {}", name_of(layout)));
+    if (step.prepared_bytes != 0) text += fmt::format(", prepared {} bytes", step.prepared_bytes);
+    if (step.workspace_bytes != 0) {
+      text += fmt::format(", workspace arena {} of {} bytes", step.workspace_at, step.workspace_bytes);
+    }
+    text += '\n';
+    for (const Refused& refused : step.refused) text += fmt::format("    not {}: {}\n", refused.kernel, refused.reason);
+  }
+  return text;
+}
+
+}  // namespace convlab
