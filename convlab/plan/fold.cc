@@ -7,40 +7,13 @@
 
 #include "convlab/plan/evaluate.h"
 #include "convlab/plan/linear.h"
+#include "convlab/plan/linear_cut.h"
 #include "convlab/plan/readers.h"
 
 namespace convlab {
 namespace {
 
-/// What a machine can do while a byte comes: GPUs and CPUs of today multiply and add about 5 times (an H200 7, a pair
-/// of Xeon cores 5).
-constexpr double kMultiplyAddsPerByte = 5;
-
-/// A matrix of more elements is not made, whatever it saves: in double they are half a gigabyte.
-constexpr int64_t kMostMatrixCount = int64_t{1} << 26;
-
-struct Cost {
-  double multiply_adds = 0, bytes = 0;  ///< of one image
-
-  Cost operator+(const Cost& other) const { return {multiply_adds + other.multiply_adds, bytes + other.bytes}; }
-  double total() const { return multiply_adds + kMultiplyAddsPerByte * bytes; }
-};
-
-std::string to_text(const Cost& cost) {
-  return fmt::format("{:.2f} million multiply-adds and {:.1f} kB an image", cost.multiply_adds * 1e-6,
-                     cost.bytes * 1e-3);
-}
-
-int64_t image_count(const Shape& shape) { return element_count(shape) / shape[0]; }
-
-/// Steps of a chain that become one, or a single one that stays.
-struct Part {
-  enum class Form { kept, conv, dense };
-  size_t begin = 0, end = 0;  ///< places in the chain
-  Form form = Form::kept;
-  Cost cost;
-};
-
+/// Puts what a chain becomes in the place of its nodes.
 class Folder {
  public:
   Folder(Graph& graph, const Shape& input_shape, ThreadPool& threads)
@@ -66,100 +39,25 @@ class Folder {
   }
 
  private:
-  /// An operator's cost: its images before and after, and its share of the weights.
-  static Cost cost_of(double multiply_adds, const Shape& x, const Shape& y, double weights) {
-    const auto images = static_cast<double>(image_count(x) + image_count(y));
-    return {multiply_adds, 4 * (images + weights / static_cast<double>(x[0]))};
-  }
-
-  static Part kept(const std::vector<LinearStep>& chain, size_t at) {
-    const LinearStep& step = chain[at];
-    Part part{.begin = at, .end = at + 1};
-    if (only_reshapes(step.node->op)) return part;
-    double weights = 0;
-    for (const Tensor* given : step.given) weights += given != nullptr ? static_cast<double>(given->count()) : 0;
-    part.cost = cost_of(multiply_adds(step), step.x, step.y, weights);
-    return part;
-  }
-
-  static std::optional<Part> as_conv(const std::vector<LinearStep>& chain, size_t begin, size_t end) {
-    const auto form = conv_form(
-        {chain.begin() + static_cast<std::ptrdiff_t>(begin), chain.begin() + static_cast<std::ptrdiff_t>(end)}, true);
-    if (!form || form->filter_count() > kMostMatrixCount) return std::nullopt;
-    const Shape &x = chain[begin].x, &y = chain[end - 1].y;
-    const auto terms = static_cast<double>(form->c * form->r * form->s);
-    return Part{begin, end, Part::Form::conv,
-                cost_of(static_cast<double>(image_count(y)) * terms, x, y, static_cast<double>(form->filter_count()))};
-  }
-
-  static std::optional<Part> as_dense(const std::vector<LinearStep>& chain, size_t begin, size_t end) {
-    const Shape &x = chain[begin].x, &y = chain[end - 1].y;
-    for (size_t i = begin; i < end; ++i) {
-      // Also the matrices on the way are to stay small.
-      if (std::max(image_count(chain[i].x), image_count(chain[i].y)) > kMostMatrixCount / image_count(y)) {
-        return std::nullopt;
-      }
-    }
-    const auto count = static_cast<double>(image_count(x) * image_count(y));
-    return Part{begin, end, Part::Form::dense, cost_of(count, x, y, count)};
-  }
-
-  /// The cheapest cut of the chain, found from its beginning on: the best of the first j steps is the best of the first
-  /// i, and one part for the rest. What stays as it is comes first, and only a lower cost replaces it.
-  static std::vector<Part> cheapest(const std::vector<LinearStep>& chain) {
-    struct Best {
-      Cost cost;
-      Part last;
-    };
-    std::vector<Best> best(chain.size() + 1);
-    for (size_t end = 1; end <= chain.size(); ++end) {
-      const Part single = kept(chain, end - 1);
-      best[end] = {best[end - 1].cost + single.cost, single};
-      for (size_t begin = 0; begin + 1 < end; ++begin) {
-        for (const std::optional<Part>& part : {as_conv(chain, begin, end), as_dense(chain, begin, end)}) {
-          if (!part) continue;
-          const Cost cost = best[begin].cost + part->cost;
-          if (cost.total() < best[end].cost.total()) best[end] = {cost, *part};
-        }
-      }
-    }
-    std::vector<Part> parts;
-    for (size_t end = chain.size(); end > 0; end = parts.back().begin) parts.push_back(best[end].last);
-    std::ranges::reverse(parts);
-    return parts;
-  }
-
   void fold(const std::vector<LinearStep>& chain) {
-    const std::vector<Part> parts = cheapest(chain);
     Folding folding;
-    Cost before, after;
-    for (size_t i = 0; i < chain.size(); ++i) {
-      folding.nodes += (i == 0 ? "" : "+") + chain[i].node->name;
-      before = before + kept(chain, i).cost;
-    }
-    for (const Part& part : parts) {
+    for (const LinearStep& step : chain) folding.nodes += (folding.nodes.empty() ? "" : "+") + step.node->name;
+    LinearCost after;
+    for (const LinearPart& part : cheapest_cut(chain)) {
       after = after + part.cost;
-      if (part.form == Part::Form::kept) continue;
+      if (part.form == LinearPart::Form::kept) continue;
       folding.folded = true;
       const std::vector<LinearStep> steps(chain.begin() + static_cast<std::ptrdiff_t>(part.begin),
                                           chain.begin() + static_cast<std::ptrdiff_t>(part.end));
       if (!folding.text.empty()) folding.text += ", ";
-      folding.text += part.form == Part::Form::conv ? replace_by_conv(steps) : replace_by_dense(steps);
+      folding.text += part.form == LinearPart::Form::conv ? replace_by_conv(steps) : replace_by_dense(steps);
     }
     if (folding.folded) {
-      folding.text += fmt::format(": {} instead of {}", to_text(after), to_text(before));
+      folding.text += fmt::format(": {} instead of {}", to_text(after), to_text(cost_of(chain)));
     } else {
-      folding.text = why_not(chain, before);
+      folding.text = why_not_one(chain);
     }
     foldings_.push_back(std::move(folding));
-  }
-
-  static std::string why_not(const std::vector<LinearStep>& chain, const Cost& before) {
-    const auto conv = as_conv(chain, 0, chain.size()), dense = as_dense(chain, 0, chain.size());
-    if (!conv && !dense) return fmt::format("its matrix would have more than {} elements", kMostMatrixCount);
-    const bool as_filter = conv && (!dense || conv->cost.total() <= dense->cost.total());
-    return fmt::format("as one {} it would take {} instead of {}", as_filter ? "convolution" : "matrix",
-                       to_text(as_filter ? conv->cost : dense->cost), to_text(before));
   }
 
   static std::string name_of_all(const std::vector<LinearStep>& steps) {
