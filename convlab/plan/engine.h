@@ -103,7 +103,6 @@ class Engine {
   Shape network_input() const;
   Shape of_images(Shape shape, int64_t n) const;
   void check_count(int64_t n) const;
-  int64_t choose_batch(int64_t most) const;
   void plan_batches(Graph graph, int64_t images);
   int64_t batch_from(int64_t first, int64_t n) const;
   std::shared_ptr<Ready> ready_for(int64_t n);

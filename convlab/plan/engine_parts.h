@@ -8,7 +8,8 @@
 
 namespace convlab {
 
-// What an engine is made of, for engine.cc, which makes it, and engine_run.cc, which runs it.
+// What an engine is made of, for engine.cc, which makes it, engine_launch.cc, which has plans on the device, and
+// engine_run.cc, which runs them.
 
 /// Whether kernels of this device may read and write the caller's arrays as they are.
 inline bool reads_host_memory(const Device& device) { return device.caps().kind == DeviceKind::cpu; }
