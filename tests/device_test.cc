@@ -90,6 +90,20 @@ TEST(CpuDevice, MoreMemoryThanThereIsIsRefused) {
 
 TEST(Devices, AutoIsAlwaysThere) { EXPECT_NE(open_device("auto", {.threads = 1}), nullptr); }
 
+TEST(Devices, SeveralAreTheGpusThatThereAre) {
+  const std::vector<std::unique_ptr<Device>> one = open_devices("cpu", {.threads = 1});
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one.front()->caps().name, "cpu");
+  EXPECT_THAT(bad_input_message([] { open_device(kAllGpus, {}); }), AllOf(HasSubstr("cuda:all"), HasSubstr("cuda:0")));
+  if (!cuda_present()) {
+    EXPECT_THAT(error_message(ErrorKind::unavailable, [] { open_devices(kAllGpus, {}); }), HasSubstr("CUDA"));
+    GTEST_SKIP() << "there is no GPU";
+  }
+  const std::vector<std::unique_ptr<Device>> all = open_devices(kAllGpus, {});
+  EXPECT_EQ(all.size(), list_cuda().size());
+  for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i]->caps().name, fmt::format("cuda:{}", i));
+}
+
 TEST(Devices, UnknownNamesAreBadUsage) {
   for (const char* name : {"", "gpu", "CPU", "cpu:0", "cuda:", "cuda:x", "cuda:-1", "cuda:99999"}) {
     bad_input_message([&] { open_device(name, {}); });

@@ -39,6 +39,7 @@ class CpuDevice final : public Device {
  public:
   explicit CpuDevice(const DeviceOptions& options) : threads_(options.threads) {
     caps_.kind = DeviceKind::cpu;
+    caps_.name = name_of(caps_.kind);
     caps_.description = fmt::format("{}, {} thread{}", cpu_name(), threads_.size(), threads_.size() == 1 ? "" : "s");
     caps_.threads = threads_.size();
     caps_.memory_bytes = usable_memory_bytes();

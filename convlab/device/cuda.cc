@@ -40,6 +40,7 @@ class CudaStream final : public Stream {
     check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
   }
   ~CudaStream() override {
+    cudaSetDevice(index_);  // for what libraries attached, which goes now
     for (cudaEvent_t event : events_) {
       if (event != nullptr) cudaEventDestroy(event);
     }
@@ -130,6 +131,7 @@ class CudaDevice final : public Device {
     size_t free_bytes = 0, total_bytes = 0;
     check_cuda(cudaMemGetInfo(&free_bytes, &total_bytes), "starting CUDA");
     caps_ = {.kind = DeviceKind::cuda,
+             .name = fmt::format("cuda:{}", index_),
              .description = describe(properties),
              .compute_capability = properties.major * 10 + properties.minor,
              .multiprocessors = properties.multiProcessorCount,
@@ -217,13 +219,16 @@ int count_devices(std::string& reason) {
 
 }  // namespace
 
-std::unique_ptr<Device> open_cuda(int index, const DeviceOptions& options) {
+int count_cuda(const DeviceOptions& options) {
+  const Observed part(options.observer, {Stage::driver});
   std::string reason;
-  const int count = [&] {
-    const Observed part(options.observer, {Stage::driver});
-    return count_devices(reason);
-  }();
+  const int count = count_devices(reason);
   if (count == 0) throw unavailable("--device cuda: {}; use --device cpu or --device simt", reason);
+  return count;
+}
+
+std::unique_ptr<Device> open_cuda(int index, const DeviceOptions& options) {
+  const int count = count_cuda(options);
   if (index >= count) throw unavailable("--device cuda:{}: this machine has {} GPU(s), cuda:0 first", index, count);
   const Observed part(options.observer, {Stage::context});
   return std::make_unique<CudaDevice>(index);

@@ -11,6 +11,9 @@ namespace convlab {
 /// driver, one too old for this build's runtime, no such GPU, or a GPU that this build has no code for.
 std::unique_ptr<Device> open_cuda(int index, const DeviceOptions& options);
 
+/// The number of GPUs, 1 or more. Error(unavailable) as of open_cuda().
+int count_cuda(const DeviceOptions& options);
+
 /// One entry a usable GPU ("cuda:0", "NVIDIA H200, ..."); where there is none, one entry "cuda" that says why.
 std::vector<DeviceListing> list_cuda();
 

@@ -5,10 +5,18 @@
 
 namespace convlab {
 
-std::unique_ptr<Device> open_cuda(int, const DeviceOptions&) {
-  throw unavailable(
+namespace {
+
+Error no_cuda() {
+  return unavailable(
       "this build has no CUDA support; configure with -DCONVLAB_CUDA=ON where nvcc is installed, or use --device cpu");
 }
+
+}  // namespace
+
+std::unique_ptr<Device> open_cuda(int, const DeviceOptions&) { throw no_cuda(); }
+
+int count_cuda(const DeviceOptions&) { throw no_cuda(); }
 
 std::vector<DeviceListing> list_cuda() { return {{"cuda", "not there: this build has no CUDA support"}}; }
 

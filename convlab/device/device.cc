@@ -6,6 +6,7 @@
 #include "convlab/device/cpu.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/simt.h"
+#include "convlab/device/thread_pool.h"
 
 namespace convlab {
 
@@ -41,6 +42,10 @@ std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& 
   if (name == "auto") return present() ? open_cuda(0, options) : open_host();
   if (name == "cpu") return open_host();
   if (name == "cuda") return open_cuda(0, options);
+  if (name == kAllGpus) {
+    throw bad_input("--device {}: only 'convlab run' uses several GPUs at once; give one of them, such as cuda:0",
+                    name);
+  }
   if (name.starts_with("cuda:")) {
     return open_cuda(static_cast<int>(parse_int(name.substr(5), "--device cuda:N", 0, 1023)), options);
   }
@@ -49,6 +54,24 @@ std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& 
     return open_simt(options);
   }
   throw bad_input("--device {}: no such device; use auto, cpu, cuda, cuda:N or simt", name);
+}
+
+std::vector<std::unique_ptr<Device>> open_devices(std::string_view name, const DeviceOptions& options) {
+  std::vector<std::unique_ptr<Device>> devices;
+  if (name != kAllGpus) {
+    devices.push_back(open_device(name, options));
+    return devices;
+  }
+  const int count = count_cuda(options);
+  const Observed part(options.observer, {Stage::context});
+  DeviceOptions each = options;
+  each.observer = nullptr;
+  devices.resize(static_cast<size_t>(count));
+  ThreadPool threads(count);  // a context takes a while
+  threads.parallel_for(count, 1, [&](int64_t index, int64_t, int) {
+    devices[static_cast<size_t>(index)] = open_cuda(static_cast<int>(index), each);
+  });
+  return devices;
 }
 
 std::vector<DeviceListing> list_devices() {

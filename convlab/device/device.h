@@ -24,6 +24,7 @@ std::string_view name_of(DeviceKind kind);
 /// What a kernel may ask about the machine that it would run on.
 struct DeviceCaps {
   DeviceKind kind = DeviceKind::cpu;
+  std::string name;                   ///< as open_device() takes it, with a GPU's number: "cuda:0"
   std::string description;            ///< "Intel Xeon ..., 2 threads, AVX3" or "NVIDIA H200"
   int compute_capability = 0;         ///< 90 for 9.0; 0 on a CPU; simt claims 80
   int multiprocessors = 0;            ///< 0 on a CPU
@@ -128,9 +129,16 @@ struct DeviceOptions {
   StageObserver* observer = nullptr;  ///< is told while the device is opened; may be null
 };
 
+/// The name of all GPUs that there are, for open_devices().
+inline constexpr std::string_view kAllGpus = "cuda:all";
+
 /// Opens "cpu", "cuda", "cuda:1", "simt", or "auto" (cuda where there is a usable one, otherwise cpu).
 /// Error(bad_input) for another name, Error(unavailable) with the reason where the device is not there.
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options);
+
+/// As open_device(), one device; for kAllGpus one or more, in the order of their numbers. Error(unavailable) where one
+/// of them cannot be opened.
+std::vector<std::unique_ptr<Device>> open_devices(std::string_view name, const DeviceOptions& options);
 
 struct DeviceListing {
   std::string name, description;

@@ -31,6 +31,7 @@ class SimtDevice final : public Device {
   explicit SimtDevice(const DeviceOptions& options) : threads_(options.threads) {
     simt::set_workers(threads_.size());
     caps_ = {.kind = DeviceKind::simt,
+             .name = std::string(name_of(DeviceKind::simt)),
              .description = fmt::format("CUDA kernels executed and checked on the host: {}, {} thread{}", cpu_name(),
                                         threads_.size(), threads_.size() == 1 ? "" : "s"),
              .compute_capability = 80,
