@@ -65,17 +65,6 @@ class GraphBuilder {
 };
 
 /// Graph is not copied by accident; tests run one several ways.
-inline Graph copy_of(const Graph& graph) {
-  Graph copy;
-  copy.name = graph.name;
-  copy.value_names = graph.value_names;
-  for (const auto& [value, tensor] : graph.constants) copy.constants[value] = tensor.clone();
-  copy.nodes = graph.nodes;
-  copy.input = graph.input;
-  copy.output = graph.output;
-  copy.input_shape = graph.input_shape;
-  copy.metadata = graph.metadata;
-  return copy;
-}
+inline Graph copy_of(const Graph& graph) { return graph.clone(); }
 
 }  // namespace convlab

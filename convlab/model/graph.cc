@@ -68,6 +68,18 @@ std::string name_of(const Op& op) {
                     op);
 }
 
+Graph Graph::clone() const {
+  Graph copy{.name = name,
+             .value_names = value_names,
+             .nodes = nodes,
+             .input = input,
+             .output = output,
+             .input_shape = input_shape,
+             .metadata = metadata};
+  for (const auto& [value, tensor] : constants) copy.constants.emplace(value, tensor.clone());
+  return copy;
+}
+
 void drop_unused(Graph& graph) {
   std::unordered_set<ValueId> used{graph.output};
   std::vector<Node> kept;

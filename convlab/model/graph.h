@@ -113,6 +113,9 @@ struct Graph {
   Shape input_shape;  ///< -1 for sizes that the file leaves open (the batch, usually)
   std::map<std::string, std::string> metadata;
 
+  /// The same once more, with constants of its own.
+  Graph clone() const;
+
   ValueId add_value(std::string value_name) {
     value_names.push_back(std::move(value_name));
     return static_cast<ValueId>(value_names.size()) - 1;

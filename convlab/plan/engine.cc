@@ -43,6 +43,12 @@ void Engine::plan_batches(Graph graph, int64_t images) {
     graph.input_shape[0] = -1;
     why_not_split_ = why_not_split(graph, network_input());
     if (why_not_split_) graph.input_shape[0] = modelled[0];
+    if (why_not_split_ && options_.must_split) {
+      throw bad_input(
+          "{}: {}, so that its images cannot be shared out to several devices; give one, such as --device "
+          "cuda:0",
+          graph.name, *why_not_split_);
+    }
   } else {
     why_not_split_ = "the input's shape is not the model's";
   }

@@ -26,6 +26,7 @@ struct EngineOptions {
   bool labels = false;          ///< the output is a label an image (see ArgMaxOp), not the model's scores
   bool pipelined = true;        ///< uploads beside computing, launches replayed; false: one thing after another
   std::vector<int64_t> chunks;  ///< images by chunk of a batch of as many; otherwise chosen, see chunk_sizes()
+  bool must_split = false;      ///< Error(bad_input) where the model does not compute each image by itself
 };
 
 /// A graph, ready to run on one device: weights are there and prepared, memory is taken. One thread at a time, be it

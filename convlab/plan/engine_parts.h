@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -9,13 +10,19 @@
 namespace convlab {
 
 // What an engine is made of, for engine.cc, which makes it, engine_launch.cc, which has plans on the device, and
-// engine_run.cc, which runs them.
+// engine_run.cc, which runs them; and for engine_group.cc, which has several.
 
 /// Whether kernels of this device may read and write the caller's arrays as they are.
 inline bool reads_host_memory(const Device& device) { return device.caps().kind == DeviceKind::cpu; }
 
 inline int64_t bytes_of(const Shape& shape, ElementType type) {
   return checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
+}
+
+/// Whether steps of two plans compute the same, be it by other kernels.
+inline bool same_operators(const Plan& a, const Plan& b) {
+  return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
+                    [](const PlanStep& x, const PlanStep& y) { return x.name == y.name; });
 }
 
 struct Engine::Ready {

@@ -16,12 +16,6 @@ namespace {
 /// Schedules kept: a full batch's and a rest's, each by either feed, come again and again.
 constexpr size_t kSchedulesKept = 8;
 
-/// Whether steps of two plans compute the same, be it by other kernels.
-bool same_operators(const Plan& a, const Plan& b) {
-  return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(),
-                    [](const PlanStep& x, const PlanStep& y) { return x.name == y.name; });
-}
-
 }  // namespace
 
 void Engine::run(const void* images, int64_t n, float* output) {
