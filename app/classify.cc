@@ -64,7 +64,8 @@ struct Reading {
               return ModelFile{std::move(graph), side};
             }).share();
     data = std::async(std::launch::async, [&options] {
-             return load_fashion_mnist(options.split, options.data, options.images);
+             Dataset all = load_fashion_mnist(options.split, options.data, options.images);
+             return options.copies > 1 ? repeated(all, options.copies) : std::move(all);
            }).share();
     images = std::async(std::launch::async, [&options, model = model, data = data] {
       const int64_t side = model.get().side;
@@ -79,8 +80,9 @@ struct Reading {
   std::future<Tensor> images;  ///< of the model's side, or as they are
 };
 
-/// The plan's step over all images: the plan is that of one batch of `batch`.
-LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) {
+/// The plan's step over all images, on so many devices: the plan is that of one batch of `batch`.
+LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, size_t devices) {
+  const auto copies = static_cast<double>(devices);  // of what is constant
   const double batches = static_cast<double>(images) / static_cast<double>(batch);
   LayerResult layer{.name = step.name,
                     .op = step.op_name(),
@@ -90,7 +92,7 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) 
     ConvProblem problem = conv->problem;
     layer.bytes = batches * static_cast<double>(layout_bytes(problem.input_shape(), conv->input_layout, conv->input) +
                                                 layout_bytes(conv->output_shape(), conv->output_layout)) +
-                  4.0 * static_cast<double>(problem.filter_count());
+                  4.0 * copies * static_cast<double>(problem.filter_count());
     problem.n = images;
     layer.problem = to_text(problem);
     layer.math = step.conv->info.math;
@@ -104,7 +106,7 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images) 
       const auto bytes =
           static_cast<double>(plain ? layout_bytes(op->inputs[i], Layout::plain, i == 0 ? op->input : ElementType::f32)
                                     : layout_bytes(op->written, op->input_layout));
-      layer.bytes += bytes * (constant ? 1.0 : batches);
+      layer.bytes += bytes * (constant ? copies : batches);
     }
   }
   return layer;
@@ -117,7 +119,7 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   auto classifier = std::make_unique<Classifier>();
   Classifier& loaded = *classifier;
   Reading reading(options);
-  loaded.device = options.compute.open(observer);
+  loaded.devices = options.compute.open_all(observer);
   Graph graph = [&] {
     const Observed part(observer, {Stage::model});
     return std::move(*reading.model.get().graph);
@@ -128,8 +130,8 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
     return reading.data.get();
   }();
   const int64_t count = data.images.shape()[0];
-  if (options.images != ClassifyOptions().images && options.images > count) {
-    note("--images {}: there are {}; all of them are taken", options.images, count);
+  if (options.images != ClassifyOptions().images && options.images > count / options.copies) {
+    note("--images {}: there are {}; all of them are taken", options.images, count / options.copies);
   }
   loaded.labels = data.labels;
   {
@@ -138,7 +140,7 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   }
 
   // Over the bus to a GPU, labels and originals are less than scores and scaled images.
-  loaded.finds_labels = loaded.device->caps().kind == DeviceKind::cuda;
+  loaded.finds_labels = loaded.caps().kind == DeviceKind::cuda;
   const EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
                              .batch = options.batch,
                              .observer = observer,
@@ -146,16 +148,16 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
                              .labels = loaded.finds_labels,
                              .pipelined = options.pipelined};
   const std::string name = graph.name;
-  loaded.engine = std::make_unique<Engine>(std::move(graph), loaded.images.shape(), *loaded.device, engine);
+  loaded.engines = std::make_unique<EngineGroup>(std::move(graph), loaded.images.shape(), loaded.devices, engine);
   constexpr auto kClasses = static_cast<int64_t>(kFashionMnistClasses.size());
-  const Shape scores = loaded.engine->scores_shape(count);
+  const Shape scores = loaded.engines->first().scores_shape(count);
   if (scores.empty() || scores[0] != count || element_count(scores) != count * kClasses) {
     throw bad_input("{}: gives {} for {} images, not a score for each of {} classes", name, to_text(scores), count,
                     kClasses);
   }
   {
     const Observed part(observer, {Stage::memory});
-    loaded.locked_images = loaded.device->page_lock(loaded.images.raw(), loaded.images.bytes());
+    loaded.locked_images = loaded.devices.front()->page_lock(loaded.images.raw(), loaded.images.bytes());
   }
   loaded.load_seconds = seconds_since(begin);
   return classifier;
@@ -172,24 +174,25 @@ double accuracy_of(const std::vector<int>& found, const Classifier& classifier) 
 }
 
 Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer) {
-  Engine& engine = *classifier.engine;
+  EngineGroup& engines = *classifier.engines;
+  Engine& first = engines.first();
   const int64_t count = classifier.count();
-  const int64_t outputs = element_count(engine.output_shape(count)) / count;  // of an image
+  const int64_t outputs = element_count(first.output_shape(count)) / count;  // of an image
   const int64_t image_bytes = classifier.images.count() / count;
   const auto* images = classifier.images.values<uint8_t>().data();
   std::vector<float> output(static_cast<size_t>(count * outputs));
-  const Buffer locked = classifier.device->page_lock(output.data(), output.size() * sizeof(float));
-  const size_t steps = engine.plan().steps.size();
+  const Buffer locked = classifier.devices.front()->page_lock(output.data(), output.size() * sizeof(float));
+  const size_t steps = first.plan().steps.size();
 
   // With somebody watching, a host's work is handed over batch by batch, which is what the engine does, too.
-  const bool on_host = classifier.device->caps().kind != DeviceKind::cuda;
-  const int64_t piece = on_host && Progress::visible() ? std::min(engine.batch(), count) : count;
+  const bool on_host = classifier.caps().kind != DeviceKind::cuda;
+  const int64_t piece = on_host && Progress::visible() ? std::min(first.batch(), count) : count;
   Progress progress("classifying", count * repeat);
 
   // Memory is taken and code loaded once, outside of the timing. One batch does that; a GPU needs all of them to reach
   // its clock rate, and is fast.
-  engine.run(images, on_host ? std::min(engine.batch(), count) : count, output.data());
-  engine.observe(nullptr);
+  engines.run(images, on_host ? std::min(first.batch(), count) : count, output.data());
+  first.observe(nullptr);
 
   const Observed part(observer, {Stage::passes});
 
@@ -204,10 +207,10 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
         const uint8_t* from = images + begin * image_bytes;
         float* to = output.data() + begin * outputs;
         if (timed) {
-          const std::vector<double> seconds = engine.run_timed(from, n, to);
+          const std::vector<double> seconds = engines.run_timed(from, n, to);
           for (size_t i = 0; i < steps; ++i) sums[i] += seconds[i];
         } else {
-          engine.run(from, n, to);
+          engines.run(from, n, to);
         }
         if (timed) progress.advance(n);
       }
@@ -216,7 +219,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
     // is waited for, and one pass gives both.
     if (!on_host) {
       run(true);
-      device_network_seconds.push_back(engine.time_on_device(images, count, output.data()));
+      device_network_seconds.push_back(engines.time_on_device(images, count, output.data()));
     }
     const Clock::time_point begin = Clock::now();
     run(on_host);
@@ -233,7 +236,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
   result.accuracy = accuracy_of(labels, classifier);
   result.labels = std::move(labels);
   for (size_t i = 0; i < steps; ++i) {
-    LayerResult layer = describe_layer(engine.plan().steps[i], engine.batch(), count);
+    LayerResult layer = describe_layer(first.plan().steps[i], first.batch(), count, engines.shares(count).size());
     layer.seconds = median(step_seconds[i]);
     result.layers.push_back(std::move(layer));
   }

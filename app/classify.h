@@ -11,7 +11,7 @@
 #include "convlab/conv/problem.h"
 #include "convlab/dataset/fashion_mnist.h"
 #include "convlab/device/device.h"
-#include "convlab/plan/engine.h"
+#include "convlab/plan/engine_group.h"
 #include "convlab/plan/plan.h"
 
 namespace convlab::app {
@@ -24,12 +24,13 @@ enum class Scaling { chosen, host, device };
 struct ClassifyOptions {
   std::string model = "fa19";
   int64_t images = std::numeric_limits<int64_t>::max();  ///< the first so many, or all where there are fewer
+  int64_t copies = 1;                                    ///< of these images, one after the other
   Split split = Split::test;
   std::string data;  ///< folder of the idx files; "": the usual places
   int64_t side = 0;  ///< to which images are scaled; 0: what the model takes
   ComputeOptions compute;
   PlanMode plan = PlanMode::fused;
-  int64_t batch = 0;                  ///< 0: the engine's choice
+  int64_t batch = 0;                  ///< on each device; 0: the engine's choice
   Scaling scaling = Scaling::chosen;  ///< chosen: on the device if that is a GPU
   bool pipelined = true;              ///< see EngineOptions
 };
@@ -39,20 +40,22 @@ struct Classifier {
   std::string course_model;  ///< "ece408"
   Tensor images;             ///< uint8, N x 1 x side x side: of the model's side, or originals where the device scales
   std::vector<uint8_t> labels;
-  std::unique_ptr<Device> device;
-  Buffer locked_images;  ///< while it is there, the images keep their place in memory
-  std::unique_ptr<Engine> engine;
-  bool finds_labels = false;  ///< the engine gives a label an image, not scores
+  std::vector<std::unique_ptr<Device>> devices;  ///< of one kind
+  Buffer locked_images;                          ///< while it is there, the images keep their place in memory
+  std::unique_ptr<EngineGroup> engines;
+  bool finds_labels = false;  ///< the engines give a label an image, not scores
   double load_seconds = 0;
 
   int64_t count() const { return images.shape()[0]; }
 
-  /// The classes that the engine's output stands for. Error(wrong_result) where the network computes NaN.
+  const DeviceCaps& caps() const { return devices.front()->caps(); }
+
+  /// The classes that the engines' output stands for. Error(wrong_result) where the network computes NaN.
   std::vector<int> found(std::span<const float> output) const;
 };
 
 /// Loads model and data, plans and packs weights. All that can be wrong with the input is found here. `observer` may be
-/// null; the engine keeps it.
+/// null; the first device's engine keeps it.
 std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, StageObserver* observer = nullptr);
 
 /// One step of the plan over all images.
@@ -60,20 +63,21 @@ struct LayerResult {
   std::string name, op, kernel;
   std::string problem;     ///< of a convolution: its text, for all images; otherwise ""
   Math math = Math::fp32;  ///< of a convolution: the kernel's
-  double seconds = 0;
-  double flops = 0;
-  double bytes = 0;  ///< that must move at least: inputs and outputs once each
+  double seconds = 0;      ///< where it took longest, of several devices
+  double flops = 0;        ///< of all devices together
+  double bytes = 0;        ///< that must move at least: inputs and outputs once each, weights once on each device
 };
 
 struct Classification {
   double accuracy = 0;                ///< right answers / images
   double network_seconds = 0;         ///< images in the host's memory to labels there
-  double device_network_seconds = 0;  ///< images in the device's memory to labels (or scores) there, by its own clock
+  double device_network_seconds = 0;  ///< images in the device's memory to labels (or scores) there, by its own clock;
+                                      ///< of several devices the one that took longest
   std::vector<int> labels;            ///< the class of each image, as the network sees it
   std::vector<LayerResult> layers;
 };
 
-/// Classifies all images `repeat` times after a warm-up; times are medians. The engine's observer sees the warm-up, and
+/// Classifies all images `repeat` times after a warm-up; times are medians. The engines' observer sees the warm-up, and
 /// what is timed is one part to `observer`. Error(wrong_result) where the network computes NaN.
 Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer = nullptr);
 

@@ -30,7 +30,7 @@ void print_eval_metric(Output& output, const Classification& result) {
 
 Json to_json(const ClassifyOptions& options, const Classifier& classifier, const Classification& result,
              const Output& output) {
-  const DeviceCaps& caps = classifier.device->caps();
+  const DeviceCaps& caps = classifier.caps();
   Json layers = Json::array();
   for (const LayerResult& layer : result.layers) {
     layers.push_back({{"name", layer.name},
@@ -40,8 +40,14 @@ Json to_json(const ClassifyOptions& options, const Classifier& classifier, const
                       {"op_time_s", layer.seconds},
                       {"gflops", layer.seconds > 0 ? layer.flops / layer.seconds * 1e-9 : 0.0}});
   }
+  Json devices = Json::array();
+  const std::vector<int64_t> shares = classifier.engines->shares(classifier.count());
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const DeviceCaps& each = classifier.devices[i]->caps();
+    devices.push_back({{"name", each.name}, {"description", each.description}, {"images", shares[i]}});
+  }
   Json foldings = Json::array();
-  for (const Folding& each : classifier.engine->foldings()) {
+  for (const Folding& each : classifier.engines->first().foldings()) {
     foldings.push_back({{"nodes", each.nodes}, {"folded", each.folded}, {"text", each.text}});
   }
   const Usage usage = usage_so_far();
@@ -53,6 +59,7 @@ Json to_json(const ClassifyOptions& options, const Classifier& classifier, const
           {"device", name_of(caps.kind)},
           {"math", name_of(options.compute.math())},
           {"plan", name_of(options.plan)},
+          {"devices", std::move(devices)},
           {"threads", caps.threads},
           {"layers", std::move(layers)},
           {"foldings", std::move(foldings)},

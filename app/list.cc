@@ -1,5 +1,11 @@
 // convlab list: what this build has.
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "app/command.h"
 #include "app/options.h"
 #include "convlab/device/device.h"
@@ -33,7 +39,13 @@ void list_models(Output& output, Json& json) {
 
 void list_devices(Output& output, Json& json) {
   output.print("Devices\n");
-  for (const DeviceListing& device : convlab::list_devices()) {
+  std::vector<DeviceListing> devices = convlab::list_devices();
+  const auto is_gpu = [](const DeviceListing& device) { return device.name.starts_with("cuda:"); };
+  if (const auto gpus = std::ranges::count_if(devices, is_gpu); gpus > 1) {
+    devices.push_back(
+        {std::string(kAllGpus), fmt::format("all {} GPUs, to which 'convlab run' shares out images", gpus)});
+  }
+  for (const DeviceListing& device : devices) {
     output.print("  {:<24} {}\n", device.name, device.description);
     json["devices"].push_back({{"name", device.name}, {"description", device.description}});
   }

@@ -69,15 +69,24 @@ Math ComputeOptions::math() const {
   return Math::fp32;
 }
 
-std::unique_ptr<Device> ComputeOptions::open(StageObserver* observer) const {
-  std::unique_ptr<Device> opened = open_device(device, device_options(observer));
-  const DeviceKind kind = opened->caps().kind;
+void ComputeOptions::require_math_on(DeviceKind kind) const {
   const std::vector<ConvKernel>& all = conv_kernels();
   if (std::none_of(all.begin(), all.end(),
                    [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == math(); })) {
     throw unavailable("--math {}: no kernel on {} computes convolutions in {}; 'convlab list kernels' shows all",
                       name_of(math()), name_of(kind), name_of(math()));
   }
+}
+
+std::unique_ptr<Device> ComputeOptions::open(StageObserver* observer) const {
+  std::unique_ptr<Device> opened = open_device(device, device_options(observer));
+  require_math_on(opened->caps().kind);
+  return opened;
+}
+
+std::vector<std::unique_ptr<Device>> ComputeOptions::open_all(StageObserver* observer) const {
+  std::vector<std::unique_ptr<Device>> opened = open_devices(device, device_options(observer));
+  require_math_on(opened.front()->caps().kind);
   return opened;
 }
 
@@ -93,7 +102,9 @@ PlanMode parse_plan(const std::string& text, const std::string& name) {
 }
 
 void add_device(CLI::App& options, ComputeOptions& compute) {
-  add_text(options, "--device", compute.device, "D", "auto (default), cpu, cuda, cuda:1, simt");
+  add_text(
+      options, "--device", compute.device, "D",
+      "auto (default), cpu, cuda, cuda:1, simt; of 'convlab run' also cuda:all, the images shared out to all GPUs");
 }
 
 void add_threads(CLI::App& options, ComputeOptions& compute) {

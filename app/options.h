@@ -48,8 +48,14 @@ struct ComputeOptions {
   /// less precise is asked for by who wants to see it, and more precise arithmetic in its place would mislead.
   std::unique_ptr<Device> open(StageObserver* observer = nullptr) const;
 
+  /// As open(), for commands that use all GPUs at once where these are asked for (kAllGpus): one device or more.
+  std::vector<std::unique_ptr<Device>> open_all(StageObserver* observer) const;
+
   /// The plan that these ask for, of inputs of this type.
   PlanOptions plan_options(PlanMode mode, ElementType input) const;
+
+ private:
+  void require_math_on(DeviceKind kind) const;
 };
 
 /// "fp32", "tf32", ...; `name` is the option's, as below.

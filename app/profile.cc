@@ -43,7 +43,7 @@ class Program {
  public:
   Program(const ProfileOptions& options, Recorder& recorder)
       : recorder_(recorder), classifier_(load_classifier(one_after_another(options.run.classify), &recorder)) {
-    output_.resize(static_cast<size_t>(element_count(classifier_->engine->output_shape(classifier_->count()))));
+    output_.resize(static_cast<size_t>(element_count(engine().output_shape(classifier_->count()))));
     for (int64_t pass = 0; pass < options.run.repeat; ++pass) {
       run_network();
       const Observed part(&recorder_, {Stage::labels});
@@ -52,7 +52,7 @@ class Program {
   }
 
   void run_network() {
-    classifier_->engine->run(classifier_->images.values<uint8_t>().data(), classifier_->count(), output_.data());
+    engine().run(classifier_->images.values<uint8_t>().data(), classifier_->count(), output_.data());
   }
 
   const Classifier& classifier() const { return *classifier_; }
@@ -60,22 +60,24 @@ class Program {
 
   /// The GPU's counters, of one more pass.
   Utilisation counters() {
-    if (classifier_->device->caps().kind != DeviceKind::cuda) {
+    if (classifier_->caps().kind != DeviceKind::cuda) {
       return {.kernels = {}, .refusal = "only GPUs have them; give --device cuda"};
     }
-    classifier_->engine->observe(&recorder_);
+    engine().observe(&recorder_);
     recorder_.start();
     run_network();
     const Recording recording = recorder_.stop();
-    classifier_->engine->observe(nullptr);
+    engine().observe(nullptr);
     return take_counters(recording, [this] { run_network(); });
   }
 
   ProfilingCheck check() {
-    return check_profiling(*classifier_->engine, recorder_, [this] { run_network(); });
+    return check_profiling(engine(), recorder_, [this] { run_network(); });
   }
 
  private:
+  Engine& engine() { return classifier_->engines->first(); }
+
   /// Each copy and each launch by itself, so that a profile's rows can be told apart, and compared with passes without it.
   static ClassifyOptions one_after_another(ClassifyOptions options) {
     options.pipelined = false;
@@ -123,6 +125,9 @@ void print_check(Output& output, const ProfilingCheck& check) {
 }
 
 void profile(const ProfileOptions& options, Output& output) {
+  if (options.run.classify.compute.device == kAllGpus) {
+    throw bad_input("--device {}: a profile is one GPU's; give one of them, such as cuda:0", kAllGpus);
+  }
   // Before this process touches a GPU, so that the run starts as cold as any. A table that a program reads is alone.
   const bool table_only = options.csv && !output.wants_json();
   std::optional<StartupBill> bill;
@@ -132,7 +137,7 @@ void profile(const ProfileOptions& options, Output& output) {
   recorder->start();
   Program program(options, *recorder);
   Recording recording = recorder->stop();
-  const std::string& description = program.classifier().device->caps().description;
+  const std::string& description = program.classifier().caps().description;
   if (recording.device == DeviceKind::cuda) recording.device_name = description.substr(0, description.find(','));
   const ProfileSummary summary = summarize(recording);
 

@@ -2,9 +2,13 @@
 
 #include "app/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "app/command.h"
 #include "app/course_lines.h"
@@ -20,9 +24,26 @@ namespace {
 
 constexpr int64_t kMostRepeats = 10000;
 constexpr int64_t kMostImages = int64_t{1} << 40;
+constexpr int64_t kMostCopies = 1000;
 
-/// `ceilings`: of the device, where they are known.
-void print_layers(Output& output, const Classification& result, const std::optional<Ceilings>& ceilings) {
+/// "cpu (2 threads)" or "2 GPUs (cuda:0: 5008 images, cuda:1: 4992 images)".
+std::string place_of(const Classifier& classifier) {
+  const std::vector<int64_t> shares = classifier.engines->shares(classifier.count());
+  const DeviceCaps& caps = classifier.caps();
+  if (shares.size() == 1) {
+    return fmt::format("{} ({} thread{})", name_of(caps.kind), caps.threads, caps.threads == 1 ? "" : "s");
+  }
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    parts.push_back(fmt::format("{}: {} images", classifier.devices[i]->caps().name, shares[i]));
+  }
+  return fmt::format("{} GPUs ({})", shares.size(), fmt::join(parts, ", "));
+}
+
+/// `ceilings`: of each of the devices, where they are known.
+void print_layers(Output& output, const Classification& result, size_t devices,
+                  const std::optional<Ceilings>& ceilings) {
+  const auto parts = static_cast<double>(devices);
   size_t name_width = 5, op_width = 2, kernel_width = 6;
   for (const LayerResult& layer : result.layers) {
     name_width = std::max(name_width, layer.name.size());
@@ -36,12 +57,14 @@ void print_layers(Output& output, const Classification& result, const std::optio
     const std::string rate = timed && layer.flops > 0 ? fmt::format("{:.1f}", layer.flops / layer.seconds * 1e-9) : "-";
     const std::string share =
         timed && ceilings
-            ? fmt::format("{:.0f} %",
-                          100 * ceilings->bound(layer.flops, layer.bytes, layer.math).seconds / layer.seconds)
+            ? fmt::format(
+                  "{:.0f} %",
+                  100 * ceilings->bound(layer.flops / parts, layer.bytes / parts, layer.math).seconds / layer.seconds)
             : "-";
     output.print("{:<{}}  {:<{}}  {:<{}}  {:<6}  {:>10.3f}  {:>8}  {:>8}\n", layer.name, name_width, layer.op, op_width,
                  layer.kernel, kernel_width, name_of(layer.math), layer.seconds * 1e3, rate, share);
   }
+  if (devices > 1) output.print("(times on the GPU where the layer took longest, rates of all together)\n");
 }
 
 void print_foldings(Output& output, PlanMode plan, const std::vector<Folding>& foldings) {
@@ -94,31 +117,33 @@ void run(const RunOptions& options, double expect, Output& output) {
   const double load_seconds = classifier->load_seconds;
   const Usage usage = usage_so_far();
   check_order_of_times(result, usage.elapsed_s);
-  const std::vector<Folding> foldings = classifier->engine->foldings();
-  const std::unique_ptr<Device> device = std::move(classifier->device);
+  const std::string place = place_of(*classifier);
+  const size_t shares = classifier->engines->shares(images).size();
+  const std::vector<Folding> foldings = classifier->engines->first().foldings();
+  const std::vector<std::unique_ptr<Device>> devices = std::move(classifier->devices);
   {
     const Observed part(&log, {Stage::release});
     classifier.reset();  // what measuring takes is not to come on top
   }
 
-  const DeviceKind kind = device->caps().kind;
-  const int threads = device->caps().threads;
+  const DeviceKind kind = devices.front()->caps().kind;
   std::optional<Ceilings> ceilings;
   if (kind != DeviceKind::simt) {
     const Observed part(&log, {Stage::ceilings});
-    ceilings = known_ceilings(*device);
+    ceilings = known_ceilings(*devices.front());
   }
-  print_layers(output, result, ceilings);
+  print_layers(output, result, shares, ceilings);
   print_foldings(output, options.classify.plan, foldings);
-  output.print("\n{} images to labels in {:.3f} ms on {} ({} thread{}), after {:.3f} ms of loading\n", images,
-               result.network_seconds * 1e3, name_of(kind), threads, threads == 1 ? "" : "s", load_seconds * 1e3);
+  output.print("\n{} images to labels in {:.3f} ms on {}, after {:.3f} ms of loading\n", images,
+               result.network_seconds * 1e3, place, load_seconds * 1e3);
   if (kind == DeviceKind::cuda) {
-    output.print("on the GPU alone, from images to labels in its memory: {:.3f} ms\n",
-                 result.device_network_seconds * 1e3);
+    output.print("on {}, from images to labels in its memory: {:.3f} ms\n",
+                 shares > 1 ? "the GPU that took longest" : "the GPU alone", result.device_network_seconds * 1e3);
   }
   if (ceilings) {
-    output.print("bound: {:.0f} GFLOP/s fp32 or {:.1f} GB/s, measured here\n",
-                 ceilings->flops_per_second(Math::fp32) * 1e-9, ceilings->memory_bytes * 1e-9);
+    output.print("bound: {:.0f} GFLOP/s fp32 or {:.1f} GB/s{}, measured here\n",
+                 ceilings->flops_per_second(Math::fp32) * 1e-9, ceilings->memory_bytes * 1e-9,
+                 shares > 1 ? " of each GPU" : "");
   }
   output.print("{}\n", to_text(usage));
   json["stages"] = stages_json(log, json_seconds);
@@ -137,6 +162,8 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
            "a shipped model's name (default fa19), an .onnx file, or an MXNet NAME-NNNN.params with NAME-symbol.json "
            "beside it");
   add_int(parser, "-n,--images", classify.images, 1, kMostImages, "the first N images (default: all)");
+  add_int(parser, "--copies", classify.copies, 1, kMostCopies,
+          "take these images N times over, for more work than the data set has (default 1)");
   add_parsed(parser, "--split", "test|train", "10000 images (default) or 60000",
              [&classify](const std::string& text, const std::string&) { classify.split = parse_split(text); });
   add_text(parser, "--data", classify.data, "DIR",
@@ -155,7 +182,7 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
              "step; folded: linear operators in a chain become one, too",
              [&classify](const std::string& text, const std::string& name) { classify.plan = parse_plan(text, name); });
   add_int(parser, "--batch", classify.batch, 1, kMostImages,
-          "images computed at a time (default: what suits the caches)");
+          "images computed at a time by each device (default: what suits the caches)");
   add_int(parser, "--repeat", options.repeat, 1, kMostRepeats, "times are medians of N passes (default 1)");
 }
 
@@ -172,6 +199,7 @@ std::vector<std::string> run_command(const RunOptions& options) {
     add(name, std::to_string(value), std::to_string(standard));
   };
   add_number("--images", classify.images, defaults.images);
+  add_number("--copies", classify.copies, defaults.copies);
   if (classify.split == Split::train) add("--split", "train", "");
   add("--data", classify.data, defaults.data);
   add_number("--size", classify.side, defaults.side);

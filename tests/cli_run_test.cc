@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -113,6 +114,43 @@ TEST(CliRun, MoreImagesThanThereAreAreAllWithANote) {
   EXPECT_EQ(run.status, 0);
   EXPECT_THAT(run.complaint, HasSubstr("10000"));
   EXPECT_THAT(run.output, HasSubstr("\n10000 images to labels"));
+}
+
+TEST(CliRun, CopiesAreMoreOfTheSame) {
+  const auto once = json_of({"run", "fa17-low", "-n", "20", "--device", "cpu", "--json", "-"});
+  const auto thrice = json_of({"run", "fa17-low", "-n", "20", "--copies", "3", "--device", "cpu", "--json", "-"});
+  EXPECT_EQ(thrice["images"], 60);
+  EXPECT_EQ(thrice["accuracy"], once["accuracy"]);
+  for (size_t i = 0; i < 60; ++i) EXPECT_EQ(thrice["labels"][i], once["labels"][i % 20]);
+  EXPECT_THAT(run_program({"run", "fa17-low", "-n", "10001", "--copies", "2"}).complaint,
+              HasSubstr("there are 10000;"));
+}
+
+TEST(CliRun, TellsWhichDeviceHadWhichImages) {
+  const auto json = json_of({"run", "fa17-low", "-n", "20", "--device", "cpu", "--json", "-"});
+  ASSERT_EQ(json["devices"].size(), 1U);
+  EXPECT_EQ(json["devices"][0]["name"], "cpu");
+  EXPECT_EQ(json["devices"][0]["images"], 20);
+}
+
+TEST(CliRun, AllGpusFindTheLabelsOfOne) {
+  const auto list = json_of({"list", "devices", "--json", "-"});
+  std::set<std::string> names;
+  for (const auto& device : list["devices"]) names.insert(device["name"]);
+  EXPECT_EQ(names.contains("cuda:all"), names.contains("cuda:1"));
+  if (!names.contains("cuda:0")) {
+    EXPECT_EQ(run_program({"run", "-n", "1", "--device", "cuda:all"}).status, 3);
+    GTEST_SKIP() << "there is no GPU";
+  }
+  const auto one = json_of({"run", "--device", "cuda:0", "--json", "-"});
+  const auto all = json_of({"run", "--device", "cuda:all", "--json", "-"});
+  EXPECT_EQ(all["labels"], one["labels"]);
+  EXPECT_EQ(all["devices"].size(), std::ranges::count_if(names, [](const std::string& name) {
+              return name.starts_with("cuda:") && name != "cuda:all";
+            }));
+  int64_t images = 0;
+  for (const auto& device : all["devices"]) images += device["images"].get<int64_t>();
+  EXPECT_EQ(images, 10000);
 }
 
 TEST(CliRun, AnotherSizeThanTheModelsIsAnError) {

@@ -67,6 +67,7 @@ TEST(CliUsage, ValuesAreWholeAndInRange) {
     expect_usage_error({"run", "--batch", value}, {"--batch"});
     expect_usage_error({"run", "--repeat", value}, {"--repeat"});
     expect_usage_error({"run", "--size", value}, {"--size"});
+    expect_usage_error({"run", "--copies", value}, {"--copies"});
   }
   expect_usage_error({"run", "--threads=0"}, {"--threads", "1 to 1024"});
   for (const std::string value : {"-0.1", "1.1", "nan", "inf", "x"}) {
@@ -83,6 +84,15 @@ TEST(CliUsage, ValuesAreWholeAndInRange) {
   expect_usage_error({"m2.1", "10", "20"}, {"too many"});
   expect_usage_error({"m2.1", "--semester", "fa16"}, {"--semester", "fa17"});
   expect_usage_error({"m2.1", "--semester", "fa17", "ece408-mid", "10"}, {"ece408-mid", "ece408-low"});
+}
+
+TEST(CliUsage, AllGpusAreForRunAlone) {
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"bench"}, {"verify"}, {"profile"}, {"infer", "fa19", "--input", "x.npy", "--output", "y.npy"}}) {
+    std::vector<std::string> arguments = command;
+    arguments.insert(arguments.end(), {"--device", "cuda:all"});
+    expect_usage_error(arguments, {"--device cuda:all", "such as cuda:0"});
+  }
 }
 
 TEST(CliUsage, WhatIsNotThereIsExitStatusThree) {

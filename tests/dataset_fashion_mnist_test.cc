@@ -50,6 +50,16 @@ TEST_F(FashionMnist, LoadsTheFirstImagesAlone) {
   EXPECT_EQ(load_fashion_mnist(Split::test, folder_.path(), 100).labels.size(), 3u);
 }
 
+TEST_F(FashionMnist, IsRepeated) {
+  const Dataset data = load_fashion_mnist(Split::test, folder_.path(), 2), thrice = repeated(data, 3);
+  EXPECT_EQ(thrice.images.shape(), (Shape{6, 1, 28, 28}));
+  EXPECT_THAT(thrice.labels, ElementsAre(9, 0, 9, 0, 9, 0));
+  const std::span<const uint8_t> pixels = data.images.values<uint8_t>(), all = thrice.images.values<uint8_t>();
+  for (size_t copy = 0; copy < 3; ++copy) {
+    EXPECT_TRUE(std::ranges::equal(all.subspan(copy * pixels.size(), pixels.size()), pixels));
+  }
+}
+
 TEST_F(FashionMnist, TakesFilesThatAreNotGzipped) {
   remove("t10k-images-idx3-ubyte.gz");
   write("t10k-images-idx3-ubyte", idx({kIdxImages, kImages, 28, 28}, pixels_));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "convlab/base/checked.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/dataset/idx.h"
@@ -77,6 +78,19 @@ Dataset load_fashion_mnist(Split split, const std::filesystem::path& folder, int
   const int64_t count = std::min(most, images.shape()[0]);
   labels.resize(static_cast<size_t>(count));
   return {first_images(std::move(images), count), std::move(labels)};
+}
+
+Dataset repeated(const Dataset& data, int64_t copies) {
+  Shape shape = data.images.shape();
+  shape[0] = checked_mul(shape[0], copies);
+  Dataset all{.images = Tensor(ElementType::u8, shape)};
+  const std::span<const uint8_t> pixels = data.images.values<uint8_t>();
+  uint8_t* to = all.images.values<uint8_t>().data();
+  for (int64_t copy = 0; copy < copies; ++copy) {
+    to = std::ranges::copy(pixels, to).out;
+    all.labels.insert(all.labels.end(), data.labels.begin(), data.labels.end());
+  }
+  return all;
 }
 
 }  // namespace convlab
