@@ -2,12 +2,14 @@
 """convlab's production kernels and whole networks on a GPU, beside PyTorch's in the same run; and the table of them.
 
     python3 bench/gpu_networks.py measure BINARY results/networks/nvidia-h200.json [--data DIR] [--only WORDS]
-    python3 bench/gpu_networks.py write                 docs/gpu_networks.md and README.md, from that file
+    python3 bench/gpu_networks.py scaling BINARY results/scaling/2-nvidia-h200.json [--data DIR]     one GPU against all
+    python3 bench/gpu_networks.py write                 docs/gpu_networks.md and README.md, from these files
     python3 bench/gpu_networks.py write --check         exit status 1 where they are not what it gives
 
-Measuring needs PyTorch and the package onnx, and a GPU; about five minutes. A convolution's time is `convlab bench`'s of a hot
+`measure` needs PyTorch and the package onnx, and a GPU; about five minutes. A convolution's time is `convlab bench`'s of a hot
 kernel; a network's is `convlab run`'s device_network_s (images on the device to labels there) or network_s (images in the
 host's memory to labels there). PyTorch is given its best of two layouts, eager or compiled, with and without CUDA graphs.
+`scaling` needs two GPUs or more, and nothing beside convlab (bench/gpu_scaling.py).
 """
 
 from __future__ import annotations
@@ -15,13 +17,15 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import subprocess
 import sys
-from datetime import datetime, timezone
 from pathlib import Path
+
+import gpu_scaling
+from gpu_common import ms, now, output_of
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results" / "networks" / "nvidia-h200.json"
+SCALING = ROOT / "results" / "scaling"
 PAGE = ROOT / "docs" / "gpu_networks.md"
 BEGIN, END = "<!-- networks: bench/gpu_networks.py writes from here -->", "<!-- networks: to here -->"
 
@@ -74,13 +78,6 @@ ROWS = [
 ]
 
 
-def output_of(command: list[str]) -> list | dict:
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout)
-
-
 def measured(binary: str, row: dict, data: str) -> dict:
     """What convlab takes, in milliseconds, and who computed it."""
     if row["kind"] == "conv":
@@ -128,11 +125,7 @@ def measure(arguments: argparse.Namespace) -> None:
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     arguments.json.write_text(json.dumps({
         "gpu": torch.cuda.get_device_name(), "peer": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}",
-        "when": datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "rows": rows}, indent=1) + "\n")
-
-
-def ms(value: float) -> str:
-    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
+        "when": now(), "rows": rows}, indent=1) + "\n")
 
 
 def table(rows: list[dict], limits: dict[str, str] | None = None) -> list[str]:
@@ -172,7 +165,7 @@ def write(check: bool) -> int:
         "Convolutions take and give float32 NCHW; fp32 means a relative L2 error of at most 1e-6, tf32 an error as TF32's. Networks take uint8",
         "pixels and give labels, those in the device's memory where no host is named. `folded` computes the second convolution and the",
         "dense layer after it as one linear map (`convlab run --plan folded`). The last three rows show first layers of other kinds, whichever",
-        "kernel is the fastest on them.", ""]
+        "kernel is the fastest on them.", "", *gpu_scaling.section(SCALING)]
     wanted = {PAGE: "\n".join(page), readme: before + BEGIN + "\n\n" + "\n".join(section) + "\n\n" + END + behind}
     changed = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]
     for path in changed:
@@ -190,12 +183,16 @@ def main() -> int:
     one.add_argument("json", type=Path)
     one.add_argument("--data", help="folder of the images")
     one.add_argument("--only", help="rows whose names contain these words")
-    two = commands.add_parser("write")
-    two.add_argument("--check", action="store_true")
+    two = commands.add_parser("scaling")
+    two.add_argument("binary")
+    two.add_argument("json", type=Path)
+    two.add_argument("--data", help="folder of the images")
+    three = commands.add_parser("write")
+    three.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     if arguments.command == "write":
         return write(arguments.check)
-    measure(arguments)
+    {"measure": measure, "scaling": gpu_scaling.measure}[arguments.command](arguments)
     return 0
 
 

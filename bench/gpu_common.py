@@ -1,0 +1,23 @@
+"""What the measurements on GPUs share: running convlab, and writing times."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from datetime import datetime, timezone
+
+
+def output_of(command: list[str]) -> list | dict:
+    """What a command of convlab with `--json -` tells."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr.strip()[-2000:]}")
+    return json.loads(done.stdout)
+
+
+def now() -> str:
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def ms(value: float) -> str:
+    return f"{value:.3f}" if value < 10 else f"{value:.1f}"
