@@ -1,0 +1,194 @@
+// How the devices of a group work side by side: threads, errors, times, observers.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <thread>
+
+#include "convlab/base/clock.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/plan/engine_group.h"
+#include "tests/engine_group.h"
+#include "tests/errors.h"
+
+namespace convlab {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// What cpu.test_scripted does before it computes, given the first number of its input; null: nothing. On a device of
+/// this name it fuses what follows a convolution.
+std::function<void(float)> script;
+constexpr std::string_view kFusing = "host:fusing";
+
+const RegisterConvKernel scripted{{
+    .info = {.name = "cpu.test_scripted", .rung = -1, .idea = "for tests"},
+    .refuses = [](const ConvStep& step, const DeviceCaps& caps) -> Refusal {
+      if (caps.name == kFusing) return std::nullopt;
+      return refuse_unless_plain(step);
+    },
+    .launch =
+        [](const ConvArgs& args, Stream& stream) {
+          if (script) script(*static_cast<const float*>(args.x));
+          find_conv_kernel("cpu.reference", DeviceKind::cpu)->launch(args, stream);
+        },
+}};
+
+class EngineGroupWork : public testing::Test {
+ protected:
+  ~EngineGroupWork() override { script = nullptr; }
+};
+
+/// One convolution, so that the step that is looked at is the first.
+GraphBuilder one_convolution() {
+  GraphBuilder builder({-1, 1, 3, 3});
+  builder.conv(builder.input(), 2, 1, 3, false, "conv");
+  return builder;
+}
+
+/// Images of 3 x 3, all numbers of an image being its index.
+Tensor numbered(int64_t n) {
+  Tensor x(ElementType::f32, {n, 1, 3, 3});
+  for (size_t i = 0; i < static_cast<size_t>(x.count()); ++i) x.values<float>()[i] = static_cast<float>(i / 9);
+  return x;
+}
+
+TEST_F(EngineGroupWork, WorksForOneThreadAfterTheOther) {
+  const Devices devices = hosts(2);
+  const Tensor x = images({100, 1, 12, 12});
+  EngineGroup group(network().take(), x.shape(), devices, options_for(x));
+  const std::vector<float> expected = run(group, x, 100);
+  std::mutex turn;
+  std::vector<std::thread> users;
+  std::atomic<int> right = 0;
+  for (int user = 0; user < 4; ++user) {
+    users.emplace_back([&] {
+      for (int pass = 0; pass < 5; ++pass) {
+        const std::lock_guard mine(turn);
+        right += run(group, x, 100) == expected;
+      }
+    });
+  }
+  for (std::thread& user : users) user.join();
+  EXPECT_EQ(right, 20);
+}
+
+TEST_F(EngineGroupWork, KeepsItsThreads) {
+  const Devices devices = hosts(2);
+  const Tensor x = numbered(32);
+  std::mutex mutex;
+  std::set<pid_t> threads;
+  script = [&](float) {
+    const std::lock_guard lock(mutex);
+    threads.insert(::gettid());
+  };
+  EngineGroup group(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
+  for (int pass = 0; pass < 50; ++pass) run(group, x, 32);
+  EXPECT_LE(threads.size(), 2U) << "the caller's and another";
+}
+
+TEST_F(EngineGroupWork, TheErrorOfADeviceNamesItAndComesAfterTheOthersAreDone) {
+  const Devices devices = hosts(2);
+  const Tensor x = numbered(32);
+  const EngineOptions options = options_for(x, "cpu.test_scripted");
+  EngineGroup group(one_convolution().take(), x.shape(), devices, options);
+  std::atomic<int> begun = 0;
+  std::atomic<bool> done = false;
+  ErrorKind kind = ErrorKind::unavailable;
+  // The second share begins with image 16. It fails while the first one is on its way: devices work side by side.
+  script = [&](float first) {
+    const Clock::time_point begin = Clock::now();
+    ++begun;
+    while (begun < 2 && seconds_since(begin) < 10) std::this_thread::yield();
+    EXPECT_EQ(begun, 2) << "one device after the other";
+    if (first == 16) throw Error(kind, "the fan is stuck");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    done = true;
+  };
+  EXPECT_EQ(error_message(ErrorKind::unavailable, [&] { run(group, x, 32); }), "host:1: the fan is stuck");
+  EXPECT_TRUE(done);
+
+  begun = 0;
+  done = false;
+  kind = ErrorKind::bad_input;
+  EXPECT_EQ(bad_input_message([&] { run(group, x, 32); }), "the fan is stuck") << "not the device's fault";
+  EXPECT_TRUE(done);
+
+  script = nullptr;
+  EXPECT_EQ(run(group, x, 32), run_alone(one_convolution().graph(), *devices[0], x, 32, options)) << "and it goes on";
+}
+
+TEST_F(EngineGroupWork, ADeviceWithTooLittleMemoryIsNamed) {
+  Devices devices = hosts(1);
+  devices.push_back(std::make_unique<NamedDevice>("host:small", 1000));
+  const Tensor x = images({64, 1, 12, 12});
+  EXPECT_THAT(
+      error_message(ErrorKind::unavailable, [&] { EngineGroup(network().take(), x.shape(), devices, options_for(x)); }),
+      AllOf(StartsWith("host:small: "), HasSubstr("1000")));
+}
+
+TEST_F(EngineGroupWork, OneDeviceIsNotNamed) {
+  const Devices devices = hosts(1);
+  const Tensor x = numbered(1);
+  EngineGroup group(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
+  script = [](float) { throw unavailable("the fan is stuck"); };
+  EXPECT_EQ(error_message(ErrorKind::unavailable, [&] { run(group, x, 1); }), "the fan is stuck");
+}
+
+TEST_F(EngineGroupWork, AStepTakesWhatItTakesTheSlowestDevice) {
+  const Devices devices = hosts(3);
+  const Tensor x = numbered(48);
+  const EngineOptions options = options_for(x, "cpu.test_scripted");
+  EngineGroup group(one_convolution().take(), x.shape(), devices, options);
+  std::vector<float> output(96);
+  script = [](float first) {
+    if (first == 16) std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  };
+  EXPECT_GE(group.run_timed(x.raw(), 48, output.data()).at(0), 0.04);
+  EXPECT_EQ(output, run_alone(one_convolution().graph(), *devices[0], x, 48, options));
+  EXPECT_GE(group.time_on_device(x.raw(), 48, output.data()), 0.04);
+}
+
+TEST_F(EngineGroupWork, PlansThatDifferAreNotTimedTogether) {
+  Devices devices = hosts(1);
+  devices.push_back(std::make_unique<NamedDevice>(std::string(kFusing)));
+  const Tensor x = images({2, 1, 12, 12});
+  EngineGroup group(network().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
+  std::vector<float> output(20);
+  EXPECT_THAT(error_message(ErrorKind::unavailable, [&] { group.run_timed(x.raw(), 2, output.data()); }),
+              AllOf(HasSubstr("host:0"), HasSubstr(std::string(kFusing))));
+}
+
+/// Counts the steps that it is told of.
+class StepCounter final : public StageObserver {
+ public:
+  void begin(const Part& part) override { steps += part.stage == Stage::step; }
+  void end() override {}
+  int steps = 0;
+};
+
+TEST_F(EngineGroupWork, AnObserverIsToldOfTheFirstDevice) {
+  const Devices devices = hosts(2);
+  const Tensor x = images({32, 1, 12, 12});
+  StepCounter counter;
+  EngineOptions options = options_for(x);
+  options.observer = &counter;
+  EngineGroup group(network().take(), x.shape(), devices, options);
+  run(group, x, 32);
+  EXPECT_EQ(counter.steps, std::ssize(group.first().plan().steps));
+  group.first().observe(nullptr);
+  run(group, x, 32);
+  EXPECT_EQ(counter.steps, std::ssize(group.first().plan().steps));
+}
+
+}  // namespace
+}  // namespace convlab
