@@ -9,7 +9,6 @@
 #include "app/progress.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
-#include "convlab/dataset/resize.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/measure/summary.h"
@@ -42,11 +41,14 @@ int64_t image_side(const Graph& graph, int64_t wanted) {
   return side;
 }
 
-/// Whether images are left as they are for the device to scale.
-bool leaves_scaling(const ClassifyOptions& options) {
-  if (options.scaling != Scaling::chosen) return options.scaling == Scaling::device;
+bool on_gpu(const ClassifyOptions& options) {
   const std::string& device = options.compute.device;
   return device.starts_with("cuda") || (device == "auto" && cuda_present());
+}
+
+/// Whether images are left as they are for the device to scale.
+bool leaves_scaling(const ClassifyOptions& options) {
+  return options.scaling == Scaling::chosen ? on_gpu(options) : options.scaling == Scaling::device;
 }
 
 /// A model's file, read: the graph, and the side of the images that it takes.
@@ -65,19 +67,19 @@ struct Reading {
             }).share();
     data = std::async(std::launch::async, [&options] {
              Dataset all = load_fashion_mnist(options.split, options.data, options.images);
-             return options.copies > 1 ? repeated(all, options.copies) : std::move(all);
+             return std::make_shared<Dataset>(options.copies > 1 ? repeated(all, options.copies) : std::move(all));
            }).share();
     images = std::async(std::launch::async, [&options, model = model, data = data] {
-      const int64_t side = model.get().side;
-      if (leaves_scaling(options)) return data.get().images.clone();
-      ThreadPool threads(static_cast<int>(options.compute.threads));
-      return resized(data.get().images, side, threads);
+      Tensor originals = std::move(data.get()->images);
+      const int64_t side = leaves_scaling(options) ? originals.shape()[2] : model.get().side;
+      // A GPU takes all of them in one go, from locked memory.
+      return ScaledImages(std::move(originals), side, static_cast<int>(options.compute.threads), on_gpu(options));
     });
   }
 
   std::shared_future<ModelFile> model;
-  std::shared_future<Dataset> data;
-  std::future<Tensor> images;  ///< of the model's side, or as they are
+  std::shared_future<std::shared_ptr<Dataset>> data;  ///< labels are there to read; images are only for `images`
+  std::future<ScaledImages> images;
 };
 
 /// The plan's step over all images, on so many devices: the plan is that of one batch of `batch`.
@@ -125,15 +127,14 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
     return std::move(*reading.model.get().graph);
   }();
   loaded.course_model = course_model_name(graph);
-  const Dataset& data = [&]() -> const Dataset& {
+  {
     const Observed part(observer, {Stage::data});
-    return reading.data.get();
-  }();
-  const int64_t count = data.images.shape()[0];
+    loaded.labels = reading.data.get()->labels;
+  }
+  const int64_t count = std::ssize(loaded.labels);
   if (options.images != ClassifyOptions().images && options.images > count / options.copies) {
     note("--images {}: there are {}; all of them are taken", options.images, count / options.copies);
   }
-  loaded.labels = data.labels;
   {
     const Observed part(observer, {Stage::scaling});
     loaded.images = reading.images.get();
@@ -157,7 +158,11 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   }
   {
     const Observed part(observer, {Stage::memory});
-    loaded.locked_images = loaded.devices.front()->page_lock(loaded.images.raw(), loaded.images.bytes());
+    if (loaded.images.ready()) {
+      loaded.locked_images =
+          loaded.devices.front()->page_lock(const_cast<uint8_t*>(loaded.images.from(0, count)),
+                                            static_cast<size_t>(element_count(loaded.images.shape())));
+    }
   }
   loaded.load_seconds = seconds_since(begin);
   return classifier;
@@ -178,20 +183,22 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
   Engine& first = engines.first();
   const int64_t count = classifier.count();
   const int64_t outputs = element_count(first.output_shape(count)) / count;  // of an image
-  const int64_t image_bytes = classifier.images.count() / count;
-  const auto* images = classifier.images.values<uint8_t>().data();
+  ScaledImages& images = classifier.images;
   std::vector<float> output(static_cast<size_t>(count * outputs));
   const Buffer locked = classifier.devices.front()->page_lock(output.data(), output.size() * sizeof(float));
   const size_t steps = first.plan().steps.size();
 
-  // With somebody watching, a host's work is handed over batch by batch, which is what the engine does, too.
+  // With somebody watching, or with more images than are scaled at once, a host's work is handed over batch by batch,
+  // which is what the engine does, too.
   const bool on_host = classifier.caps().kind != DeviceKind::cuda;
-  const int64_t piece = on_host && Progress::visible() ? std::min(first.batch(), count) : count;
+  const bool by_batch = on_host && (Progress::visible() || !images.ready());
+  const int64_t piece = by_batch ? std::min(first.batch(), count) : count;
   Progress progress("classifying", count * repeat);
 
   // Memory is taken and code loaded once, outside of the timing. One batch does that; a GPU needs all of them to reach
   // its clock rate, and is fast.
-  engines.run(images, on_host ? std::min(first.batch(), count) : count, output.data());
+  const int64_t some = on_host ? std::min(first.batch(), count) : count;
+  engines.run(images.from(0, some), some, output.data());
   first.observe(nullptr);
 
   const Observed part(observer, {Stage::passes});
@@ -201,30 +208,35 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
   std::vector<int> labels;
   for (int64_t pass = 0; pass < repeat; ++pass) {
     std::vector<double> sums(steps, 0.0);
+    // Seconds of a pass, without those for scaling.
     const auto run = [&](bool timed) {
-      for (int64_t begin = 0; begin < count; begin += piece) {
-        const int64_t n = std::min(piece, count - begin);
-        const uint8_t* from = images + begin * image_bytes;
-        float* to = output.data() + begin * outputs;
+      double passed = 0;
+      for (int64_t at = 0; at < count; at += piece) {
+        const int64_t n = std::min(piece, count - at);
+        const uint8_t* from = images.from(at, n);
+        float* to = output.data() + at * outputs;
+        const Clock::time_point begin = Clock::now();
         if (timed) {
           const std::vector<double> seconds = engines.run_timed(from, n, to);
           for (size_t i = 0; i < steps; ++i) sums[i] += seconds[i];
         } else {
           engines.run(from, n, to);
         }
+        passed += seconds_since(begin);
         if (timed) progress.advance(n);
       }
+      return passed;
     };
     // Waiting for a GPU after each step costs time that the whole network must not be charged with; on a host nothing
     // is waited for, and one pass gives both.
     if (!on_host) {
       run(true);
-      device_network_seconds.push_back(engines.time_on_device(images, count, output.data()));
+      device_network_seconds.push_back(engines.time_on_device(images.from(0, count), count, output.data()));
     }
+    const double passed = run(on_host);
     const Clock::time_point begin = Clock::now();
-    run(on_host);
     labels = classifier.found(output);
-    network_seconds.push_back(seconds_since(begin));
+    network_seconds.push_back(passed + seconds_since(begin));
     for (size_t i = 0; i < steps; ++i) step_seconds[i].push_back(sums[i]);
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/options.h"
+#include "app/scaled_images.h"
 #include "convlab/conv/problem.h"
 #include "convlab/dataset/fashion_mnist.h"
 #include "convlab/device/device.h"
@@ -38,7 +39,7 @@ struct ClassifyOptions {
 /// Everything that is there before the first image is classified.
 struct Classifier {
   std::string course_model;  ///< "ece408"
-  Tensor images;             ///< uint8, N x 1 x side x side: of the model's side, or originals where the device scales
+  ScaledImages images;       ///< to the model's side, or originals where the device scales
   std::vector<uint8_t> labels;
   std::vector<std::unique_ptr<Device>> devices;  ///< of one kind
   Buffer locked_images;                          ///< while it is there, the images keep their place in memory
@@ -46,7 +47,7 @@ struct Classifier {
   bool finds_labels = false;  ///< the engines give a label an image, not scores
   double load_seconds = 0;
 
-  int64_t count() const { return images.shape()[0]; }
+  int64_t count() const { return images.count(); }
 
   const DeviceCaps& caps() const { return devices.front()->caps(); }
 

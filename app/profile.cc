@@ -52,7 +52,8 @@ class Program {
   }
 
   void run_network() {
-    engine().run(classifier_->images.values<uint8_t>().data(), classifier_->count(), output_.data());
+    const int64_t count = classifier_->count();
+    engine().run(classifier_->images.from(0, count), count, output_.data());
   }
 
   const Classifier& classifier() const { return *classifier_; }
