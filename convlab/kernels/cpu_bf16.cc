@@ -1,5 +1,7 @@
 #include "convlab/kernels/cpu_bf16.h"
 
+#include "convlab/base/error.h"
+
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
@@ -69,16 +71,10 @@ bool has_unit(Bf16Unit unit) {
   return unit == Bf16Unit::vectors || (unit == Bf16Unit::amx ? amx : avx512_bf16);
 }
 
-std::string_view name_of(Bf16Unit unit) {
-  switch (unit) {
-    case Bf16Unit::vectors:
-      return "vectors";
-    case Bf16Unit::avx512_bf16:
-      return "AVX512-BF16";
-    case Bf16Unit::amx:
-      return "AMX";
-  }
-  return "?";
+Refusal refuse_without(Bf16Unit unit) {
+  if (has_unit(unit)) return std::nullopt;
+  return fmt::format("needs {}, which this processor or system does not offer",
+                     unit == Bf16Unit::amx ? "AMX" : "AVX512-BF16");
 }
 
 }  // namespace convlab

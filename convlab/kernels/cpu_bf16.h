@@ -1,6 +1,6 @@
 #pragma once
 
-#include <string_view>
+#include "convlab/kernels/kernel.h"
 
 namespace convlab {
 
@@ -11,7 +11,7 @@ enum class Bf16Unit { vectors, avx512_bf16, amx };
 /// Whether this processor has it, and the system lets this process use it: AMX is asked for, once.
 bool has_unit(Bf16Unit unit);
 
-/// What it is called in a refusal: "AMX".
-std::string_view name_of(Bf16Unit unit);
+/// A refusal where has_unit() is false.
+Refusal refuse_without(Bf16Unit unit);
 
 }  // namespace convlab

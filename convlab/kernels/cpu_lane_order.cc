@@ -132,7 +132,10 @@ void to_lanes(const float* const* images, int64_t count, float* to) {
   HWY_DYNAMIC_DISPATCH(floats_to_pixels)(images, count, to);
 }
 
-void from_lanes(const float* from, int64_t count, float* const* images, int64_t wanted) {
+void from_lanes(const float* from, int64_t count, float* to, int64_t image_step, int64_t wanted) {
+  float* images[kImageLanes];
+  wanted = std::min(wanted, kImageLanes);
+  for (int64_t i = 0; i < wanted; ++i) images[i] = to + i * image_step;
   HWY_DYNAMIC_DISPATCH(pixels_to_floats)(from, count, images, wanted);
 }
 

@@ -10,7 +10,7 @@ namespace convlab {
 void to_lanes(const uint8_t* const* images, int64_t count, float* to);
 void to_lanes(const float* const* images, int64_t count, float* to);
 
-/// The reverse, for the first `wanted` images: images[i][j] = from[j * 16 + i].
-void from_lanes(const float* from, int64_t count, float* const* images, int64_t wanted);
+/// The reverse, for the first `wanted` images, or all where that is more: to[i * image_step + j] = from[j * 16 + i].
+void from_lanes(const float* from, int64_t count, float* to, int64_t image_step, int64_t wanted);
 
 }  // namespace convlab

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "convlab/kernels/cpu_bf16.h"
+#include "convlab/kernels/cpu_pair_filters.h"
 #include "convlab/kernels/kernel.h"
 
 namespace convlab {
@@ -8,11 +9,9 @@ namespace convlab {
 // The kernels of convolutions in Layout::lane_pairs (bf16) and Layout::split_lane_pairs (bf16x2): one for each unit of a
 // processor that multiplies tiles. What they do is in cpu_pair_conv.cc.
 
-Refusal refuse_without(Bf16Unit unit);
 Refusal refuse_pairs(const ConvStep& step, Bf16Unit unit);
 size_t pairs_prepared_bytes(const ConvStep& step, Math math);
 size_t pairs_workspace_bytes(const ConvStep& step, const DeviceCaps& caps, Math math);
-void prepare_pairs(const ConvArgs& args, Math math);
 void launch_pairs(const ConvArgs& args, Stream& stream, Math math, Bf16Unit unit);
 
 template <Math kMath, Bf16Unit kUnit>
@@ -29,10 +28,10 @@ ConvKernel pair_conv_kernel(std::string_view name, std::string_view idea, std::s
       .prepared_bytes = [](const ConvStep& step) { return pairs_prepared_bytes(step, kMath); },
       .workspace_bytes = [](const ConvStep& step,
                             const DeviceCaps& caps) { return pairs_workspace_bytes(step, caps, kMath); },
-      .prepare = [](const ConvArgs& args, Stream&) { prepare_pairs(args, kMath); },
+      .prepare = [](const ConvArgs& args, Stream&) { pack_filters(args, kMath); },
       .launch = [](const ConvArgs& args, Stream& stream) { launch_pairs(args, stream, kMath, kUnit); },
       .absent = [] { return refuse_without(kUnit); },
-      .layout = kMath == Math::bf16 ? Layout::lane_pairs : Layout::split_lane_pairs,
+      .layout = pairs_layout(kMath),
   };
 }
 

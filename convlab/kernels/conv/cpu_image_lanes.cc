@@ -137,7 +137,7 @@ class Launch {
       }
       float* const inside = to + problem_.pad_left * kImageLanes;
       std::fill(to, inside, 0.0f);
-      copy_lane_row(step_, args_.x, block, channel * problem_.h + row, inside);
+      copy_lane_row(step_, args_.x, block, channel * problem_.h + row, problem_.w, inside);
       std::fill_n(inside + problem_.w * kImageLanes, problem_.pad_right * kImageLanes, 0.0f);
     }
   }
@@ -172,12 +172,8 @@ class Launch {
       const float bias = step_.epilogue.bias ? args_.bias[map + m] : 0;
       add_bias_and_activate(step_.epilogue, bias, to + m * map_step, count * kImageLanes);
       if (in_place) continue;
-      std::array<float*, kImageLanes> images;
-      const int64_t wanted = std::min(kImageLanes, problem_.n - block * kImageLanes);
-      for (int64_t i = 0; i < wanted; ++i) {
-        images[static_cast<size_t>(i)] = args_.y + ((block * kImageLanes + i) * problem_.k + map + m) * plane + pixel;
-      }
-      from_lanes(to + m * map_step, count, images.data(), wanted);
+      from_lanes(to + m * map_step, count, args_.y + (block * kImageLanes * problem_.k + map + m) * plane + pixel,
+                 problem_.k * plane, problem_.n - block * kImageLanes);
     }
   }
 

@@ -13,8 +13,10 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/cpu_epilogue.h"
 #include "convlab/kernels/cpu_gemm.h"
+#include "convlab/kernels/cpu_lane_dense.h"
 #include "convlab/kernels/cpu_lane_order.h"
 #include "convlab/kernels/cpu_lanes.h"
+#include "convlab/kernels/cpu_pieces.h"
 #include "convlab/kernels/op.h"
 
 namespace convlab {
@@ -28,13 +30,10 @@ struct Cut {
   int64_t n = 0, k = 0, outputs = 0;
   float alpha = 1;
   bool transpose_b = false;
-  int64_t blocks = 0;                       ///< of 16 images
-  int64_t tiles = 0;                        ///< of outputs
-  int64_t blocks_each = 0, tiles_each = 0;  ///< of a piece
-  int64_t across = 0;                       ///< pieces for the same images
+  int64_t tiles = 0;  ///< of outputs
+  DensePieces pieces;
 
   int64_t first_output(int64_t tile) const { return outputs * tile / tiles; }
-  int64_t pieces() const { return ceil_div(blocks, blocks_each) * across; }
 };
 
 Cut cut_of(const OpStep& step, int threads) {
@@ -44,28 +43,13 @@ Cut cut_of(const OpStep& step, int threads) {
           .outputs = step.output[1],
           .alpha = gemm.alpha,
           .transpose_b = gemm.transpose_b};
-  cut.blocks = ceil_div(cut.n, kImageLanes);
   cut.tiles = ceil_div(cut.outputs, most_lane_maps(false));
-  // Few and equal pieces: each takes all weights, which come from afar, through the cache.
-  cut.blocks_each = ceil_div(cut.blocks, threads * ceil_div(cut.blocks, threads * kMostBlocks));
-  const int64_t image_pieces = ceil_div(cut.blocks, cut.blocks_each);
-  const int64_t wanted = image_pieces < threads ? ceil_div(2 * threads, image_pieces) : 1;
-  cut.tiles_each = ceil_div(cut.tiles, std::min(wanted, cut.tiles));
-  cut.across = ceil_div(cut.tiles, cut.tiles_each);
+  cut.pieces = DensePieces(cut.n, cut.tiles, kMostBlocks, threads);
   return cut;
 }
 
 Refusal refuses(const OpStep& step) {
-  const auto* gemm = std::get_if<GemmOp>(&step.op);
-  if (gemm == nullptr) return "computes Gemm";
-  if (step.input_layout != Layout::image_lanes) return "takes images in lanes";
-  if (gemm->transpose_a) return "takes no transposed A";
-  if (step.constant.size() < 2 || step.constant[0] || !step.constant[1]) return "takes weights that are constant";
-  if (step.inputs.size() > 2) {
-    if (gemm->beta != 1) return "adds C as it is, not times beta";
-    const Shape& shape = step.inputs[2];
-    if (shape.size() == 2 && shape[0] != 1) return "adds the same to each image";
-  }
+  if (const Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
   if (checked_mul(step.inputs[0][1], kImageLanes) > UINT32_MAX) return "takes images of less than 2^28 elements";
   return std::nullopt;
 }
@@ -110,13 +94,10 @@ class Launch {
     for (int64_t i = 0; i < kTileBlocks; ++i) x_at_[static_cast<size_t>(i)] = i * cut_.k * kImageLanes;
   }
 
-  const Cut& cut() const { return cut_; }
+  int64_t pieces() const { return cut_.pieces.count(); }
 
-  void compute(int64_t piece) const {
-    const int64_t block = piece / cut_.across * cut_.blocks_each;
-    const int64_t blocks = std::min(cut_.blocks_each, cut_.blocks - block);
-    const int64_t tile = piece % cut_.across * cut_.tiles_each;
-    const int64_t tiles_end = std::min(tile + cut_.tiles_each, cut_.tiles);
+  void compute(int64_t piece, int) const {
+    const auto [block, blocks, tile, tiles_end] = cut_.pieces[piece];
     float* const y = y_ + block * cut_.outputs * kImageLanes;
     for (int64_t first = 0; first < cut_.k; first += kGemmDepth) {
       const int64_t depth = std::min(kGemmDepth, cut_.k - first);
@@ -161,12 +142,8 @@ class Launch {
       add_bias_and_activate(epilogue, addend(j), y + (j - begin) * kImageLanes, kImageLanes);
     }
     if (!plain()) return;
-    std::array<float*, kImageLanes> images;
-    const int64_t wanted = std::min(kImageLanes, cut_.n - block * kImageLanes);
-    for (int64_t i = 0; i < wanted; ++i) {
-      images[static_cast<size_t>(i)] = args_.output + (block * kImageLanes + i) * cut_.outputs + begin;
-    }
-    from_lanes(y, end - begin, images.data(), wanted);
+    from_lanes(y, end - begin, args_.output + block * kImageLanes * cut_.outputs + begin, cut_.outputs,
+               cut_.n - block * kImageLanes);
   }
 
   float addend(int64_t j) const {
@@ -181,13 +158,6 @@ class Launch {
   std::array<int64_t, kTileBlocks> x_at_{};
 };
 
-void launch(const OpArgs& args, Stream& stream) {
-  const Launch all(args, stream.threads()->size());
-  stream.threads()->parallel_for(all.cut().pieces(), 1, [&all](int64_t begin, int64_t end, int) {
-    for (int64_t piece = begin; piece < end; ++piece) all.compute(piece);
-  });
-}
-
 const RegisterOpKernel registered{{
     .name = "cpu.dense_lanes",
     .device = DeviceKind::cpu,
@@ -195,7 +165,7 @@ const RegisterOpKernel registered{{
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
-    .launch = launch,
+    .launch = launch_pieces<Launch>,
     .layout = Layout::image_lanes,
 }};
 

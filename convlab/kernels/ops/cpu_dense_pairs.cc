@@ -6,12 +6,13 @@
 // and some rows of weights. Sums are taken in parts of 16 tiles of terms, each with all of its rows, so that its part of
 // the weights stays in the second cache, and that of two blocks of images in the first.
 
-#include <array>
+#include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_lane_dense.h"
 #include "convlab/kernels/cpu_lane_order.h"
 #include "convlab/kernels/cpu_pair_weights.h"
+#include "convlab/kernels/cpu_pieces.h"
 #include "convlab/kernels/op.h"
 
 namespace convlab {
@@ -25,13 +26,10 @@ struct Cut {
   int64_t channels = 0, pixels = 0;  ///< of an image, as it was written
   PairTiles terms{1};
   TileWeights w;
-  int64_t blocks = 0;                     ///< of 16 images
-  int64_t blocks_each = 0, two_each = 0;  ///< of a piece; pairs of row tiles
-  int64_t across = 0;                     ///< pieces for the same images
+  DensePieces pieces;  ///< a tile being two tiles of rows
   bool split = false;
 
   int64_t plane() const { return terms.count * kPairBytes; }
-  int64_t pieces() const { return ceil_div(blocks, blocks_each) * across; }
   int64_t block_floats() const { return w.row_tiles * w.shape.rows * kImageLanes; }
 };
 
@@ -41,31 +39,15 @@ Cut cut_of(const OpStep& step, Math math, int threads) {
   cut.terms = PairTiles(checked_mul(cut.pixels, ceil_div(cut.channels, 2)));
   cut.terms.depth = std::min(cut.terms.count, kTileRows);  // full tiles, but perhaps the last one: there are many
   cut.w = tile_weights(cut.outputs, 1, cut.terms, 1, math, false);
+  cut.pieces = DensePieces(cut.n, ceil_div(cut.w.row_tiles, 2), kMostBlocks, threads);
   cut.split = math == Math::bf16x2;
-  cut.blocks = ceil_div(cut.n, kImageLanes);
-  // Few and equal pieces: each takes all weights, which come from afar, through the cache.
-  cut.blocks_each = ceil_div(cut.blocks, threads * ceil_div(cut.blocks, threads * kMostBlocks));
-  const int64_t image_pieces = ceil_div(cut.blocks, cut.blocks_each), twos = ceil_div(cut.w.row_tiles, 2);
-  const int64_t wanted = image_pieces < threads ? ceil_div(2 * threads, image_pieces) : 1;
-  cut.two_each = ceil_div(twos, std::min(wanted, twos));
-  cut.across = ceil_div(twos, cut.two_each);
   return cut;
 }
 
 Refusal refuse(const OpStep& step, Math math, Bf16Unit unit) {
-  const auto* gemm = std::get_if<GemmOp>(&step.op);
-  if (gemm == nullptr) return "computes Gemm";
-  if (!has_unit(unit)) return fmt::format("needs {}, which this processor or system does not offer", name_of(unit));
-  if (step.input_layout != pairs_layout(math)) return "takes images in lanes and channels in pairs";
+  if (const Refusal refusal = refuse_lane_dense(step, pairs_layout(math))) return refusal;
   if (step.written.size() < 2) return "takes images of one dimension or more";
-  if (gemm->transpose_a) return "takes no transposed A";
-  if (step.constant.size() < 2 || step.constant[0] || !step.constant[1]) return "takes weights that are constant";
-  if (step.inputs.size() > 2) {
-    if (gemm->beta != 1) return "adds C as it is, not times beta";
-    const Shape& shape = step.inputs[2];
-    if (shape.size() == 2 && shape[0] != 1) return "adds the same to each image";
-  }
-  return std::nullopt;
+  return refuse_without(unit);
 }
 
 void prepare(const OpArgs& args, Math math) {
@@ -82,7 +64,7 @@ void prepare(const OpArgs& args, Math math) {
 }
 
 /// Sums of all rows. Behind them are the tiles' offsets, and what is added to each output.
-int64_t workspace_floats(const Cut& cut) { return checked_mul(cut.blocks, cut.block_floats()); }
+int64_t workspace_floats(const Cut& cut) { return checked_mul(cut.pieces.blocks(), cut.block_floats()); }
 
 size_t workspace_bytes(const OpStep& step, Math math) {
   const Cut cut = cut_of(step, math, 1);
@@ -106,13 +88,11 @@ class Launch {
     bias_ = bias;
   }
 
-  const Cut& cut() const { return cut_; }
+  int64_t pieces() const { return cut_.pieces.count(); }
 
-  void compute(int64_t piece) const {
-    const int64_t block = piece / cut_.across * cut_.blocks_each;
-    const int64_t blocks = std::min(cut_.blocks_each, cut_.blocks - block);
-    const int64_t first = piece % cut_.across * cut_.two_each * 2;
-    const int64_t end = std::min(first + cut_.two_each * 2, cut_.w.row_tiles);
+  void compute(int64_t piece, int) const {
+    const auto [block, blocks, two, twos_end] = cut_.pieces[piece];
+    const int64_t first = 2 * two, end = std::min(2 * twos_end, cut_.w.row_tiles);
     const int64_t parts = cut_.split ? 2 : 1;
     float* const sums = sums_ + block * cut_.block_floats();
     PairDense job{.w = cut_.w,
@@ -141,12 +121,8 @@ class Launch {
     multiply_pairs(unit_, job);
     const int64_t rows = cut_.w.shape.rows, begin = first * rows, count = std::min(end * rows, cut_.outputs) - begin;
     for (int64_t i = block; i < block + blocks; ++i) {
-      std::array<float*, kImageLanes> images;
-      const int64_t wanted = std::min(kImageLanes, cut_.n - i * kImageLanes);
-      for (int64_t j = 0; j < wanted; ++j) {
-        images[static_cast<size_t>(j)] = args_.output + (i * kImageLanes + j) * cut_.outputs + begin;
-      }
-      from_lanes(sums_ + i * cut_.block_floats() + begin * kImageLanes, count, images.data(), wanted);
+      from_lanes(sums_ + i * cut_.block_floats() + begin * kImageLanes, count,
+                 args_.output + i * kImageLanes * cut_.outputs + begin, cut_.outputs, cut_.n - i * kImageLanes);
     }
   }
 
@@ -159,25 +135,20 @@ class Launch {
   const float* bias_ = nullptr;
 };
 
-void launch(const OpArgs& args, Stream& stream, Math math, Bf16Unit unit) {
-  const Launch all(args, math, unit, stream.threads()->size());
-  stream.threads()->parallel_for(all.cut().pieces(), 1, [&all](int64_t begin, int64_t end, int) {
-    for (int64_t piece = begin; piece < end; ++piece) all.compute(piece);
-  });
-}
-
 template <Math kMath, Bf16Unit kUnit>
 OpKernel dense_kernel(std::string_view name) {
-  return {.name = name,
-          .device = DeviceKind::cpu,
-          .refuses = [](const OpStep& step) { return refuse(step, kMath, kUnit); },
-          .prepared_bytes = [](const OpStep& step) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
-          .workspace_bytes = [](const OpStep& step) { return workspace_bytes(step, kMath); },
-          .prepare = [](const OpArgs& args, Stream&) { prepare(args, kMath); },
-          .launch = [](const OpArgs& args, Stream& stream) { launch(args, stream, kMath, kUnit); },
-          .layout = pairs_layout(kMath),
-          .math = kMath,
-          .rank = static_cast<int>(kUnit)};
+  return {
+      .name = name,
+      .device = DeviceKind::cpu,
+      .refuses = [](const OpStep& step) { return refuse(step, kMath, kUnit); },
+      .prepared_bytes = [](const OpStep& step) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
+      .workspace_bytes = [](const OpStep& step) { return workspace_bytes(step, kMath); },
+      .prepare = [](const OpArgs& args, Stream&) { prepare(args, kMath); },
+      .launch = [](const OpArgs& args,
+                   Stream& stream) { compute_pieces(Launch(args, kMath, kUnit, stream.threads()->size()), stream); },
+      .layout = pairs_layout(kMath),
+      .math = kMath,
+      .rank = static_cast<int>(kUnit)};
 }
 
 const RegisterOpKernel amx_bf16{dense_kernel<Math::bf16, Bf16Unit::amx>("cpu.dense_amx_bf16")};

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/kernels/cpu_pair_weights.h"
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+// Filters of a convolution in pairs as tiles A: see cpu_bf16_sums.h, and cpu_pair_conv.cc for the phases.
+
+/// Whether a step's pixels make pairs with their right neighbours instead of the next channel's.
+bool takes_phases(const ConvStep& step);
+
+/// Rows of a filter (or its elements, if it is dilated) whose pairs lie apart, and how many pairs each has.
+struct FilterTerms {
+  int64_t segments;
+  PairTiles tiles;
+};
+FilterTerms filter_terms(const ConvStep& step);
+
+/// The tiles of all filters, without their data.
+TileWeights filter_tiles(const ConvStep& step, Math math);
+
+/// Writes them from args.w to args.prepared.
+void pack_filters(const ConvArgs& args, Math math);
+
+}  // namespace convlab
