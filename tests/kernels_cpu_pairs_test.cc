@@ -13,6 +13,7 @@
 #include "convlab/kernels/cpu_bf16.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/tensor/lane_pairs.h"
 #include "kernels_simd_targets.h"
 
 namespace convlab {
@@ -50,38 +51,6 @@ INSTANTIATE_TEST_SUITE_P(Cpu, CpuPairs,
                            return name + "_" + hwy::TargetName(std::get<0>(info.param));
                          });
 
-/// An image batch of n, c and `pixels`, plain, and how pairs of it lie in a layout.
-struct Images {
-  int64_t n, c, pixels;
-  Layout layout;
-
-  Shape shape() const { return {n, c, pixels, 1}; }
-  bool split() const { return layout == Layout::split_lane_pairs; }
-  int64_t pairs() const { return (c + 1) / 2; }
-  int64_t plane() const { return pixels * pairs() * 2 * kImageLanes; }
-  int64_t at(int64_t image, int64_t channel, int64_t pixel) const {
-    const int64_t block = image / kImageLanes * plane() * (split() ? 2 : 1);
-    return block + ((pixel * pairs() + channel / 2) * kImageLanes + image % kImageLanes) * 2 + channel % 2;
-  }
-};
-
-/// NaN in lanes without an image, zero in channels that do not exist.
-std::vector<uint16_t> packed(const Images& images, const std::vector<float>& plain) {
-  std::vector<uint16_t> bits(static_cast<size_t>(element_count(images.shape(), images.layout)));
-  const int64_t blocks = (images.n + kImageLanes - 1) / kImageLanes;
-  for (int64_t n = 0; n < blocks * kImageLanes; ++n) {
-    for (int64_t c = 0; c < images.c; ++c) {
-      for (int64_t pixel = 0; pixel < images.pixels; ++pixel) {
-        const float value = n < images.n ? plain[static_cast<size_t>((n * images.c + c) * images.pixels + pixel)] : NAN;
-        bits[static_cast<size_t>(images.at(n, c, pixel))] = to_bf16(value);
-        if (!images.split()) continue;
-        bits[static_cast<size_t>(images.at(n, c, pixel) + images.plane())] = to_bf16(value - from_bf16(to_bf16(value)));
-      }
-    }
-  }
-  return bits;
-}
-
 std::vector<float> random_values(int64_t count, uint64_t seed) {
   Rng rng(seed);
   std::vector<float> values(static_cast<size_t>(count));
@@ -89,9 +58,10 @@ std::vector<float> random_values(int64_t count, uint64_t seed) {
   return values;
 }
 
-/// Runs a kernel, its workspace and output filled with NaN; the bytes of the output.
-std::vector<std::byte> run(const OpKernel& kernel, const OpStep& step, const std::vector<uint16_t>& x,
-                           const std::vector<float>& w, const std::vector<float>& bias, int threads) {
+/// Runs a kernel on plain images of step.written, its workspace and output filled with NaN; its output, plain.
+std::vector<float> run(const OpKernel& kernel, const OpStep& step, const std::vector<float>& x,
+                       const std::vector<float>& w, const std::vector<float>& bias, int threads) {
+  const Tensor pairs = to_lane_pairs(Tensor::of<float>(step.written, x), kernel.layout);
   const auto device = open_device("cpu", {.threads = threads});
   const auto stream = device->make_stream();
   const auto copied = [&](const void* from, size_t bytes) {
@@ -99,7 +69,7 @@ std::vector<std::byte> run(const OpKernel& kernel, const OpStep& step, const std
     std::memcpy(buffer.data(), from, bytes);
     return buffer;
   };
-  const Buffer images = copied(x.data(), x.size() * 2), weights = copied(w.data(), w.size() * 4),
+  const Buffer images = copied(pairs.raw(), pairs.bytes()), weights = copied(w.data(), w.size() * 4),
                added = copied(bias.data(), bias.size() * 4);
   constexpr size_t kGuard = 64;
   const auto guarded = [&](size_t bytes) {
@@ -120,18 +90,12 @@ std::vector<std::byte> run(const OpKernel& kernel, const OpStep& step, const std
     const auto* end = static_cast<const std::byte*>(buffer->data()) + buffer->bytes() - kGuard;
     EXPECT_TRUE(std::all_of(end, end + kGuard, [](std::byte each) { return each == std::byte{0xff}; })) << "overrun";
   }
-  const auto* first = static_cast<const std::byte*>(output.data());
-  return {first, first + bytes};
-}
-
-float element(const std::vector<std::byte>& bytes, const Images& images, int64_t image, int64_t channel) {
-  const auto bits = [&](int64_t at) {
-    uint16_t value = 0;
-    std::memcpy(&value, bytes.data() + 2 * at, 2);
-    return from_bf16(value);
-  };
-  const int64_t at = images.at(image, channel, 0);
-  return bits(at) + (images.split() ? bits(at + images.plane()) : 0.0f);
+  const auto count = static_cast<size_t>(element_count(step.output, step.output_layout));
+  if (step.output_layout == Layout::plain) {
+    const auto* y = static_cast<const float*>(output.data());
+    return {y, y + count};
+  }
+  return from_lane_pairs({static_cast<const uint16_t*>(output.data()), count}, step.output, step.output_layout);
 }
 
 struct Case {
@@ -144,7 +108,6 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
   for (const Case& size :
        {Case{1, 1, 1, 1}, {16, 2, 16, 16}, {17, 3, 11, 17}, {50, 12, 40, 33}, {33, 31, 1, 10}, {100, 5, 121, 50}}) {
     for (const bool transposed : {false, true}) {
-      const Images x{size.n, size.c, size.pixels, dense.layout};
       const int64_t terms = size.c * size.pixels;
       OpStep step{.op = GemmOp{.alpha = 0.5f, .transpose_b = transposed},
                   .inputs = {{size.n, terms},
@@ -154,15 +117,14 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
                   .activation = {ActivationKind::tanh},
                   .constant = {false, true, true},
                   .input_layout = dense.layout,
-                  .written = x.shape()};
+                  .written = {size.n, size.c, size.pixels, 1}};
       if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
       const std::vector<float> plain = random_values(size.n * terms, 1), b = random_values(terms * size.outputs, 2),
                                bias = random_values(size.outputs, 3);
       for (const Layout layout : {Layout::plain, dense.layout}) {
         step.output_layout = layout;
-        const std::vector<std::byte> got = run(dense, step, packed(x, plain), b, bias, 3);
-        EXPECT_EQ(run(dense, step, packed(x, plain), b, bias, 1), got) << "depends on the threads";
-        const Images y{size.n, size.outputs, 1, dense.layout};
+        const std::vector<float> got = run(dense, step, plain, b, bias, 3);
+        EXPECT_EQ(run(dense, step, plain, b, bias, 1), got) << "depends on the threads";
         for (int64_t i = 0; i < size.n; ++i) {
           for (int64_t j = 0; j < size.outputs; ++j) {
             double sum = bias[static_cast<size_t>(j)], scale = std::abs(sum);
@@ -172,12 +134,7 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
               sum += product;
               scale += std::abs(product);
             }
-            float value = 0;
-            if (layout == Layout::plain) {
-              std::memcpy(&value, got.data() + 4 * (i * size.outputs + j), 4);
-            } else {
-              value = element(got, y, i, j);
-            }
+            const float value = got[static_cast<size_t>(i * size.outputs + j)];
             // What operands lose, and the output; errors of many products cancel in part.
             const double unit = split ? 0x1p-16 : 0x1p-8;
             const double tolerance = 4 * unit * scale / std::sqrt(static_cast<double>(terms + 1)) + 2 * unit;
@@ -191,23 +148,17 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
 
 TEST_P(CpuPairs, ANanStaysInItsImage) {
   const OpKernel& dense = kernel();
-  const Images x{20, 7, 9, dense.layout};
   const OpStep step{.op = GemmOp{.transpose_b = true},
                     .inputs = {{20, 63}, {5, 63}, {5}},
                     .output = {20, 5},
                     .constant = {false, true, true},
                     .input_layout = dense.layout,
-                    .written = x.shape()};
+                    .written = {20, 7, 9, 1}};
   if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
   std::vector<float> plain = random_values(20 * 63, 1);
   plain[18 * 63 + 62] = NAN;
-  const std::vector<std::byte> got =
-      run(dense, step, packed(x, plain), random_values(5 * 63, 2), random_values(5, 3), 2);
-  for (int64_t i = 0; i < 20 * 5; ++i) {
-    float value = 0;
-    std::memcpy(&value, got.data() + 4 * i, 4);
-    EXPECT_EQ(std::isnan(value), i / 5 == 18) << i;
-  }
+  const std::vector<float> got = run(dense, step, plain, random_values(5 * 63, 2), random_values(5, 3), 2);
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_EQ(std::isnan(got[i]), i / 5 == 18) << i;
 }
 
 TEST_P(CpuPairs, RefusesInWords) {

@@ -1,16 +1,18 @@
 #include "convlab/tensor/tensor.h"
-#include "convlab/base/error.h"
-#include "convlab/tensor/lane_pairs.h"
-#include "convlab/tensor/layout.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
+#include "convlab/base/error.h"
 #include "convlab/base/half.h"
 #include "convlab/tensor/channel_blocks.h"
+#include "convlab/tensor/image_lanes.h"
+#include "convlab/tensor/lane_pairs.h"
+#include "convlab/tensor/layout.h"
 #include "tests/errors.h"
 
 namespace convlab {
@@ -194,6 +196,20 @@ TEST(Layout, PairsComeBackAndRefuseWhatLiesInNoChannel) {
 TEST(Layout, LanesAreFilledUpToSixteenImages) {
   EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::image_lanes), 4 * 32 * 15);
   EXPECT_EQ(layout_bytes({17, 3, 5}, Layout::plain, ElementType::u8), 17 * 15);
+}
+
+TEST(Layout, ImagesInLanesStandSideBySideAndComeBack) {
+  Tensor images(ElementType::f32, {18, 3, 2});
+  std::iota(images.values<float>().begin(), images.values<float>().end(), 0.0f);
+  const Tensor lanes = to_image_lanes(images);
+  EXPECT_EQ(lanes.count(), 32 * 6);
+  const std::span<const float> values = lanes.values<float>();
+  EXPECT_EQ(values[0], 0) << "the first element of the first image";
+  EXPECT_EQ(values[1], 6) << "the first element of the second image";
+  EXPECT_EQ(values[16], 1) << "the second element of the first image";
+  EXPECT_EQ(values[16 * 6 + 1], 17 * 6) << "the first element of the last image, in the second block";
+  EXPECT_TRUE(std::isnan(values[16 * 6 + 2])) << "there is no 19th image";
+  EXPECT_THAT(from_image_lanes(values, images.shape()), testing::ElementsAreArray(images.values<float>()));
 }
 
 }  // namespace convlab

@@ -41,9 +41,9 @@ Tensor to_lane_pairs(const Tensor& images, Layout layout) {
   }
   for (int64_t i = 0; i < images.count(); ++i) {
     const float value = images.values<float>()[static_cast<size_t>(i)];
-    to[sizes.at(i)] = to_bf16(value);
-    if (sizes.parts > 1)
-      to[sizes.at(i) + static_cast<size_t>(sizes.plane)] = to_bf16(value - from_bf16(to_bf16(value)));
+    const uint16_t high = to_bf16(value);
+    to[sizes.at(i)] = high;
+    if (sizes.parts > 1) to[sizes.at(i) + static_cast<size_t>(sizes.plane)] = to_bf16(value - from_bf16(high));
   }
   return pairs;
 }

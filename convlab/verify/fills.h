@@ -14,11 +14,6 @@ enum class Fill {
   one_nan,   ///< as reals, and one pixel is NaN (float images only)
 };
 
-/// The arrays of one layer. x is NCHW of the step's element type, w is KCRS, bias has K elements or is empty.
-struct LayerValues {
-  Tensor x, w, bias;
-};
-
 /// Bounds that make sums of integers exact in a kernel's arithmetic. Operands up to `x` and `w` are exact after
 /// rounding to the class's operand type, and a sum of all terms of one output, its bias and a pooling average over them
 /// stays within the integers that the accumulator holds without gaps:

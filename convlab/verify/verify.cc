@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "convlab/base/error.h"
 #include "convlab/device/cpu.h"
 #include "convlab/tensor/channel_blocks.h"
+#include "convlab/tensor/image_lanes.h"
 #include "convlab/tensor/lane_pairs.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/guards.h"
@@ -19,38 +19,13 @@ namespace {
 
 using Role = GuardedBuffer::Role;
 
-/// Images as Layout::image_lanes has them. Lanes without an image are NaN, which must not get anywhere.
-Tensor in_lanes(const Tensor& images) {
-  const Shape& shape = images.shape();
-  const int64_t image = images.count() / shape[0];
-  Tensor lanes(ElementType::f32, {element_count(shape, Layout::image_lanes)});
-  std::ranges::fill(lanes.values<float>(), std::numeric_limits<float>::quiet_NaN());
-  for (int64_t i = 0; i < images.count(); ++i) {
-    const int64_t n = i / image, block = n / kImageLanes;
-    lanes.values<float>()[static_cast<size_t>((block * image + i % image) * kImageLanes + n % kImageLanes)] =
-        images.values<float>()[static_cast<size_t>(i)];
-  }
-  return lanes;
-}
-
-std::vector<float> out_of_lanes(const std::vector<float>& lanes, const Shape& shape) {
-  std::vector<float> images(static_cast<size_t>(element_count(shape)));
-  const int64_t image = std::ssize(images) / shape[0];
-  for (int64_t i = 0; i < std::ssize(images); ++i) {
-    const int64_t n = i / image, block = n / kImageLanes;
-    images[static_cast<size_t>(i)] =
-        lanes[static_cast<size_t>((block * image + i % image) * kImageLanes + n % kImageLanes)];
-  }
-  return images;
-}
-
 /// Float32 images as a step of this layout takes them.
 std::shared_ptr<const Tensor> in_layout(std::shared_ptr<const Tensor> images, Layout layout) {
   switch (layout) {
     case Layout::plain:
       break;
     case Layout::image_lanes:
-      return std::make_shared<const Tensor>(in_lanes(*images));
+      return std::make_shared<const Tensor>(to_image_lanes(*images));
     case Layout::channel_blocks:
       return std::make_shared<const Tensor>(to_channel_blocks(*images));
     case Layout::lane_pairs:
@@ -113,7 +88,7 @@ class Rig {
     }
     std::vector<float> output(y_.bytes() / sizeof(float));
     y_.download(*stream_, output.data());
-    if (step_.output_layout == Layout::image_lanes) output = out_of_lanes(output, step_.output_shape());
+    if (step_.output_layout == Layout::image_lanes) output = from_image_lanes(output, step_.output_shape());
     return output;
   }
 
