@@ -68,16 +68,49 @@ Tensor noise(const Shape& shape, int least, int most) {
   return images;
 }
 
+/// Each pixel of a map has one of these values.
+Tensor chosen(const Shape& shape, const std::vector<uint8_t>& values) {
+  Tensor images(ElementType::u8, shape);
+  Rng rng(12);
+  const auto last = static_cast<int64_t>(values.size()) - 1;
+  for (uint8_t& pixel : images.values<uint8_t>()) pixel = values[static_cast<size_t>(rng.integer(0, last))];
+  return images;
+}
+
 TEST(Scale, OnEveryDeviceGivesTheBytesOfTheHost) {
   for (const std::string& name : devices()) {
     const std::unique_ptr<Device> device = open_device(name, {.threads = 2});
-    for (const int64_t side : {1, 2, 13, 27, 29, 32, 48, 64, 70, 71, 72, 150}) {
+    for (int64_t side = 1; side <= 100; ++side) {
       expect_scaled(*device, noise({2, 1, 28, 28}, 0, 255), side);
-      expect_scaled(*device, noise({1, 1, 28, 28}, 250, 255), side);  // flat: sums that are whole but for rounding
+      expect_scaled(*device, chosen({1, 1, 28, 28}, {0, 255}), side);
     }
-    expect_scaled(*device, noise({2, 3, 7, 11}, 5, 9), 20);
-    expect_scaled(*device, noise({1, 1, 1, 1}, 255, 255), 3);
-    expect_scaled(*device, noise({1, 1, 40, 3}, 1, 255), 17);
+    // From fewer rows and columns than a thread takes, from one, and to more than a block takes.
+    for (const Shape& map : {Shape{1, 1}, Shape{1, 9}, Shape{9, 1}, Shape{2, 2}, Shape{7, 11}, Shape{40, 3}}) {
+      for (const int64_t side : {1, 2, 3, 5, 8, 17, 70, 150, 201}) {
+        expect_scaled(*device, noise({2, 3, map[0], map[1]}, 1, 255), side);
+      }
+    }
+    expect_scaled(*device, noise({1, 1, 76, 80}, 0, 255), 70);
+    expect_scaled(*device, noise({1, 1, 3, 2046}, 0, 255), 70);
+    expect_scaled(*device, noise({1, 1, 4, 4}, 0, 255), 1021);
+    expect_scaled(*device, noise({1, 1, 2, 3}, 0, 255), 1500);
+    expect_scaled(*device, noise({1203, 1, 5, 4}, 0, 255), 13);  // so many that threads take more rows
+  }
+}
+
+// In exact arithmetic many of these sums are whole: it is the rounding of doubles that decides.
+TEST(Scale, OfFlatMapsGivesTheBytesOfTheHost) {
+  for (const std::string& name : devices()) {
+    const std::unique_ptr<Device> device = open_device(name, {.threads = 2});
+    Tensor flat(ElementType::u8, {256, 1, 6, 6});
+    for (int64_t i = 0; i < flat.count(); ++i)
+      flat.values<uint8_t>()[static_cast<size_t>(i)] = static_cast<uint8_t>(i / 36);
+    for (const int64_t side : {5, 7, 12, 15, 16, 30}) expect_scaled(*device, flat, side);
+    for (const int64_t side : {48, 64, 70, 72}) {
+      expect_scaled(*device, noise({3, 1, 28, 28}, 255, 255), side);
+      expect_scaled(*device, noise({5, 1, 28, 28}, 250, 255), side);
+      expect_scaled(*device, chosen({2, 1, 28, 28}, {0, 100, 200}), side);
+    }
   }
 }
 
@@ -88,7 +121,7 @@ TEST(Scale, OfRealImagesGivesTheBytesOfTheHost) {
   for (const std::string& name : devices()) {
     if (name == "cpu") continue;  // which scales by the same function
     const std::unique_ptr<Device> device = open_device(name, {.threads = 2});
-    const Tensor images = load_fashion_mnist(Split::test, "", name == "simt" ? 20 : 10000).images;
+    const Tensor images = load_fashion_mnist(Split::test, "", name == "simt" ? 200 : 10000).images;
     for (const int64_t side : {48, 64, 70, 72}) expect_scaled(*device, images, side);
   }
 }

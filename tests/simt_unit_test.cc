@@ -13,6 +13,7 @@
 #include "convlab/base/error.h"
 #include "convlab/simt/half.h"
 #include "convlab/simt/launch.h"
+#include "convlab/simt/math.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/symbols.h"
@@ -75,6 +76,38 @@ TEST(Tf32, RoundsToNearestTiesAway) {
   EXPECT_EQ(wmma::__float_to_tf32(1.0f + 0x1p-12f), 1.0f);
   EXPECT_TRUE(std::isinf(wmma::__float_to_tf32(std::numeric_limits<float>::infinity())));
   EXPECT_TRUE(std::isnan(wmma::__float_to_tf32(std::numeric_limits<float>::quiet_NaN())));
+}
+
+// Of numbers with few bits double holds everything exactly; the float below is then found by steps.
+TEST(Math, RoundsDown) {
+  uint64_t state = 2;
+  const auto next = [&](int bits) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const auto fraction = static_cast<float>(static_cast<int64_t>(state >> 20) % (int64_t{1} << bits));
+    return std::ldexp(fraction, static_cast<int>(state >> 60) - 8 - bits);
+  };
+  int inexact = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const float a = next(12), b = next(12) * (i % 2 == 0 ? 1 : -1), c = next(20);
+    const double exact = static_cast<double>(a) * b + c;
+    const float got = cuda::__fmaf_rd(a, b, c);
+    ASSERT_LE(got, exact) << a << " * " << b << " + " << c;
+    ASSERT_GT(std::nextafterf(got, INFINITY), exact) << a << " * " << b << " + " << c;
+    inexact += got != exact;
+  }
+  EXPECT_GT(inexact, 1000);
+  // Where a double cannot tell the sum from a float, either: just below 1, just above, and what only looks like 0.5.
+  const float tiny = std::ldexp(1.0F, -80);
+  EXPECT_EQ(cuda::__fmaf_rd(tiny, -1, 1), std::nextafterf(1, 0));
+  EXPECT_EQ(cuda::__fmaf_rd(tiny, 1, 1), 1);
+  EXPECT_EQ(cuda::__fmul_rd(std::nextafterf(1, 0), std::nextafterf(1, 0)), 1 - std::ldexp(1.0F, -23));
+  EXPECT_EQ(cuda::__fmul_rd(std::ldexp(3.0F, -149), 0.5F), std::ldexp(1.0F, -149));  // of numbers that are not normal
+  EXPECT_EQ(cuda::__fmul_rd(std::numeric_limits<float>::max(), 2), std::numeric_limits<float>::max());
+}
+
+TEST(Math, PicksBytes) {
+  EXPECT_EQ(cuda::__byte_perm(0x33221100u, 0x77665544u, 0x6420), 0x66442200u);
+  EXPECT_EQ(cuda::__byte_perm(0x33221100u, 0x77665544u, 0x3571), 0x33557711u);
 }
 
 TEST(Names, OfKernelsAndArrays) {

@@ -38,6 +38,16 @@ inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c);
 [[gnu::noinline]] inline float __fsub_rn(float a, float b) { return a - b; }
 [[gnu::noinline]] inline double __dmul_rn(double a, double b) { return a * b; }
 [[gnu::noinline]] inline double __dadd_rn(double a, double b) { return a + b; }
+/// Rounded down: the sum of an exact product and c, in two parts that are exact together, tells on which side of it the
+/// nearest float is.
+inline float __fmaf_rd(float a, float b, float c) {
+  const double product = static_cast<double>(a) * b, sum = product + c, taken = sum - product;
+  const double rest = (product - (sum - taken)) + (c - taken);
+  const auto nearest = static_cast<float>(sum);
+  const bool above = nearest > sum || (nearest == sum && rest < 0);
+  return above ? std::nextafterf(nearest, -INFINITY) : nearest;
+}
+inline float __fmul_rd(float a, float b) { return __fmaf_rd(a, b, 0.0f); }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline float __fdividef(float a, float b) { return a / b; }
 inline float __frcp_rn(float a) { return 1.0f / a; }
@@ -70,6 +80,15 @@ constexpr unsigned __brev(unsigned x) {
   unsigned reversed = 0;
   for (int i = 0; i < 32; ++i) reversed |= (x >> i & 1u) << (31 - i);
   return reversed;
+}
+/// Four of the eight bytes of x and, from 4 on, y; each digit of the selector, the lowest first, is the number of one.
+constexpr unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  unsigned bytes = 0;
+  for (int i = 0; i < 4; ++i) {
+    const unsigned from = selector >> 4 * i & 7u;
+    bytes |= ((from < 4 ? x : y) >> 8 * (from % 4) & 0xffu) << 8 * i;
+  }
+  return bytes;
 }
 constexpr int __mul24(int a, int b) { return a * b; }
 constexpr int __mulhi(int a, int b) { return static_cast<int>((static_cast<int64_t>(a) * b) >> 32); }

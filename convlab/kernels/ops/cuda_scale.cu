@@ -1,188 +1,240 @@
 // cuda.scale: maps of pixels scaled to a square as resized() scales them, byte for byte, so that originals cross the
 // bus and not what they become.
-// A block takes two maps and holds them in shared memory, as doubles and with the zeros that lie around them. A thread
-// makes part of one column of both: what it knows of rows and columns serves twice, and it keeps the four pixels that
-// it lies between as long as the next row lies there, too.
-// The arithmetic is the host's in the host's order, never contracted: the last step truncates, so that one rounding
-// more or less is another pixel. Weights come from the host's own tables.
-// Refuses maps that do not fit into a block's shared memory.
-// Limited by double precision, 11 operations a pixel, and by how little of a block's time they fill.
+// The host truncates sums in double: one rounding more or less is another pixel, but only next to whole numbers. So sums
+// are taken in float32, and in double only those that this leaves in doubt (cuda_scale_sums.cuh): of Fashion-MNIST
+// scaled to 70x70, 21 pixels in 1000, nearly all of them whole but for rounding; scaled to 64x64, 6 in 1000.
+// A block takes four maps and a band of rows of the output, in shared memory. A thread walks down four columns of all
+// four maps: what it knows of a row serves 16 pixels, and what it blended of two rows of the maps all outputs between
+// them. Doubts lie together here and there, in 3 of 10 rows of 32 pixels; they go to a list, so that whole warps settle
+// them.
+// Refuses maps of more than 6144 pixels.
+// Limited by the rate of instructions, about 17 a pixel from 28x28 to 70x70: estimated from the code for 9.0a, not measured.
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "convlab/base/checked.h"
 #include "convlab/dataset/resize.h"
-#include "convlab/device/cuda_compat.h"
 #include "convlab/kernels/op.h"
+#include "convlab/kernels/ops/cuda_scale_columns.cuh"
 
 namespace convlab {
 namespace {
 
-constexpr int kWarp = 32;
-constexpr int kMaps = 2;     // of a block
-constexpr int kRows = 36;    // of a thread's part of a column, at most,
-constexpr int kFewRows = 9;  // and where maps are too few to fill a GPU, so that they are done sooner
+constexpr int kMostThreads = 256;
+constexpr int64_t kRows = 20;    // of a thread at most,
+constexpr int64_t kFewRows = 8;  // and where maps are too few to fill a GPU, so that they are done sooner
 constexpr int64_t kFewMaps = 1024;
-constexpr int kAtOnce = 8;  // pixels that a thread asks for before it waits for them
-constexpr int kMostThreads = 512;
-constexpr size_t kMostSharedBytes = 96 * 1024;
+constexpr int64_t kMostPixels = 6144;       // of a map
+constexpr int64_t kMostOutput = 24 * 1024;  // bytes of a block's band, if it has more than one row
+constexpr int64_t kPixelsPerDoubt = 16;     // for which the list has room; beyond, all pixels are taken in double
 
-/// Of an output's two inputs in one dimension.
-struct alignas(16) Weights {
-  double before, after;
-};
-
-/// See ResizeTaps; by row and by column of the output.
-struct Taps {
-  const Weights *rows, *columns;
-  const int *first_row, *first_column;
-};
-
-struct ScaleShape {
-  int64_t maps;
-  int h, w, side;
-  int parts, rows;  // of a column: parts of so many rows, the last perhaps of fewer
-};
-
-/// Puts a map into shared memory, zeros around it. Each thread gives the least pixel that it saw.
-__device__ int stage(const uint8_t* from, double* map, const ScaleShape& shape) {
-  const int warps = blockDim.x / kWarp, pitch = shape.w + 2;
-  int least = 255;
-  for (int w = threadIdx.x % kWarp; w < pitch; w += kWarp) {
-    for (int first = threadIdx.x / kWarp; first < shape.h + 2; first += kAtOnce * warps) {
-      int pixels[kAtOnce];
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        const int h = first + i * warps;
-        const bool inside = h >= 1 && h <= shape.h && w >= 1 && w <= shape.w;
-        pixels[i] = inside ? from[(h - 1) * shape.w + w - 1] : 0;
-        if (inside) least = min(least, pixels[i]);
-      }
-#pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) {
-        const int h = first + i * warps;
-        if (h < shape.h + 2) map[h * pitch + w] = pixels[i];
-      }
-    }
-  }
-  return least;
+/// A pixel of a block, as the list has it.
+constexpr int kSideBits = 12;
+static_assert(kMostSide <= 1 << kSideBits && kMaps <= 1 << (32 - 2 * kSideBits));
+__host__ __device__ constexpr uint32_t place(uint32_t map, uint32_t row, uint32_t column) {
+  return (map << 2 * kSideBits) + (row << kSideBits) + column;
 }
 
-__global__ void __launch_bounds__(kMostThreads)
-    scale_maps(const uint8_t* __restrict__ x, uint8_t* __restrict__ y, Taps taps, ScaleShape shape) {
-  auto* maps = dynamic_shared<double>();
-  __shared__ int least[kMaps];
-  const int pitch = shape.w + 2, size = (shape.h + 2) * pitch;
-  // Where there is no second map, the first is done twice.
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * kMaps;
-  const auto map_of = [&](int i) { return min(first + i, shape.maps - 1); };
+/// Unit: what can be stored at once where a group of columns begins, whatever the row.
+template <class Unit>
+__global__ void __launch_bounds__(kMostThreads, 3)
+    scale_maps(const uint8_t* __restrict__ x, uint8_t* __restrict__ y, ScaleTables tables, ScaleShape shape) {
+  __shared__ int least[kMaps], listed;
+  const int side = shape.side, begin = static_cast<int>(blockIdx.y) * shape.band_rows;
+  const int end = min(begin + shape.band_rows, side);
+  const int64_t first_map = static_cast<int64_t>(blockIdx.x) * kMaps;
+  const int maps = static_cast<int>(min(int64_t{kMaps}, shape.maps - first_map));
+  y += (first_map * side + begin) * side;
+  auto* const shared = dynamic_shared<unsigned char>();
+  auto* const pixels = reinterpret_cast<uint32_t*>(shared);
+  auto* const list = reinterpret_cast<uint32_t*>(shared + shape.list);
+  uint8_t* const output = shared + shape.output + reinterpret_cast<uintptr_t>(y) % kLine;
+  const auto output_at = [&](int map, int row, int column) {
+    return output + map * shape.stride + (row - begin) * side + column;
+  };
 
   if (threadIdx.x < kMaps) least[threadIdx.x] = 255;
+  if (threadIdx.x == 0) listed = 0;
   __syncthreads();
-#pragma unroll
-  for (int i = 0; i < kMaps; ++i) {
-    int smallest = stage(x + map_of(i) * shape.h * shape.w, maps + i * size, shape);
-    for (int other = kWarp / 2; other > 0; other /= 2) {
-      smallest = min(smallest, __shfl_xor_sync(0xffffffffu, smallest, other));
-    }
-    if (threadIdx.x % kWarp == 0) atomicMin(&least[i], smallest);
-  }
+  stage(x + first_map * shape.map_pixels, maps, pixels, least, shape);
   __syncthreads();
 
-  const int64_t pixels = static_cast<int64_t>(shape.side) * shape.side;
-  for (int item = threadIdx.x; item < shape.parts * shape.side; item += blockDim.x) {
-    const int q = item % shape.side, begin = item / shape.side * shape.rows;
-    const int end = min(begin + shape.rows, shape.side);
-    const Weights column = taps.columns[q];
-    const double* corner = maps + taps.first_column[q];
-    double upper_left[kMaps], upper_right[kMaps], lower_left[kMaps], lower_right[kMaps];
-    int clip[kMaps];
-    uint8_t* to[kMaps];
+  for (int item = threadIdx.x; item < shape.items; item += blockDim.x) {
+    const int part = item / shape.groups, column = (item - part * shape.groups) * kColumns;
+    uint8_t* to = output_at(0, begin + part * shape.part_rows, column);
+    const auto store = [&](int map, uint32_t values) {
 #pragma unroll
-    for (int i = 0; i < kMaps; ++i) {
-      lower_left[i] = lower_right[i] = 0;
-      clip[i] = least[i];
-      to[i] = y + map_of(i) * pixels + static_cast<int64_t>(begin) * shape.side + q;
-    }
-    int at = -2;
-    for (int p = begin; p < end; ++p) {
-      const Weights row = taps.rows[p];
-      const int upper = taps.first_row[p];
-      if (upper != at) {
+      for (int c = 0; c < kColumns; c += sizeof(Unit)) {
+        if (c > 0 && column + c >= side) break;
+        *reinterpret_cast<Unit*>(to + map * shape.stride + c) = static_cast<Unit>(values >> 8 * c);
+      }
+      if (map == kMaps - 1) to += side;
+    };
+    // One loop for all maps, so that lanes list together, whichever map has their doubts.
+    const auto on_doubts = [&](int last_row, uint32_t(&bits)[kMaps]) {
+      int count = 0;
 #pragma unroll
-        for (int i = 0; i < kMaps; ++i) {
-          const double* pixel = corner + i * size + upper * pitch;
-          upper_left[i] = upper == at + 1 ? lower_left[i] : pixel[0];
-          upper_right[i] = upper == at + 1 ? lower_right[i] : pixel[1];
-          lower_left[i] = pixel[pitch];
-          lower_right[i] = pixel[pitch + 1];
+      for (int m = 0; m < kMaps; ++m) count += __popc(bits[m]);
+      if (count == 0) return;
+      const int at = atomicAdd(&listed, count), stop = min(at + count, shape.most_listed);
+      uint32_t first = place(0, last_row - (kMaskRows - 1), column);
+      for (uint32_t* to = list + at; to < list + stop; ++to) {
+        for (; bits[0] == 0; first += place(1, 0, 0)) {
+#pragma unroll
+          for (int m = 1; m < kMaps; ++m) bits[m - 1] = bits[m];
         }
-        at = upper;
+        const uint32_t bit = 31 - __clz(static_cast<int>(bits[0]));
+        bits[0] ^= 1u << bit;
+        *to = first + place(0, bit % kMaskRows, bit / kMaskRows);
       }
-#pragma unroll
-      for (int i = 0; i < kMaps; ++i) {
-        double sum = __dmul_rn(__dmul_rn(upper_left[i], row.before), column.before);
-        sum = __dadd_rn(sum, __dmul_rn(__dmul_rn(upper_right[i], row.before), column.after));
-        sum = __dadd_rn(sum, __dmul_rn(__dmul_rn(lower_left[i], row.after), column.before));
-        sum = __dadd_rn(sum, __dmul_rn(__dmul_rn(lower_right[i], row.after), column.after));
-        *to[i] = static_cast<uint8_t>(max(static_cast<int>(sum), clip[i]));
-        to[i] += shape.side;
-      }
+    };
+    scale_columns(shared, tables.rows, tables.columns + column, begin + part * shape.part_rows,
+                  min(begin + (part + 1) * shape.part_rows, end), shape, store, on_doubts);
+  }
+  __syncthreads();
+
+  const auto settle = [&](int map, int row, int column) {
+    const ExactTap across = tables.exact_columns[column], down = tables.exact_rows[row];
+    const uint8_t* upper = shared + (down.first * shape.w + across.first) * kMaps + map;
+    const uint8_t* lower = upper + (down.first + 1 < shape.h ? shape.w * kMaps : 0);
+    *output_at(map, row, column) = pixel_in_double({upper[0], upper[kMaps]}, {lower[0], lower[kMaps]}, down, across);
+  };
+  if (listed <= shape.most_listed) {
+    constexpr uint32_t kSideMask = (1 << kSideBits) - 1;
+    for (int i = threadIdx.x; i < listed; i += blockDim.x) {
+      settle(list[i] >> 2 * kSideBits, list[i] >> kSideBits & kSideMask, list[i] & kSideMask);
+    }
+  } else {
+    const int band_pixels = (end - begin) * side;
+    for (int i = threadIdx.x; i < maps * band_pixels; i += blockDim.x) {
+      settle(i / band_pixels, begin + i % band_pixels / side, i % side);
+    }
+  }
+  __syncthreads();
+
+  // The host raises pixels to the least of their map: zeros around it may have made them less.
+  bool raised = false;
+  for (int map = 0; map < maps; ++map) {
+    if (least[map] == 0) continue;
+    uint8_t* const scaled = output_at(map, begin, 0);
+    for (int i = threadIdx.x; i < (end - begin) * side; i += blockDim.x) {
+      scaled[i] = max(static_cast<int>(scaled[i]), least[map]);
+    }
+    raised = true;
+  }
+  if (raised) __syncthreads();
+  if (shape.band_rows == side) {
+    copy_together(y, output, maps * shape.stride);
+  } else {
+    for (int map = 0; map < maps; ++map) {
+      copy_together(y + static_cast<int64_t>(map) * side * side, output_at(map, begin, 0), (end - begin) * side);
     }
   }
 }
 
-size_t shared_bytes(const OpStep& step) {
-  return static_cast<size_t>(kMaps * (step.inputs[0][2] + 2) * (step.inputs[0][3] + 2)) * sizeof(double);
-}
+int64_t map_pixels(const OpStep& step) { return step.inputs[0][2] * step.inputs[0][3]; }
 
 Refusal refuses(const OpStep& step) {
   if (!std::holds_alternative<ScaleOp>(step.op)) return "scales maps of pixels only";
   if (step.input != ElementType::u8) return "takes pixels, not float32";
   const Shape& x = step.inputs[0];
-  const auto most = static_cast<int64_t>(kMostSharedBytes / (kMaps * sizeof(double)));
-  if (std::max(x[2], x[3]) > most || shared_bytes(step) > kMostSharedBytes) {
-    return "takes maps of 6144 pixels at most, a border of one included";
-  }
+  if (std::max(x[2], x[3]) > kMostPixels || map_pixels(step) > kMostPixels) return "takes maps of 6144 pixels at most";
   if (step.output[2] > kMostSide) return "scales to a side of 4096 at most";
-  if (ceil_div(x[0] * x[1], kMaps) >= int64_t{1} << 31) return "takes at most 2^32 maps";
+  if (ceil_div(x[0] * x[1], kMaps) >= int64_t{1} << 31) return "takes at most 2^33 maps";
   return std::nullopt;
 }
 
-/// Of `prepared`: weights of the rows, those of the columns, where the rows begin, where the columns do.
+/// Of `prepared`: what ScaleTables points to.
 size_t prepared_bytes(const OpStep& step) {
-  return 2 * static_cast<size_t>(step.output[2]) * (sizeof(Weights) + sizeof(int));
+  const int64_t side = step.output[2];
+  return static_cast<size_t>(side) * (2 * sizeof(ExactTap) + sizeof(Tap)) +
+         static_cast<size_t>(round_up(side, kColumns)) * sizeof(Tap);
+}
+
+ScaleTables tables_at(const void* prepared, int64_t side) {
+  const auto* exact = static_cast<const ExactTap*>(prepared);
+  const auto* taps = reinterpret_cast<const Tap*>(exact + 2 * side);
+  return {exact, exact + side, taps, taps + side};
 }
 
 void prepare(const OpArgs& args, Stream& stream) {
-  std::vector<Weights> weights;
-  std::vector<int> first;
-  for (const int64_t size : {args.step.inputs[0][2], args.step.inputs[0][3]}) {
-    const ResizeTaps taps(size, args.step.output[2]);
-    for (size_t i = 0; i < taps.first.size(); ++i) {
-      weights.push_back({taps.weight0[i], taps.weight1[i]});
-      first.push_back(static_cast<int>(taps.first[i]));
+  const int64_t side = args.step.output[2];
+  std::vector<ExactTap> exact;
+  std::vector<Tap> taps;
+  for (const auto& [size, scale] :
+       {std::pair{args.step.inputs[0][2], kRowScale}, std::pair{args.step.inputs[0][3], kColumnScale}}) {
+    const ResizeTaps of_host(size, side);
+    for (size_t i = 0; i < of_host.first.size(); ++i) {
+      const Inputs inputs = inputs_of(of_host, i, size);
+      exact.push_back({inputs.before, inputs.after, inputs.first});
+      taps.push_back(tap_of(inputs, scale));
     }
   }
-  const size_t weight_bytes = weights.size() * sizeof(Weights);
-  stream.upload(args.prepared, weights.data(), weight_bytes);
-  stream.upload(static_cast<char*>(args.prepared) + weight_bytes, first.data(), first.size() * sizeof(int));
+  taps.resize(static_cast<size_t>(side + round_up(side, kColumns)));
+  const size_t exact_bytes = exact.size() * sizeof(ExactTap);
+  stream.upload(args.prepared, exact.data(), exact_bytes);
+  stream.upload(static_cast<char*>(args.prepared) + exact_bytes, taps.data(), taps.size() * sizeof(Tap));
   stream.synchronize();  // the tables are gone with this call
 }
 
-void launch_scale(const OpArgs& args, Stream& stream) {
-  const Shape &x = args.step.inputs[0], &y = args.step.output;
-  ScaleShape shape{
-      .maps = x[0] * x[1], .h = static_cast<int>(x[2]), .w = static_cast<int>(x[3]), .side = static_cast<int>(y[2])};
-  shape.parts = static_cast<int>(ceil_div(shape.side, shape.maps < kFewMaps ? kFewRows : kRows));
-  shape.rows = static_cast<int>(ceil_div(shape.side, shape.parts));
-  const int64_t threads = std::min<int64_t>(round_up(int64_t{shape.parts} * shape.side, kWarp), kMostThreads);
-  const auto* weights = static_cast<const Weights*>(args.prepared);
-  const auto* first = reinterpret_cast<const int*>(weights + 2 * y[2]);
-  launch(scale_maps, {.grid = ceil_div(shape.maps, kMaps), .block = threads, .shared_bytes = shared_bytes(args.step)},
+/// Rows of a thread, of a band's. With whole periods of what rows of the map they need, threads side by side go on to
+/// the next together; of these, as many as leave the fewest threads of warps idle.
+int64_t choose_part_rows(int64_t h, int64_t side, int64_t band_rows, int64_t groups, int64_t most) {
+  constexpr int64_t kStart = 2;  // rows that a part's beginning takes as long as
+  const int64_t period = side / std::gcd(h, side);
+  int64_t best = most, least = 0;
+  for (int64_t rows = period; rows <= most; rows += period) {
+    const int64_t cost = ceil_div(groups * ceil_div(band_rows, rows), kWarp) * (rows + kStart);
+    if (least == 0 || cost < least) {
+      least = cost;
+      best = rows;
+    }
+  }
+  return best;
+}
+
+/// With Unit as scale_maps has it.
+template <class Unit>
+void launch_with(const OpArgs& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0];
+  const int64_t maps = x[0] * x[1], side = args.step.output[2], groups = ceil_div(side, kColumns);
+  const int64_t band_rows = std::clamp<int64_t>(kMostOutput / (kMaps * side), 1, side), band_bytes = band_rows * side;
+  const int64_t part_rows = choose_part_rows(x[2], side, band_rows, groups, maps < kFewMaps ? kFewRows : kRows);
+  const int64_t items = groups * ceil_div(band_rows, part_rows);
+  const int64_t threads = round_up(ceil_div(items, ceil_div(items, kMostThreads)), kWarp);
+  const int64_t most_listed = kMaps * band_bytes / kPixelsPerDoubt;
+  const int64_t list = (map_pixels(args.step) + 1) * int64_t{sizeof(uint32_t)};
+  const int64_t output = round_up(list + most_listed * int64_t{sizeof(uint32_t)}, kLine);
+  // From a map to the next as far as in memory, but for multiples of kLine.
+  const int64_t stride = band_bytes + (side * side - band_bytes) % kLine;
+  const ScaleShape shape{.maps = maps,
+                         .h = static_cast<int>(x[2]),
+                         .w = static_cast<int>(x[3]),
+                         .map_pixels = static_cast<int>(map_pixels(args.step)),
+                         .side = static_cast<int>(side),
+                         .band_rows = static_cast<int>(band_rows),
+                         .part_rows = static_cast<int>(part_rows),
+                         .groups = static_cast<int>(groups),
+                         .items = static_cast<int>(items),
+                         .stride = static_cast<int>(stride),
+                         .most_listed = static_cast<int>(most_listed),
+                         .list = static_cast<int>(list),
+                         .output = static_cast<int>(output)};
+  launch(scale_maps<Unit>,
+         {.grid = {ceil_div(maps, kMaps), ceil_div(side, band_rows)},
+          .block = threads,
+          .shared_bytes = static_cast<size_t>(output + kLine + kMaps * stride)},
          stream.native(), reinterpret_cast<const uint8_t*>(args.inputs[0]), reinterpret_cast<uint8_t*>(args.output),
-         Taps{weights, weights + y[2], first, first + y[2]}, shape);
+         tables_at(args.prepared, side), shape);
+}
+
+void launch_scale(const OpArgs& args, Stream& stream) {
+  const uint64_t aligned = reinterpret_cast<uintptr_t>(args.output) | static_cast<uint64_t>(args.step.output[2]);
+  (aligned % 4 == 0   ? launch_with<uint32_t>
+   : aligned % 2 == 0 ? launch_with<uint16_t>
+                      : launch_with<uint8_t>)(args, stream);
 }
 
 const RegisterOpKernel registered{{.name = "cuda.scale",
