@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -15,9 +16,11 @@
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/model/zoo.h"
+#include "convlab/plan/ends.h"
 #include "convlab/plan/engine.h"
 #include "convlab/plan/labels.h"
 #include "tests/errors.h"
+#include "tests/graph_builder.h"
 
 namespace convlab {
 namespace {
@@ -165,6 +168,71 @@ TEST(ArgMax, OfNanIsNan) {
     float places[5];
     std::memcpy(places, run_op(*device, step, x, sizeof places).data(), sizeof places);
     EXPECT_THAT(places, testing::ElementsAre(testing::IsNan(), testing::IsNan(), testing::IsNan(), 0, 1)) << name;
+  }
+}
+
+// As a softmax makes NaN of them, so that dropping it loses no wrong result.
+TEST(ArgMax, OfWhatASoftmaxMakesNanIsNan) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
+  const float scores[] = {1,         kInfinity, 2, -kInfinity, -kInfinity, -kInfinity, -kInfinity, -3, -2,
+                          kInfinity, kNan,      1, 3e38F,      -3e38F,     3e38F,      kInfinity,  1,  kInfinity};
+  const Shape shape{6, 3};
+  const Tensor x = Tensor::of<float>(shape, scores);
+  for (const std::string& name : devices()) {
+    const std::unique_ptr<Device> device = open_device(name, {.threads = 1});
+    const auto floats = [&](const OpStep& step, const Tensor& input, size_t count) {
+      const std::vector<uint8_t> bytes = run_op(*device, step, input, count * sizeof(float));
+      std::vector<float> values(count);
+      std::memcpy(values.data(), bytes.data(), bytes.size());
+      return values;
+    };
+    const std::vector<float> places = floats({.op = ArgMaxOp{.finite = true}, .inputs = {shape}, .output = {6}}, x, 6);
+    const auto nan = testing::IsNan();
+    EXPECT_THAT(places, testing::ElementsAre(nan, nan, 2, nan, 0, nan)) << name;
+    for (const bool log : {false, true}) {
+      const OpStep softmax{.op = SoftmaxOp{.axis = 1, .log = log}, .inputs = {shape}, .output = shape};
+      const Tensor distribution = Tensor::of<float>(shape, floats(softmax, x, 18));
+      const OpStep plain{.op = ArgMaxOp{}, .inputs = {shape}, .output = {6}};
+      const std::vector<float> expected = floats(plain, distribution, 6);
+      for (size_t i = 0; i < places.size(); ++i) EXPECT_EQ(std::isnan(places[i]), std::isnan(expected[i])) << name << i;
+    }
+  }
+}
+
+/// The operators of a network of one, once its output is labels.
+std::vector<std::string> labelled(const Op& op, const Shape& input) {
+  GraphBuilder builder(input);
+  builder.add(op, {builder.input()});
+  Graph graph = builder.take();
+  label_output(graph, input);
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) names.push_back(name_of(node.op));
+  EXPECT_EQ(std::get<ArgMaxOp>(graph.nodes.back().op).finite, names.size() == 1);
+  EXPECT_EQ(graph.nodes.back().inputs[0], names.size() == 1 ? graph.input : graph.nodes[0].output);
+  return names;
+}
+
+TEST(LabelOutput, DropsASoftmaxOfAllScoresOfAnImage) {
+  using testing::ElementsAre;
+  EXPECT_THAT(labelled(SoftmaxOp{.axis = 1}, {4, 10}), ElementsAre("ArgMax"));
+  EXPECT_THAT(labelled(SoftmaxOp{.axis = -1, .log = true}, {4, 10}), ElementsAre("ArgMax"));
+  EXPECT_THAT(labelled(SoftmaxOp{.axis = 1}, {4, 10, 1, 1}), ElementsAre("ArgMax"));
+  EXPECT_THAT(labelled(SoftmaxOp{.axis = 1, .flattened = true}, {4, 3, 2}), ElementsAre("ArgMax"));
+  // These change which score of an image is the largest.
+  EXPECT_THAT(labelled(SoftmaxOp{.axis = 1}, {4, 3, 2}), ElementsAre("Softmax", "ArgMax"));
+  EXPECT_THAT(labelled(SoftmaxOp{.axis = 2, .flattened = true}, {4, 3, 2}), ElementsAre("Softmax", "ArgMax"));
+  EXPECT_THAT(labelled(SoftmaxOp{.axis = 0}, {4, 10}), ElementsAre("Softmax", "ArgMax"));
+  EXPECT_THAT(labelled(SoftmaxOp{.axis = 0, .flattened = true}, {4, 10}), ElementsAre("Softmax", "ArgMax"));
+  EXPECT_THAT(labelled(ActivationOp{{ActivationKind::tanh}}, {4, 10}), ElementsAre("Tanh", "ArgMax"));
+}
+
+TEST(EngineEnds, OnlyScoresNeedTheSoftmax) {
+  const std::unique_ptr<Device> device = open_device("cpu", {.threads = 1});
+  for (const bool finds_labels : {false, true}) {
+    const Engine engine(load_model("fa19"), {2, 1, 70, 70}, *device, {.labels = finds_labels});
+    const bool has_softmax =
+        std::ranges::any_of(engine.plan().steps, [](const PlanStep& step) { return step.op_name() == "Softmax"; });
+    EXPECT_EQ(has_softmax, !finds_labels);
   }
 }
 

@@ -83,7 +83,9 @@ struct ScaleOp {
 };
 /// N ... gives N: the place of the largest of each image's numbers, as float32. The first of equals; NaN where one of
 /// the numbers is NaN.
-struct ArgMaxOp {};
+struct ArgMaxOp {
+  bool finite = false;  ///< NaN also where the largest is infinite, as all would be NaN that a softmax made of them
+};
 
 using Op = std::variant<ConvOp, PoolOp, GlobalAveragePoolOp, ActivationOp, BatchNormOp, GemmOp, MatMulOp, AddOp, MulOp,
                         ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp, SoftmaxOp, PadOp, RoundOp,

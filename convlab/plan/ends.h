@@ -10,7 +10,8 @@ namespace convlab {
 /// N C side side.
 void scale_input(Graph& graph, const Shape& input, int64_t side);
 
-/// Puts an ArgMaxOp after a network: its output is then a label an image.
-void label_output(Graph& graph);
+/// Puts an ArgMaxOp after a network that takes images of the shape `input`: its output is then a label an image. Drops
+/// the softmax that the network may end with.
+void label_output(Graph& graph, const Shape& input);
 
 }  // namespace convlab

@@ -60,7 +60,7 @@ void Engine::plan_batches(Graph graph, int64_t images) {
     foldings_ = fold_linear(graph_, network_input(), threads);
   }
   if (network_input() != input_) scale_input(graph_, input_, options_.scale_to);
-  if (options_.labels) label_output(graph_);
+  if (options_.labels) label_output(graph_, input_);
   if (why_not_split_) {
     batch_ = fixed_batch_ ? modelled[0] : images;
     if (options_.batch > 0 && options_.batch != batch_) {

@@ -1,4 +1,5 @@
-// cpu.arg_max: the place of each image's largest number, the first of equals, NaN where one is NaN.
+// cpu.arg_max: the place of each image's largest number, the first of equals, NaN where one is NaN or, if asked for, where
+// the largest is infinite.
 // Threads: a few images are a piece of work.
 // Refuses more numbers an image than float32 can count.
 // Limited by reading its input.
@@ -24,12 +25,14 @@ Refusal refuses(const OpStep& step) {
 void launch(const OpArgs& args, Stream& stream) {
   constexpr int64_t kImagesPerPiece = 256;
   const int64_t images = args.step.output[0], numbers = element_count(args.step.inputs[0]) / images;
+  const bool finite = std::get<ArgMaxOp>(args.step.op).finite;
   stream.threads()->parallel_for(images, kImagesPerPiece, [&](int64_t begin, int64_t end, int) {
     for (int64_t image = begin; image < end; ++image) {
       const float* first = args.inputs[0] + image * numbers;
       const bool nan = std::any_of(first, first + numbers, [](float each) { return std::isnan(each); });
-      args.output[image] = nan ? std::numeric_limits<float>::quiet_NaN()
-                               : static_cast<float>(std::max_element(first, first + numbers) - first);
+      const float* largest = std::max_element(first, first + numbers);
+      args.output[image] = nan || (finite && std::isinf(*largest)) ? std::numeric_limits<float>::quiet_NaN()
+                                                                   : static_cast<float>(largest - first);
     }
   });
 }

@@ -15,7 +15,8 @@ constexpr int kThreads = 128;
 constexpr int64_t kMostBlocks = 65536;
 constexpr int64_t kMostNumbers = 1 << 24;  // beyond, float32 does not hold every place
 
-__global__ void __launch_bounds__(kThreads) find_largest(const float* x, float* y, int64_t images, int64_t numbers) {
+__global__ void __launch_bounds__(kThreads)
+    find_largest(const float* x, float* y, int64_t images, int64_t numbers, bool finite) {
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   for (int64_t image = first; image < images; image += static_cast<int64_t>(gridDim.x) * kThreads) {
     const float* from = x + image * numbers;
@@ -29,7 +30,8 @@ __global__ void __launch_bounds__(kThreads) find_largest(const float* x, float* 
         place = i;
       }
     }
-    y[image] = largest == largest ? static_cast<float>(place) : NAN;
+    const bool right = finite ? largest - largest == 0 : largest == largest;
+    y[image] = right ? static_cast<float>(place) : NAN;
   }
 }
 
@@ -42,7 +44,7 @@ Refusal refuses(const OpStep& step) {
 void launch_arg_max(const OpArgs& args, Stream& stream) {
   const int64_t images = args.step.output[0], numbers = element_count(args.step.inputs[0]) / images;
   launch(find_largest, {.grid = dim3(std::min(ceil_div(images, kThreads), kMostBlocks)), .block = kThreads},
-         stream.native(), args.inputs[0], args.output, images, numbers);
+         stream.native(), args.inputs[0], args.output, images, numbers, std::get<ArgMaxOp>(args.step.op).finite);
 }
 
 const RegisterOpKernel registered{
