@@ -12,10 +12,8 @@ and said to be.
     python3 bench/peers.py --images 1 --batch 1 --repeat 300          # one image
     python3 bench/peers.py --maths fp32 bf16x2 bf16                   # convlab in these arithmetics, for CPUs with AMX
     python3 bench/peers.py --peer-math bf16 --maths bf16              # and the peers that can in bf16, too
-    python3 bench/peers.py --table results/cpu/peers.json             # the table of a saved measurement, as Markdown
-    python3 bench/peers.py --readme [--check]                         # README.md's tables, from all of results/cpu
 
-Needs what bench/requirements.txt lists, best in a virtual environment of its own.
+bench/peer_tables.py writes README.md's tables of what is saved in results/cpu. Needs what bench/requirements.txt lists, best in a virtual environment of its own.
 """
 
 from __future__ import annotations
@@ -37,6 +35,7 @@ from pathlib import Path
 import numpy as np
 
 from peer_sessions import PEERS
+from peer_tables import table
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "models"))
@@ -46,8 +45,6 @@ MODELS = ["fa17-high", "fa17-low", "sp18", "fa18", "sp19", "sp19-library", "fa19
 # Share of labels that rounding may turn, where two classes (nearly) tie.
 TIES = {"fp32": 0.0005, "bf16x2": 0.0005, "bf16": 0.01}
 TRIED_IMAGES = 2000  # on which settings and batches are compared
-RECORDS = ROOT / "results" / "cpu"
-BEGIN, END = "<!-- peers: bench/peers.py writes from here -->", "<!-- peers: to here -->"
 
 
 def variants(maths: list[str]) -> dict[str, str]:
@@ -58,10 +55,6 @@ def variants(maths: list[str]) -> dict[str, str]:
         found[name] = f"--math {math}"
         found[f"{name} folded"] = f"--math {math} --plan folded"
     return found
-
-
-def is_ours(row: dict) -> bool:
-    return "arguments" in row
 
 
 def serve(pipe, peer: str, model: str, images: np.ndarray, threads: int, math: str) -> None:
@@ -196,40 +189,6 @@ def machine() -> dict[str, object]:
             "python": platform.python_version(), "when": datetime.now(timezone.utc).isoformat(timespec="seconds")}  # fmt: skip
 
 
-def table(saved: dict) -> str:
-    """Markdown: a line a network, in milliseconds; of convlab also how many times as fast it is as the fastest peer."""
-    names = [row["name"] for row in saved["results"][0]["rows"]]
-    lines = ["| network | images | " + " | ".join(f"{name}, ms" for name in names) + " |", "|---" * (len(names) + 2) + "|"]
-    for result in saved["results"]:
-        fastest = min(row["median_s"] for row in result["rows"] if not is_ours(row))
-        cells = [milliseconds(row["median_s"]) + (f" ({fastest / row['median_s']:.2f}x)" if is_ours(row) else "")
-                 for row in result["rows"]]  # fmt: skip
-        lines.append(f"| {result['model']} | {result['images']} | {' | '.join(cells)} |")
-    host = saved["machine"]
-    versions = [f"{row['name']} {row['version']}" for row in saved["results"][0]["rows"] if "version" in row]
-    return "\n".join([*lines, "", f"{host['processor']}{', AMX' if host['amx'] else ''}, {saved['results'][0]['threads']} threads, load "
-                      f"{host['load_before']:.1f} before, {host['when'][:10]}; {', '.join(versions)}; peers in {saved['peer_math']}"])  # fmt: skip
-
-
-def milliseconds(seconds: float) -> str:
-    return f"{1e3 * seconds:.{0 if seconds >= 0.1 else 1 if seconds >= 0.01 else 3}f}"
-
-
-def write_readme(check: bool) -> int:
-    """README.md's tables of all saved measurements; 1 if `check` and they are not there."""
-    tables = [table(json.loads(path.read_text())) for path in sorted(RECORDS.glob("*.json"))]
-    readme = ROOT / "README.md"
-    text = readme.read_text()
-    before, rest = text.split(BEGIN)
-    wanted = before + BEGIN + "\n\n" + "\n\n".join(tables) + "\n\n" + END + rest.split(END)[1]
-    if text == wanted:
-        return 0
-    print(f"README.md: {'is not what the Records give' if check else 'written'}")
-    if not check:
-        readme.write_text(wanted)
-    return int(check)
-
-
 def find_convlab() -> Path | None:
     found = [path for path in ROOT.glob("build/**/convlab") if path.is_file() and os.access(path, os.X_OK)]
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
@@ -249,11 +208,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--repeat", type=int, default=3, help="passes a sample")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="print the table of a saved measurement, and no more")
-    parser.add_argument("--readme", action="store_true", help="write README.md's tables, and no more")
-    parser.add_argument("--check", action="store_true", help="with --readme: exit status 1 where they would change")
     args = parser.parse_args()
-    if args.table is None and not args.readme and (args.convlab is None or not args.convlab.is_file()):
+    if args.convlab is None or not args.convlab.is_file():
         parser.error("no convlab binary; build it (./run.sh) or name it with --convlab")
     if min(args.images, args.threads, args.rounds, args.repeat, *args.batch) < 1:
         parser.error("--images, --threads, --batch, --rounds and --repeat must be 1 or more")
@@ -262,11 +218,6 @@ def arguments() -> argparse.Namespace:
 
 def main() -> int:
     args = arguments()
-    if args.table:
-        print(table(json.loads(args.table.read_text())))
-        return 0
-    if args.readme:
-        return write_readme(args.check)
     host = machine()
     if host["load_before"] > 0.5:
         print(f"note: the machine is busy (load {host['load_before']:.1f}); the times will say so", file=sys.stderr)

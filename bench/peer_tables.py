@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""The tables of what bench/peers.py saved, as Markdown; README.md has those of all of results/cpu.
+
+    python3 bench/peer_tables.py                      # writes README.md's
+    python3 bench/peer_tables.py --check              # exit status 1 where they would change
+    python3 bench/peer_tables.py --show FILE.json     # prints one
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORDS = ROOT / "results" / "cpu"
+BEGIN, END = "<!-- peers: bench/peer_tables.py writes from here -->", "<!-- peers: to here -->"
+
+
+def is_ours(row: dict) -> bool:
+    return "arguments" in row
+
+
+def table(saved: dict) -> str:
+    """Markdown: a line a network, in milliseconds; of convlab also how many times as fast it is as the fastest peer."""
+    names = [row["name"] for row in saved["results"][0]["rows"]]
+    lines = ["| network | images | " + " | ".join(f"{name}, ms" for name in names) + " |", "|---" * (len(names) + 2) + "|"]
+    for result in saved["results"]:
+        fastest = min(row["median_s"] for row in result["rows"] if not is_ours(row))
+        cells = [milliseconds(row["median_s"]) + (f" ({fastest / row['median_s']:.2f}x)" if is_ours(row) else "")
+                 for row in result["rows"]]  # fmt: skip
+        lines.append(f"| {result['model']} | {result['images']} | {' | '.join(cells)} |")
+    host = saved["machine"]
+    versions = [f"{row['name']} {row['version']}" for row in saved["results"][0]["rows"] if "version" in row]
+    return "\n".join([*lines, "", f"{host['processor']}{', AMX' if host['amx'] else ''}, {saved['results'][0]['threads']} threads, load "
+                      f"{host['load_before']:.1f} before, {host['when'][:10]}; {', '.join(versions)}; peers in {saved['peer_math']}"])  # fmt: skip
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.{0 if seconds >= 0.1 else 1 if seconds >= 0.01 else 3}f}"
+
+
+def write_readme(check: bool) -> int:
+    """README.md's tables of all saved measurements; 1 if `check` and they are not there."""
+    tables = [table(json.loads(path.read_text())) for path in sorted(RECORDS.glob("*.json"))]
+    readme = ROOT / "README.md"
+    text = readme.read_text()
+    before, rest = text.split(BEGIN)
+    wanted = before + BEGIN + "\n\n" + "\n\n".join(tables) + "\n\n" + END + rest.split(END)[1]
+    if text == wanted:
+        return 0
+    print(f"README.md: {'is not what the Records give' if check else 'written'}")
+    if not check:
+        readme.write_text(wanted)
+    return int(check)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where README.md would change")
+    parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of a saved measurement, and no more")
+    args = parser.parse_args()
+    if args.show:
+        print(table(json.loads(args.show.read_text())))
+        return 0
+    return write_readme(args.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
