@@ -168,8 +168,9 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   return classifier;
 }
 
-std::vector<int> Classifier::found(std::span<const float> output) const {
-  return finds_labels ? labels_of_places(output) : labels_of(output, static_cast<int64_t>(output.size()) / count());
+void Classifier::find_labels(std::span<const float> output, std::vector<int>& labels) const {
+  if (finds_labels) return labels_of_places(output, labels);
+  labels = labels_of(output, static_cast<int64_t>(output.size()) / count());
 }
 
 double accuracy_of(const std::vector<int>& found, const Classifier& classifier) {
@@ -205,7 +206,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
 
   std::vector<double> network_seconds, device_network_seconds;
   std::vector<std::vector<double>> step_seconds(steps);
-  std::vector<int> labels;
+  std::vector<int> labels(static_cast<size_t>(count));
   for (int64_t pass = 0; pass < repeat; ++pass) {
     std::vector<double> sums(steps, 0.0);
     // Seconds of a pass, without those for scaling.
@@ -235,7 +236,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
     }
     const double passed = run(on_host);
     const Clock::time_point begin = Clock::now();
-    labels = classifier.found(output);
+    classifier.find_labels(output, labels);
     network_seconds.push_back(passed + seconds_since(begin));
     for (size_t i = 0; i < steps; ++i) step_seconds[i].push_back(sums[i]);
   }

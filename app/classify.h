@@ -51,8 +51,8 @@ struct Classifier {
 
   const DeviceCaps& caps() const { return devices.front()->caps(); }
 
-  /// The classes that the engines' output stands for. Error(wrong_result) where the network computes NaN.
-  std::vector<int> found(std::span<const float> output) const;
+  /// The classes that the engines' output stands for, to `labels` of count(). Error(wrong_result) where the network computes NaN.
+  void find_labels(std::span<const float> output, std::vector<int>& labels) const;
 };
 
 /// Loads model and data, plans and packs weights. All that can be wrong with the input is found here. `observer` may be

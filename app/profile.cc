@@ -43,11 +43,13 @@ class Program {
  public:
   Program(const ProfileOptions& options, Recorder& recorder)
       : recorder_(recorder), classifier_(load_classifier(one_after_another(options.run.classify), &recorder)) {
+    std::vector<int> labels(static_cast<size_t>(classifier_->count()));
     output_.resize(static_cast<size_t>(element_count(engine().output_shape(classifier_->count()))));
     for (int64_t pass = 0; pass < options.run.repeat; ++pass) {
       run_network();
       const Observed part(&recorder_, {Stage::labels});
-      accuracy_ = accuracy_of(classifier_->found(output_), *classifier_);
+      classifier_->find_labels(output_, labels);
+      accuracy_ = accuracy_of(labels, *classifier_);
     }
   }
 

@@ -28,16 +28,15 @@ std::vector<int> labels_of(std::span<const float> scores, int64_t classes) {
   return labels;
 }
 
-std::vector<int> labels_of_places(std::span<const float> places) {
+void labels_of_places(std::span<const float> places, std::span<int> labels) {
   // All at once first: this is part of a network's time on a GPU, and a branch for each would take longer than a layer.
-  std::vector<int> labels(places.size());
   bool right = true;
   for (size_t image = 0; image < places.size(); ++image) {
     const bool known = places[image] >= 0;
     labels[image] = known ? static_cast<int>(places[image]) : 0;
     right &= known;
   }
-  if (right) return labels;
+  if (right) return;
   const auto broken = std::ranges::find_if(places, [](float place) { return !(place >= 0); });
   throw wrong_result("the network computes NaN for a class of image {} (counted from 0)", broken - places.begin());
 }

@@ -10,7 +10,8 @@ namespace convlab {
 /// Error(wrong_result) that names the image where one is NaN: a network that computes NaN has no answer.
 std::vector<int> labels_of(std::span<const float> scores, int64_t classes);
 
-/// The same of what ArgMaxOp has made of the scores: a class an image, or NaN.
-std::vector<int> labels_of_places(std::span<const float> places);
+/// The same of what ArgMaxOp has made of the scores: a class an image, or NaN. To `labels`, as many as there are places:
+/// fresh memory for 100000 of them would take longer than finding them.
+void labels_of_places(std::span<const float> places, std::span<int> labels);
 
 }  // namespace convlab
