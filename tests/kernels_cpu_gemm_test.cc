@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "convlab/base/bf16.h"
 #include "convlab/base/half.h"
 #include "convlab/base/rng.h"
 #include "convlab/kernels/cpu_gemm.h"
@@ -101,11 +102,11 @@ TEST_P(CpuGemm, Float16NumbersArePackedAsSuchAndGiveTheSameBits) {
       EXPECT_EQ(product(m, n, k, a, b, threads, {.small = true}), product(m, n, k, a, b, threads)) << m << " " << n;
     }
     std::vector<float> packed(static_cast<size_t>(packed_b_count(k, n)));
-    EXPECT_EQ(pack_b_small(b.data(), k, n, false, 1, packed.data(), threads).halves, converts);
-    EXPECT_EQ(pack_b_small(b.data(), k, n, false, 0x1p-12f, packed.data(), threads).halves, false);
+    EXPECT_EQ(pack_b_small(b.data(), k, n, false, 1, packed.data(), threads).as == PackedAs::f16, converts);
+    EXPECT_EQ(pack_b_small(b.data(), k, n, false, 0x1p-12f, packed.data(), threads).as, PackedAs::f32);
     for (const float other : {0.1f, 65519.0f, 0x1p-25f, NAN}) {
       b.front() = other;
-      EXPECT_FALSE(pack_b_small(b.data(), k, n, false, 1, packed.data(), threads).halves) << other;
+      EXPECT_EQ(pack_b_small(b.data(), k, n, false, 1, packed.data(), threads).as, PackedAs::f32) << other;
     }
   }
 }
@@ -138,11 +139,12 @@ std::vector<double> dense_by_definition(const OpStep& step, const std::vector<st
   return output;
 }
 
-void expect_dense_is_right(const OpStep& step, const char* what) {
+/// With weights as the kernel of such an arithmetic keeps them.
+void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
-  const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
-  ASSERT_EQ(kernel.name, "cpu.dense") << what;
+  const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu, math);
+  ASSERT_EQ(kernel.name, math == Math::bf16 ? "cpu.dense_bf16" : "cpu.dense") << what;
   std::vector<std::vector<float>> values;
   std::vector<const float*> inputs, constants;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -163,6 +165,9 @@ void expect_dense_is_right(const OpStep& step, const char* what) {
                  .prepared = prepared.data(),
                  .workspace = workspace.data()},
                 *stream);
+  if (math == Math::bf16) {
+    for (float& weight : values[1]) weight = from_bf16(to_bf16(weight));
+  }
   const std::vector<double> expected = dense_by_definition(step, values);
   for (size_t i = 0; i < output.size(); ++i) {
     ASSERT_TRUE(std::fabs(output[i] - expected[i]) <= 1e-5) << what << " [" << i << "] " << output[i];
@@ -171,22 +176,25 @@ void expect_dense_is_right(const OpStep& step, const char* what) {
 
 TEST_P(CpuGemm, DenseLayersAreRight) {
   const std::vector<bool> weights{false, true}, all{false, true, true};
-  expect_dense_is_right({.op = MatMulOp(), .inputs = {{5, 40}, {40, 33}}, .output = {5, 33}, .constant = weights},
-                        "MatMul");
-  expect_dense_is_right(
-      {.op = MatMulOp(), .inputs = {{2, 3, 4, 9}, {9, 5}}, .output = {2, 3, 4, 5}, .constant = weights}, "N-D MatMul");
-  expect_dense_is_right({.op = GemmOp{.transpose_b = true},
-                         .inputs = {{3, 700}, {10, 700}, {10}},
-                         .output = {3, 10},
-                         .activation = {ActivationKind::tanh},
-                         .constant = all},
-                        "Gemm with bias and tanh");
-  for (const Shape& addend : {Shape{}, Shape{1}, Shape{35}, Shape{1, 35}, Shape{20, 1}, Shape{20, 35}, Shape{1, 1}}) {
-    expect_dense_is_right({.op = GemmOp{.alpha = 0.5f, .beta = -2, .transpose_a = true, .transpose_b = true},
-                           .inputs = {{300, 20}, {35, 300}, addend},
-                           .output = {20, 35},
-                           .constant = {false, true, false}},
-                          to_text(addend).c_str());
+  for (const Math math : {Math::fp32, Math::bf16x2, Math::bf16}) {
+    expect_dense_is_right({.op = MatMulOp(), .inputs = {{5, 40}, {40, 33}}, .output = {5, 33}, .constant = weights},
+                          "MatMul", math);
+    expect_dense_is_right(
+        {.op = MatMulOp(), .inputs = {{2, 3, 4, 9}, {9, 5}}, .output = {2, 3, 4, 5}, .constant = weights}, "N-D MatMul",
+        math);
+    expect_dense_is_right({.op = GemmOp{.transpose_b = true},
+                           .inputs = {{3, 700}, {10, 700}, {10}},
+                           .output = {3, 10},
+                           .activation = {ActivationKind::tanh},
+                           .constant = all},
+                          "Gemm with bias and tanh", math);
+    for (const Shape& addend : {Shape{}, Shape{1}, Shape{35}, Shape{1, 35}, Shape{20, 1}, Shape{20, 35}, Shape{1, 1}}) {
+      expect_dense_is_right({.op = GemmOp{.alpha = 0.5f, .beta = -2, .transpose_a = true, .transpose_b = true},
+                             .inputs = {{300, 20}, {35, 300}, addend},
+                             .output = {20, 35},
+                             .constant = {false, true, false}},
+                            to_text(addend).c_str(), math);
+    }
   }
 }
 

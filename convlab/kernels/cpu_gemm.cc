@@ -1,9 +1,12 @@
 #include "convlab/kernels/cpu_gemm.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <numeric>
 #include <vector>
 
+#include "convlab/base/bf16.h"
 #include "convlab/base/checked.h"
 #include "convlab/base/half.h"
 #include "convlab/kernels/cpu_simd.h"
@@ -29,8 +32,10 @@ constexpr int kTileRows = 6;
 #endif
 constexpr int kTileVectors = 2;
 
-// Where A has one row, sums of so many columns are under way at a time that none waits for the one before it.
-constexpr int kRowVectors = std::min<int>(8, 2 * kGemmPanel / static_cast<int>(hn::MaxLanes(F())));
+// Where A has one row, sums of so many panels are under way at a time, if there are as many, that none waits for the
+// one before it.
+constexpr int kPanelVectors = kGemmPanel / static_cast<int>(hn::MaxLanes(F()));
+constexpr int kRowPanels = std::max(1, 12 / kPanelVectors);
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_SSE4
 constexpr bool kConvertsHalves = false;
@@ -38,9 +43,22 @@ constexpr bool kConvertsHalves = false;
 constexpr bool kConvertsHalves = true;
 #endif
 
-HWY_INLINE hn::Vec<F> load(const float* from) { return hn::Load(F(), from); }
-HWY_INLINE hn::Vec<F> load(const hwy::float16_t* from) {
-  return hn::PromoteTo(F(), hn::Load(hn::Rebind<hwy::float16_t, F>(), from));
+// Two neighbouring vectors of a row of B.
+HWY_INLINE void load(const float* from, hn::Vec<F>& first, hn::Vec<F>& second) {
+  first = hn::Load(F(), from);
+  second = hn::Load(F(), from + hn::Lanes(F()));
+}
+HWY_INLINE void load(const hwy::float16_t* from, hn::Vec<F>& first, hn::Vec<F>& second) {
+  const hn::Rebind<hwy::float16_t, F> d;
+  first = hn::PromoteTo(F(), hn::Load(d, from));
+  second = hn::PromoteTo(F(), hn::Load(d, from + hn::Lanes(F())));
+}
+/// Of bfloat16, the two by turns: an instruction each, where widening neighbours would take two.
+HWY_INLINE void load(const uint16_t* from, hn::Vec<F>& first, hn::Vec<F>& second) {
+  const hn::RebindToUnsigned<F> d;
+  const auto both = hn::Load(d, reinterpret_cast<const uint32_t*>(from));
+  first = hn::BitCast(F(), hn::ShiftLeft<16>(both));
+  second = hn::BitCast(F(), hn::And(both, hn::Set(d, 0xffff0000u)));
 }
 
 /// One register tile: kRows x (kVectors * lanes) of C = or += A * B, B's rows being kGemmPanel elements apart. Where it
@@ -48,29 +66,32 @@ HWY_INLINE hn::Vec<F> load(const hwy::float16_t* from) {
 template <int kRows, int kVectors, class B>
 void tile(int64_t depth, const float* HWY_RESTRICT a, int64_t lda, const B* HWY_RESTRICT b, int64_t panel_step,
           float* HWY_RESTRICT c, int64_t ldc, bool add) {
+  static_assert(kVectors % 2 == 0);
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<F> sum[kRows][kVectors];
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::Zero(d);
   }
   for (int64_t k = 0; k < depth; ++k) {
     hn::Vec<F> row[kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) row[v] = load(b + v * lanes / kGemmPanel * panel_step + v * lanes % kGemmPanel);
+#pragma GCC unroll 12
+    for (int v = 0; v < kVectors; v += 2) {
+      load(b + v * lanes / kGemmPanel * panel_step + v * lanes % kGemmPanel, row[v], row[v + 1]);
+    }
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
       const hn::Vec<F> ai = hn::Set(d, a[i * lda + k]);
-#pragma GCC unroll 8
+#pragma GCC unroll 12
       for (int v = 0; v < kVectors; ++v) sum[i][v] = hn::MulAdd(ai, row[v], sum[i][v]);
     }
     b += kGemmPanel;
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int v = 0; v < kVectors; ++v) {
       float* to = c + i * ldc + v * lanes;
       hn::StoreU(add ? hn::Add(hn::LoadU(d, to), sum[i][v]) : sum[i][v], d, to);
@@ -78,9 +99,11 @@ void tile(int64_t depth, const float* HWY_RESTRICT a, int64_t lda, const B* HWY_
   }
 }
 
-/// kTiles<B>[i]: the tile of i + 1 rows.
+/// kTiles<B>[i]: the tile of i + 1 rows. kRowTiles<B>[i]: the tile of one row, i + 1 panels wide.
 template <class B>
 constexpr auto kTiles = table_of<kTileRows>([](auto rows) { return &tile<rows, kTileVectors, B>; });
+template <class B>
+constexpr auto kRowTiles = table_of<kRowPanels>([](auto panels) { return &tile<1, panels * kPanelVectors, B>; });
 
 /// See gemm_block in the header. `ahead`: elements of A's rows that the caller will ask for next, right of these. They
 /// are fetched into the second cache little by little, or the first panel of the next block would wait for them all.
@@ -88,14 +111,17 @@ template <class B>
 void multiply_panels(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, const B* panels,
                      float* c, int64_t ldc, bool add, int64_t ahead) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
-  const int64_t tile_columns = kTileVectors * lanes, row_columns = kRowVectors * lanes;
+  const int64_t tile_columns = kTileVectors * lanes;
   const int64_t tiles = ceil_div(rows, kTileRows), panel_step = kGemmPanel * depth;
   HWY_ALIGN float part[kTileRows * kTileVectors * 16];
   const auto panel_at = [&](int64_t column) { return panels + column / kGemmPanel * panel_step + column % kGemmPanel; };
   int64_t column = 0;
   if (rows == 1) {
-    for (; column + row_columns <= columns; column += row_columns) {
-      tile<1, kRowVectors>(depth, a, lda, panel_at(column), panel_step, c + column, ldc, add);
+    for (int64_t left = columns / kGemmPanel; left > 0;) {
+      const int64_t count = ceil_div(left, ceil_div(left, kRowPanels));  // tiles of nearly equal width
+      kRowTiles<B>[static_cast<size_t>(count - 1)](depth, a, lda, panel_at(column), panel_step, c + column, ldc, add);
+      column += count * kGemmPanel;
+      left -= count;
     }
   }
   for (; column < columns; column += tile_columns) {
@@ -127,16 +153,23 @@ void multiply_panels(int64_t rows, int64_t columns, int64_t depth, const float* 
 
 void multiply_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, PackedB panels, float* c,
                     int64_t ldc, bool add, int64_t ahead) {
+  const auto multiply = [&](auto* numbers) {
+    multiply_panels(rows, columns, depth, a, lda, numbers, c, ldc, add, ahead);
+  };
   if constexpr (kConvertsHalves) {
-    if (panels.halves) {
-      return multiply_panels(rows, columns, depth, a, lda, static_cast<const hwy::float16_t*>(panels.data), c, ldc, add,
-                             ahead);
-    }
+    if (panels.as == PackedAs::f16) return multiply(static_cast<const hwy::float16_t*>(panels.data));
   }
-  multiply_panels(rows, columns, depth, a, lda, static_cast<const float*>(panels.data), c, ldc, add, ahead);
+  if (panels.as == PackedAs::bf16) return multiply(static_cast<const uint16_t*>(panels.data));
+  multiply(static_cast<const float*>(panels.data));
 }
 
 bool target_converts_halves() { return kConvertsHalves; }
+
+/// Where column j of two vectors stands that are kept by turns.
+int64_t place_by_turns(int64_t j) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  return j / (2 * lanes) * 2 * lanes + j % lanes * 2 + j / lanes % 2;
+}
 
 void finish_row(const GemmFinish& finish, const float* addend, float* c, int64_t columns) {
   const F d;
@@ -167,6 +200,7 @@ namespace {
 HWY_EXPORT(multiply_block);
 HWY_EXPORT(finish_row);
 HWY_EXPORT(target_converts_halves);
+HWY_EXPORT(place_by_turns);
 
 // Rows of A that one thread takes through all of B: 240 rows of a block are 240 KiB, which leaves room in an L2 cache.
 // With 36 rows B's way from the third cache was seen to cost 8 %, with 72 rows 2 %.
@@ -210,9 +244,10 @@ void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
   finish_rows_of_c(gemm, 0, gemm.m, 0, gemm.n);
 }
 
-/// Packs B, each of its elements as number(element).
+/// Packs B, each of its elements as number(element), column j of a panel at place[j].
 template <class T, class Number>
-void pack(const float* b, int64_t k, int64_t n, bool transposed, T* packed, ThreadPool& threads, Number number) {
+void pack(const float* b, int64_t k, int64_t n, bool transposed, T* packed, ThreadPool& threads, Number number,
+          const std::array<int64_t, kGemmPanel>& place) {
   const int64_t panels = ceil_div(n, kGemmPanel), blocks = ceil_div(k, kGemmDepth);
   threads.parallel_for(blocks * panels, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t item = begin; item < end; ++item) {
@@ -220,12 +255,19 @@ void pack(const float* b, int64_t k, int64_t n, bool transposed, T* packed, Thre
       const int64_t column = item % panels * kGemmPanel, columns = std::min(kGemmPanel, n - column);
       T* to = packed + first * panels * kGemmPanel + column * depth;
       for (int64_t row = first; row < first + depth; ++row, to += kGemmPanel) {
-        for (int64_t j = 0; j < columns; ++j)
-          to[j] = number(b[transposed ? (column + j) * k + row : row * n + column + j]);
-        std::fill(to + columns, to + kGemmPanel, T{});
+        std::fill_n(to, kGemmPanel, T{});
+        for (int64_t j = 0; j < columns; ++j) {
+          to[place[static_cast<size_t>(j)]] = number(b[transposed ? (column + j) * k + row : row * n + column + j]);
+        }
       }
     }
   });
+}
+
+std::array<int64_t, kGemmPanel> places_in_order() {
+  std::array<int64_t, kGemmPanel> place;
+  std::iota(place.begin(), place.end(), 0);
+  return place;
 }
 
 }  // namespace
@@ -233,22 +275,33 @@ void pack(const float* b, int64_t k, int64_t n, bool transposed, T* packed, Thre
 int64_t packed_b_count(int64_t k, int64_t n) { return checked_mul(k, round_up(n, kGemmPanel)); }
 
 PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads) {
-  pack(b, k, n, transposed, packed, threads, [scale](float value) { return scale * value; });
-  return {packed, false};
+  const auto scaled = [scale](float value) { return scale * value; };
+  pack(b, k, n, transposed, packed, threads, scaled, places_in_order());
+  return {packed, PackedAs::f32};
 }
 
 PackedB pack_b_small(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed,
                      ThreadPool& threads) {
   if (HWY_DYNAMIC_DISPATCH(target_converts_halves)()) {
     std::atomic<bool> exact = true;
-    pack(b, k, n, transposed, reinterpret_cast<uint16_t*>(packed), threads, [&](float value) {
+    const auto half_of = [&](float value) {
       const uint16_t half = float_to_half(scale * value);
       if (half_to_float(half) != scale * value) exact.store(false, std::memory_order_relaxed);
       return half;
-    });
-    if (exact) return {packed, true};
+    };
+    pack(b, k, n, transposed, reinterpret_cast<uint16_t*>(packed), threads, half_of, places_in_order());
+    if (exact) return {packed, PackedAs::f16};
   }
   return pack_b(b, k, n, transposed, scale, packed, threads);
+}
+
+PackedB pack_b_bf16(const float* b, int64_t k, int64_t n, bool transposed, float scale, uint16_t* packed,
+                    ThreadPool& threads) {
+  const auto rounded = [scale](float value) { return to_bf16(scale * value); };
+  std::array<int64_t, kGemmPanel> place = places_in_order();
+  std::ranges::transform(place, place.begin(), HWY_DYNAMIC_DISPATCH(place_by_turns));
+  pack(b, k, n, transposed, packed, threads, rounded, place);
+  return {packed, PackedAs::bf16};
 }
 
 void gemm_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, PackedB panels, float* c,

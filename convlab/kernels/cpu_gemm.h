@@ -23,14 +23,17 @@ inline constexpr int64_t kGemmDepth = 128;
 /// Floats of a packed k x n matrix B.
 int64_t packed_b_count(int64_t k, int64_t n);
 
+/// How a packed matrix keeps its numbers.
+enum class PackedAs { f32, f16, bf16 };
+
 /// B repacked, or its end from some element on.
 struct PackedB {
   const void* data = nullptr;  ///< aligned to 64 bytes
-  bool halves = false;         ///< float16, which every number in it is exactly; otherwise float
+  PackedAs as = PackedAs::f32;
 
   PackedB from(int64_t element) const {
-    const auto at = element * static_cast<int64_t>(halves ? sizeof(uint16_t) : sizeof(float));
-    return {static_cast<const char*>(data) + at, halves};
+    const auto at = element * static_cast<int64_t>(as == PackedAs::f32 ? sizeof(float) : sizeof(uint16_t));
+    return {static_cast<const char*>(data) + at, as};
   }
 };
 
@@ -42,6 +45,10 @@ PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scal
 /// from memory; so it comes in half the bytes, and the results are the same.
 PackedB pack_b_small(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed,
                      ThreadPool& threads);
+
+/// The same, each number as the nearest bfloat16, for results that need not be more precise.
+PackedB pack_b_bf16(const float* b, int64_t k, int64_t n, bool transposed, float scale, uint16_t* packed,
+                    ThreadPool& threads);
 
 /// C (rows x columns, ldc floats from row to row) = A * B, or C += A * B if `add`. A is rows x depth with lda floats
 /// from row to row; `panels` is one block of packed B, so depth is at most kGemmDepth. On the calling thread.

@@ -1,4 +1,5 @@
 // cpu.dense: alpha * A' * B' + beta * C, then an activation; B constant, packed once. See convlab/kernels/cpu_gemm.h.
+// cpu.dense_bf16: the same with the numbers of B as bfloat16, whose way through memory is what few images wait for.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm.h"
@@ -43,23 +44,25 @@ Refusal refuses(const OpStep& step) {
 
 /// What stands before the packed weights.
 struct alignas(64) Prepared {
-  bool halves;
+  PackedAs as;
 
-  float* weights() { return reinterpret_cast<float*>(this + 1); }
+  void* weights() { return this + 1; }
 };
 
+template <class Number>
 size_t prepared_bytes(const OpStep& step) {
   const Dense dense = dense_of(step);
   return static_cast<size_t>(
-      checked_add(checked_mul(packed_b_count(dense.k, dense.n), sizeof(float)), sizeof(Prepared)));
+      checked_add(checked_mul(packed_b_count(dense.k, dense.n), sizeof(Number)), sizeof(Prepared)));
 }
 
+template <auto kPack, class Number>
 void prepare(const OpArgs& args, Stream& stream) {
   const Dense dense = dense_of(args.step);
   auto* const prepared = static_cast<Prepared*>(args.prepared);
-  prepared->halves = pack_b_small(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha, prepared->weights(),
-                                  *stream.threads())
-                         .halves;
+  prepared->as = kPack(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha,
+                       static_cast<Number*>(prepared->weights()), *stream.threads())
+                     .as;
 }
 
 /// The transposed A, if it must be, and what gemm() wants.
@@ -77,7 +80,7 @@ void launch(const OpArgs& args, Stream& stream) {
                  .n = dense.n,
                  .k = dense.k,
                  .a = args.inputs[0],
-                 .b = {prepared->weights(), prepared->halves},
+                 .b = {prepared->weights(), prepared->as},
                  .c = args.output,
                  .backwards = args.turn % 2 != 0};
   auto* workspace = static_cast<float*>(args.workspace);
@@ -100,14 +103,26 @@ void launch(const OpArgs& args, Stream& stream) {
   gemm(gemm_args, workspace, *stream.threads());
 }
 
-const RegisterOpKernel registered{{
+const RegisterOpKernel dense{{
     .name = "cpu.dense",
     .device = DeviceKind::cpu,
     .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
+    .prepared_bytes = prepared_bytes<float>,
     .workspace_bytes = workspace_bytes,
-    .prepare = prepare,
+    .prepare = prepare<pack_b_small, float>,
     .launch = launch,
+}};
+
+const RegisterOpKernel dense_bf16{{
+    .name = "cpu.dense_bf16",
+    .device = DeviceKind::cpu,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes<uint16_t>,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare<pack_b_bf16, uint16_t>,
+    .launch = launch,
+    .math = Math::bf16,
+    .rank = 1,
 }};
 
 }  // namespace
