@@ -146,6 +146,34 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
   }
 }
 
+TEST_P(CpuPairs, TanhIsTheNearestNumberOrAlmost) {
+  const OpKernel& dense = kernel();
+  std::vector<float> x;
+  for (uint16_t bits = to_bf16(0x1p-60f); bits < to_bf16(INFINITY); ++bits) {
+    x.push_back(from_bf16(bits));
+    x.push_back(-x.back());
+  }
+  const auto count = static_cast<int64_t>(x.size());
+  const OpStep step{.op = GemmOp{.transpose_b = true},
+                    .inputs = {{count, 1}, {1, 1}, {1}},
+                    .output = {count, 1},
+                    .activation = {ActivationKind::tanh},
+                    .constant = {false, true, true},
+                    .input_layout = dense.layout,
+                    .output_layout = dense.layout,
+                    .written = {count, 1}};
+  if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
+  const std::vector<float> got = run(dense, step, x, {1}, {0}, 1);
+  // Rounding to bfloat16 is half a unit; TanhTable adds at most a quarter, or, beyond its limit, a little more.
+  const double most = dense.math == Math::bf16 ? 0.8 * 0x1p-8 : 0x1p-16;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double expected = std::tanh(static_cast<double>(x[i]));
+    int exponent = 0;
+    std::frexp(expected, &exponent);
+    ASSERT_LE(std::abs(got[i] - expected), std::ldexp(most, exponent)) << x[i];
+  }
+}
+
 TEST_P(CpuPairs, ANanStaysInItsImage) {
   const OpKernel& dense = kernel();
   const OpStep step{.op = GemmOp{.transpose_b = true},
@@ -183,6 +211,42 @@ TEST_P(CpuPairs, RefusesInWords) {
   EXPECT_NE(refusal([](OpStep& s) { s.input_layout = Layout::plain; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.written = {20}; }), "");
   EXPECT_EQ(find_op_kernel(step, DeviceKind::cpu), nullptr) << "fp32 is asked for";
+}
+
+TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
+  const auto device = open_device("cpu", {.threads = 2});
+  const auto stream = device->make_stream();
+  for (const char* name : {"cpu.pairs_bf16", "cpu.pairs_bf16x2", "cpu.avx512_bf16", "cpu.amx_bf16", "cpu.amx_bf16x2"}) {
+    const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
+    const ConvStep step{.problem = parse_problem("n16_c1h9w9_k4r3s3"),
+                        .epilogue = {.pool = Pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2},
+                                     .activation = {ActivationKind::tanh}},
+                        .input = ElementType::u8,
+                        .output_layout = kernel.layout};
+    if (kernel.refuses(step, device->caps())) continue;  // absent, as told elsewhere
+    const Buffer x = device->allocate(static_cast<size_t>(step.problem.input_count())),
+                 w = device->allocate(4 * 9 * sizeof(float)), prepared = device->allocate(kernel.prepared_bytes(step)),
+                 workspace = device->allocate(kernel.workspace_bytes(step, device->caps()));
+    const auto count = static_cast<size_t>(element_count(step.output_shape(), kernel.layout));
+    const Buffer y = device->allocate(count * sizeof(uint16_t));
+    std::fill_n(static_cast<uint8_t*>(x.data()), step.problem.input_count(), uint8_t{200});
+    auto* const weights = static_cast<float*>(w.data());
+    std::fill_n(weights, 36, 0.01f);
+    weights[9 + 4] = NAN;
+    const ConvArgs args{.step = step,
+                        .x = x.data(),
+                        .w = weights,
+                        .y = static_cast<float*>(y.data()),
+                        .prepared = prepared.data(),
+                        .workspace = workspace.data()};
+    kernel.prepare(args, *stream);
+    kernel.launch(args, *stream);
+    const std::vector<float> got =
+        from_lane_pairs({static_cast<const uint16_t*>(y.data()), count}, step.output_shape(), kernel.layout);
+    for (size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(std::isnan(got[i]), i / 9 % 4 == 1) << name << " " << i;
+    }
+  }
 }
 
 TEST(CpuUnits, AbsentOnesSaySoAndVectorsAreEverywhere) {

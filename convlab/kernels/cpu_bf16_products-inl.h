@@ -27,8 +27,6 @@ struct Operands {
   const int64_t* offsets;
   int64_t term_tiles;
   int64_t low_at;
-  const std::byte* ahead = nullptr;  ///< fetched into the second cache meanwhile, `ahead_lines` for each tile of terms
-  int64_t ahead_lines = 0;
 };
 
 template <int kM, class Tiles>
@@ -61,10 +59,12 @@ HWY_INLINE void for_sums(float* c, int64_t n_step, int64_t m_step, Each each) {
 }
 
 /// c = (or, with kAdd, +=) all products: of tile A m and tile B n at c + n * n_step + m * m_step. kHeld: the only tiles A
-/// are loaded already.
-template <class Tiles, int kProducts, int kM, int kN, bool kAdd, bool kHeld = false>
+/// are loaded already. meanwhile() is called between any few tiles, to compute something else: tiles take long from
+/// instruction to result, and vectors can be computed beside them, but a processor does not look far enough ahead to
+/// find more than what comes next.
+template <class Tiles, int kProducts, int kM, int kN, bool kAdd, bool kHeld = false, class Meanwhile>
 HWY_INLINE void sum_products(Tiles& tiles, const Operands& job, const std::byte* const (&x)[kN], float* c,
-                             int64_t n_step, int64_t m_step) {
+                             int64_t n_step, int64_t m_step, Meanwhile meanwhile) {
   for_sums<kM, kN>(c, n_step, m_step, [&](auto tile, const float* from) {
     if constexpr (kAdd) {
       tiles.template load<tile>(from);
@@ -72,9 +72,9 @@ HWY_INLINE void sum_products(Tiles& tiles, const Operands& job, const std::byte*
       tiles.template zero<tile>();
     }
   });
-  const std::byte *w = job.w, *ahead = job.ahead;
-  for (int64_t k = 0; k < job.term_tiles; ++k) {
-    for (int64_t i = 0; i < job.ahead_lines; ++i, ahead += kPairBytes) __builtin_prefetch(ahead, 0, 2);
+  const std::byte* w = job.w;
+  const int64_t term_tiles = kHeld ? 1 : job.term_tiles;
+  for (int64_t k = 0; k < term_tiles; ++k) {
     const int64_t at = job.offsets[k];
     load_pixels(tiles, x, at);
     if constexpr (!kHeld) load_weights<kM>(tiles, w);
@@ -89,8 +89,12 @@ HWY_INLINE void sum_products(Tiles& tiles, const Operands& job, const std::byte*
       load_pixels(tiles, x, at + job.low_at);
       multiply<kM, kN>(tiles);
     }
+    meanwhile();
   }
-  for_sums<kM, kN>(c, n_step, m_step, [&](auto tile, float* to) { tiles.template store<tile>(to); });
+  for_sums<kM, kN>(c, n_step, m_step, [&](auto tile, float* to) {
+    tiles.template store<tile>(to);
+    meanwhile();
+  });
 }
 
 }  // namespace convlab::HWY_NAMESPACE

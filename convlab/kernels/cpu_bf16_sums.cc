@@ -44,17 +44,6 @@ void convolve_on(Bf16Unit unit, const PairConvolution& job) { compute_on(unit, j
 
 void multiply_on(Bf16Unit unit, const PairDense& job) { compute_on(unit, job); }
 
-void spread_all_pairs(const std::byte* from, int64_t count, std::byte* to, int64_t step) {
-  const Bits bits;
-  const int64_t bytes = static_cast<int64_t>(hn::Lanes(bits)) * 4;
-  for (int64_t j = 0; j < count; ++j, from += kPairBytes, to += step) {
-    for (int64_t part = 0; part < kPairBytes; part += bytes) {
-      const auto some = hn::Load(bits, reinterpret_cast<const uint32_t*>(from + part));
-      hn::Store(some, bits, reinterpret_cast<uint32_t*>(to + part));
-    }
-  }
-}
-
 void pack_all_pairs(const float* even, const float* odd, int64_t count, int64_t float_step, std::byte* high,
                     std::byte* low, int64_t step) {
   const Floats d;
@@ -78,6 +67,30 @@ void pack_all_pairs(const float* even, const float* odd, int64_t count, int64_t 
   }
 }
 
+template <bool kHasOdd>
+HWY_INLINE void pack_bytes(const uint8_t* even, const uint8_t* odd, int64_t count, int64_t byte_step, std::byte* to,
+                           int64_t step) {
+  const Floats d;
+  const hn::Rebind<uint8_t, Floats> bytes;
+  const hn::Rebind<int32_t, Floats> integers;
+  const auto load = [&](const uint8_t* from) HWY_ATTR {
+    return hn::BitCast(Bits(), hn::ConvertTo(d, hn::PromoteTo(integers, hn::Load(bytes, from))));
+  };
+  for (int64_t j = 0; j < count; ++j) {
+    for (int64_t part = 0; part < kRowFloats; part += static_cast<int64_t>(hn::Lanes(d))) {
+      auto pairs = hn::ShiftRight<16>(load(even + j * byte_step + part));
+      if constexpr (kHasOdd) pairs = hn::Or(pairs, load(odd + j * byte_step + part));
+      hn::Store(pairs, Bits(), reinterpret_cast<uint32_t*>(to + j * step + part * 4));
+    }
+  }
+}
+
+void pack_all_bytes(const uint8_t* even, const uint8_t* odd, int64_t count, int64_t byte_step, std::byte* to,
+                    int64_t step) {
+  if (odd != nullptr) return pack_bytes<true>(even, odd, count, byte_step, to, step);
+  pack_bytes<false>(even, odd, count, byte_step, to, step);
+}
+
 }  // namespace convlab::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -87,8 +100,8 @@ namespace {
 
 HWY_EXPORT(convolve_on);
 HWY_EXPORT(multiply_on);
-HWY_EXPORT(spread_all_pairs);
 HWY_EXPORT(pack_all_pairs);
+HWY_EXPORT(pack_all_bytes);
 
 }  // namespace
 
@@ -103,13 +116,14 @@ void convolve_pairs(Bf16Unit unit, const PairConvolution& job) { HWY_DYNAMIC_DIS
 
 void multiply_pairs(Bf16Unit unit, const PairDense& job) { HWY_DYNAMIC_DISPATCH(multiply_on)(unit, job); }
 
-void spread_pairs(const std::byte* from, int64_t count, std::byte* to, int64_t step) {
-  HWY_DYNAMIC_DISPATCH(spread_all_pairs)(from, count, to, step);
-}
-
 void pack_pairs(const float* even, const float* odd, int64_t count, int64_t float_step, std::byte* high, std::byte* low,
                 int64_t step) {
   HWY_DYNAMIC_DISPATCH(pack_all_pairs)(even, odd, count, float_step, high, low, step);
+}
+
+void pack_pairs(const uint8_t* even, const uint8_t* odd, int64_t count, int64_t byte_step, std::byte* to,
+                int64_t step) {
+  HWY_DYNAMIC_DISPATCH(pack_all_bytes)(even, odd, count, byte_step, to, step);
 }
 
 }  // namespace convlab

@@ -77,6 +77,7 @@ struct PairConvolution {
   int64_t places = 0;
   bool phases = false;  ///< a map has two rows, for the output at a place's pair of pixels and the one right of it
   bool pooled = false;  ///< an output is the largest (NaN wins) of 4 places or, with phases, of two with two rows each
+  bool finite = false;  ///< no sum can be NaN or infinite, with the bias or without
   int64_t outputs = 0;  ///< places, a quarter or half of them pooled, or twice as many, but perhaps one, with phases
   PairsEnd end;
 };
@@ -97,12 +98,12 @@ struct PairDense {
 
 void multiply_pairs(Bf16Unit unit, const PairDense& job);
 
-/// Copies pairs: number j of `from` to to + j * step.
-void spread_pairs(const std::byte* from, int64_t count, std::byte* to, int64_t step);
-
 /// Pairs from pixels in lanes: pair j of `high`, at j * step bytes, is even[j * float_step + i] and odd[the same],
 /// i < 16, as the nearest bfloat16; what they lack becomes pair j of `low`, if it is given. odd may be null: zeros.
 void pack_pairs(const float* even, const float* odd, int64_t count, int64_t float_step, std::byte* high, std::byte* low,
                 int64_t step);
+
+/// The same from pixels that are bytes, which bfloat16 holds exactly.
+void pack_pairs(const uint8_t* even, const uint8_t* odd, int64_t count, int64_t byte_step, std::byte* to, int64_t step);
 
 }  // namespace convlab

@@ -19,9 +19,10 @@ using F = hn::CappedTag<float, kImageLanes>;
 
 #if HWY_TARGET != HWY_SCALAR  // which has no vectors of several elements
 
+constexpr size_t kSide = kImageLanes;
+
 /// 16 pixels of 16 images. Four times, each row is interleaved with the one half the rows further: a transposition.
-void bytes_to_lanes(const uint8_t* const* images, int64_t at, float* to) {
-  constexpr size_t kSide = kImageLanes;
+void transpose_bytes(const uint8_t* const* images, int64_t at, uint8_t* to) {
   const hn::FixedTag<uint8_t, kSide> bytes;
   hn::Vec<decltype(bytes)> rows[kSide], next[kSide];
 #pragma GCC unroll 16
@@ -36,9 +37,13 @@ void bytes_to_lanes(const uint8_t* const* images, int64_t at, float* to) {
 #pragma GCC unroll 16
     for (size_t i = 0; i < kSide; ++i) rows[i] = next[i];
   }
-  HWY_ALIGN uint8_t transposed[kSide * kSide];
 #pragma GCC unroll 16
-  for (size_t i = 0; i < kSide; ++i) hn::Store(rows[i], bytes, transposed + i * kSide);
+  for (size_t i = 0; i < kSide; ++i) hn::StoreU(rows[i], bytes, to + i * kSide);
+}
+
+void transpose_bytes(const uint8_t* const* images, int64_t at, float* to) {
+  HWY_ALIGN uint8_t transposed[kSide * kSide];
+  transpose_bytes(images, at, transposed);
   const F d;
   const hn::Rebind<uint8_t, F> part;
   const hn::Rebind<int32_t, F> integers;
@@ -61,19 +66,23 @@ HWY_INLINE void transpose_4x4(hn::Vec<Four> (&rows)[4]) {
 
 #endif
 
-void bytes_to_pixels(const uint8_t* const* images, int64_t count, float* to) {
+template <class To>
+HWY_INLINE void bytes_to_pixels(const uint8_t* const* images, int64_t count, To* to) {
   int64_t j = 0;
 #if HWY_TARGET != HWY_SCALAR
   // The last 16 pixels may be partly done already; they are done again.
   for (; j < count && count >= kImageLanes; j += kImageLanes) {
     const int64_t at = std::min(j, count - kImageLanes);
-    bytes_to_lanes(images, at, to + at * kImageLanes);
+    transpose_bytes(images, at, to + at * kImageLanes);
   }
 #endif
   for (; j < count; ++j) {
     for (int64_t i = 0; i < kImageLanes; ++i) to[j * kImageLanes + i] = images[i][j];
   }
 }
+
+void bytes_to_floats(const uint8_t* const* images, int64_t count, float* to) { bytes_to_pixels(images, count, to); }
+void bytes_to_bytes(const uint8_t* const* images, int64_t count, uint8_t* to) { bytes_to_pixels(images, count, to); }
 
 void floats_to_pixels(const float* const* images, int64_t count, float* to) {
   int64_t j = 0;
@@ -118,14 +127,19 @@ HWY_AFTER_NAMESPACE();
 namespace convlab {
 namespace {
 
-HWY_EXPORT(bytes_to_pixels);
+HWY_EXPORT(bytes_to_floats);
+HWY_EXPORT(bytes_to_bytes);
 HWY_EXPORT(floats_to_pixels);
 HWY_EXPORT(pixels_to_floats);
 
 }  // namespace
 
 void to_lanes(const uint8_t* const* images, int64_t count, float* to) {
-  HWY_DYNAMIC_DISPATCH(bytes_to_pixels)(images, count, to);
+  HWY_DYNAMIC_DISPATCH(bytes_to_floats)(images, count, to);
+}
+
+void to_lanes(const uint8_t* const* images, int64_t count, uint8_t* to) {
+  HWY_DYNAMIC_DISPATCH(bytes_to_bytes)(images, count, to);
 }
 
 void to_lanes(const float* const* images, int64_t count, float* to) {

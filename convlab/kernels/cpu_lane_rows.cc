@@ -8,8 +8,8 @@
 namespace convlab {
 namespace {
 
-template <class T>
-void copy_plain_row(const ConvProblem& problem, const T* x, int64_t block, int64_t row, int64_t count, float* to) {
+template <class T, class To>
+void copy_plain_row(const ConvProblem& problem, const T* x, int64_t block, int64_t row, int64_t count, To* to) {
   std::array<const T*, kImageLanes> images;
   for (int64_t i = 0; i < kImageLanes; ++i) {
     const int64_t image = std::min(block * kImageLanes + i, problem.n - 1);
@@ -30,6 +30,10 @@ void copy_lane_row(const ConvStep& step, const void* x, int64_t block, int64_t r
   } else {
     copy_plain_row(problem, static_cast<const float*>(x), block, row, count, to);
   }
+}
+
+void copy_lane_row(const ConvStep& step, const void* x, int64_t block, int64_t row, int64_t count, uint8_t* to) {
+  copy_plain_row(step.problem, static_cast<const uint8_t*>(x), block, row, count, to);
 }
 
 }  // namespace convlab

@@ -7,8 +7,10 @@
 // Raw pixels of one channel make pairs with their right neighbours: no operand is half empty. A tile's rows are then
 //   maps x 2 phases, which is the output at the pair's first pixel and the next one, and its terms (pair of columns,
 //   row) of the filter: 3 x 5 = 15 for 5 x 5. They are made contiguous by copying the rows under one row of output to
-//   a "window", [pair of columns][row of the filter]. One of the weights is 0 where both phases do not read both
-//   pixels; pixels that are bytes are never NaN.
+//   a "window", [pair of columns][row]. For the next row of output only the rows that are new are copied, in place of
+//   those that are not read any more; so the window's rows are the filter's in a rotation, and there are as many
+//   packed filters as rotations. One of the weights is 0 where both phases do not read both pixels; pixels that are
+//   bytes are never NaN.
 
 #include "convlab/kernels/cpu_pair_conv.h"
 
@@ -34,7 +36,8 @@ class Launch {
         problem_(args.step.problem),
         unit_(unit),
         cut_(pair_cut(step_, math, threads)),
-        w_(filter_tiles(step_, math)) {
+        w_(filter_tiles(step_, math)),
+        finite_(gives_finite_sums(args)) {
     w_.data = static_cast<const std::byte*>(args.prepared);
     scratch_ = static_cast<std::byte*>(args.workspace);
     x_at_ = reinterpret_cast<int64_t*>(scratch_ + cut_.scratch_bytes() * threads);
@@ -65,7 +68,7 @@ class Launch {
     std::byte* const scratch = scratch_ + thread * cut_.scratch_bytes();
     const std::byte* x = scratch;
     if (cut_.copies) {
-      auto* const lanes = reinterpret_cast<float*>(scratch + cut_.pixels_bytes + cut_.window_bytes);
+      std::byte* const lanes = scratch + cut_.pixels_bytes + cut_.window_bytes;
       const int64_t top = first * cut_.step_h - problem_.pad_top, count = cut_.rows_below(problem_, rows);
       for (int64_t row = 0; row < count; ++row) {
         copy_pair_row(args_, cut_, block, top + row, scratch + row * cut_.held_row(), lanes);
@@ -75,14 +78,16 @@ class Launch {
           first * cut_.step_h * cut_.held_row();
     }
     if (cut_.phases) {
+      std::byte* const windows = scratch + cut_.pixels_bytes;
       for (int64_t row = 0; row < rows; ++row) {
-        fill_window(x + row * cut_.step_h * cut_.held_row(), scratch + cut_.pixels_bytes);
-        compute_run(block, scratch + cut_.pixels_bytes, 0, (first + row) * cut_.grid_w, cut_.grid_w, scratch);
+        fill_windows(x, row, windows);
+        compute_run(block, windows, row * cut_.step_h % problem_.r, 0, (first + row) * cut_.grid_w, cut_.grid_w,
+                    scratch);
       }
       return;
     }
     for (int64_t run = 0; run < rows * cut_.grid_w; run += cut_.run) {
-      compute_run(block, x, run, first * cut_.grid_w + run, std::min(cut_.run, rows * cut_.grid_w - run), scratch);
+      compute_run(block, x, 0, run, first * cut_.grid_w + run, std::min(cut_.run, rows * cut_.grid_w - run), scratch);
     }
   }
 
@@ -106,18 +111,21 @@ class Launch {
     return row * problem_.stride_h * cut_.held_row() + column * problem_.stride_w * cut_.pixel_bytes();
   }
 
-  /// The pairs of pixels under one row of output (two, if pooled): [row of output][pair of columns][row of the filter].
-  void fill_window(const std::byte* x, std::byte* to) const {
+  /// Makes the windows those of row `row` of a band's output, from its pixels `x` and the windows of the row before.
+  void fill_windows(const std::byte* x, int64_t row, std::byte* windows) const {
+    const int64_t r = problem_.r, top = row * cut_.step_h, kept = row > 0 ? std::max<int64_t>(r - cut_.step_h, 0) : 0;
     for (int64_t side = 0; side < cut_.window; ++side) {
-      for (int64_t r = 0; r < problem_.r; ++r) {
-        const std::byte* const from = x + (side * problem_.stride_h + r * problem_.dilation_h) * cut_.held_row();
-        spread_pairs(from, cut_.held_w, to + side * cut_.window_side() + r * kPairBytes, problem_.r * kPairBytes);
+      for (int64_t i = kept; i < r; ++i) {
+        const auto* const from =
+            reinterpret_cast<const uint8_t*>(x + (top + side * problem_.stride_h + i) * cut_.held_row());
+        pack_pairs(from, from + kImageLanes, cut_.held_w, 2 * kImageLanes,
+                   windows + side * cut_.window_side() + (top + i) % r * kPairBytes, r * kPairBytes);
       }
     }
   }
 
-  /// `count` outputs from `output` on, of the band's places those from output `run` on.
-  void compute_run(int64_t block, const std::byte* x, int64_t run, int64_t output, int64_t count,
+  /// `count` outputs from `output` on, of the band's places those from output `run` on, with the filters rotated.
+  void compute_run(int64_t block, const std::byte* x, int64_t rotation, int64_t run, int64_t output, int64_t count,
                    std::byte* scratch) const {
     const int64_t squares = cut_.window * cut_.window, plane = cut_.grid_h * cut_.grid_w;
     PairConvolution job{.w = w_,
@@ -128,8 +136,10 @@ class Launch {
                         .places = cut_.phases ? cut_.places : count * squares,
                         .phases = cut_.phases,
                         .pooled = cut_.pooled,
+                        .finite = finite_,
                         .outputs = count,
                         .end = end_};
+    job.w.data += rotation * w_.bytes();
     if (!cut_.to_plain) {
       const int64_t parts = end_.low_at != 0 ? 2 : 1;
       job.end.pairs = reinterpret_cast<std::byte*>(args_.y) + (block * plane * parts + output) * end_.pairs_step;
@@ -152,6 +162,7 @@ class Launch {
   PairCut cut_;
   TileWeights w_;
   PairsEnd end_;
+  bool finite_;
   std::byte* scratch_;  ///< by thread
   int64_t *x_at_, *offsets_;
 };
@@ -166,7 +177,7 @@ Refusal refuse_pairs(const ConvStep& step, Bf16Unit unit) {
 }
 
 size_t pairs_prepared_bytes(const ConvStep& step, Math math) {
-  return static_cast<size_t>(filter_tiles(step, math).bytes());
+  return static_cast<size_t>(checked_mul(filter_tiles(step, math).bytes(), filter_rotations(step)));
 }
 
 size_t pairs_workspace_bytes(const ConvStep& step, const DeviceCaps& caps, Math math) {

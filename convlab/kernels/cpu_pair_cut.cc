@@ -43,8 +43,8 @@ PairCut pair_cut(const ConvStep& step, Math math, int threads) {
   cut.run = cut.phases ? cut.grid_w : cut.to_plain ? kRunOutputs : cut.rows * cut.grid_w;
   cut.places = cut.phases ? across * cut.window : cut.rows * cut.grid_w * cut.window * cut.window;
   if (cut.copies) {
-    cut.pixels_bytes = checked_product({row, cut.held_h});
-    cut.lanes_bytes = 2 * checked_mul(cut.phases ? 2 * cut.held_w : columns, kFloatPixel);
+    cut.pixels_bytes = round_up(checked_product({row, cut.held_h}), kPairBytes);
+    cut.lanes_bytes = cut.phases ? 0 : 2 * checked_mul(columns, kFloatPixel);
   }
   if (cut.phases) cut.window_bytes = checked_product({cut.window, cut.held_w, problem.r, kPairBytes});
   if (cut.to_plain) cut.sums_bytes = checked_product({problem.k, cut.run, kFloatPixel});

@@ -15,14 +15,15 @@ struct PairCut {
   int64_t grid_h = 0, grid_w = 0;  ///< rows and columns of the output
   int64_t blocks = 0, bands = 0;   ///< of 16 images, and of rows of each
   int64_t rows = 0;                ///< output rows of a band
-  int64_t channel_pairs = 0;       ///< of a pixel; with phases, 1: a pair of pixels
-  int64_t held_h = 0, held_w = 0;  ///< rows, and columns (with phases, pairs of them), as the sums read them
+  int64_t channel_pairs = 0;       ///< of a pixel
+  int64_t held_h = 0, held_w = 0;  ///< rows, and columns (with phases, pairs of them), as they are read
   int64_t places = 0;              ///< of a band: see PairConvolution
   int64_t run = 0;                 ///< outputs computed at a time
   int64_t pixels_bytes = 0, window_bytes = 0, lanes_bytes = 0, sums_bytes = 0;  ///< of a thread's scratch
 
   int64_t scratch_bytes() const { return pixels_bytes + window_bytes + lanes_bytes + sums_bytes; }
-  int64_t pixel_bytes() const { return channel_pairs * kPairBytes; }
+  /// A pixel's; with phases, those of a pair of pixels, which are bytes still.
+  int64_t pixel_bytes() const { return phases ? 2 * kImageLanes : channel_pairs * kPairBytes; }
   int64_t held_row() const { return held_w * pixel_bytes(); }
   int64_t held_plane() const { return held_h * held_row(); }
   int64_t window_side() const { return window_bytes / (phases ? window : 1); }  ///< bytes for one row of the output
