@@ -75,6 +75,19 @@ inline __device__ void copy_bulk([[maybe_unused]] void* to, [[maybe_unused]] con
 #endif
 }
 
+/// Copies from global to shared memory, both and `bytes` multiples of 16: one arrival at the barrier, and the phase does
+/// not end before the data is there. One thread.
+inline __device__ void fetch_bulk([[maybe_unused]] SharedAddress to, [[maybe_unused]] const void* from,
+                                  [[maybe_unused]] int bytes, [[maybe_unused]] uint64_t* barrier) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+  const SharedAddress at = to_shared(barrier);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(at)
+               : "memory");
+#endif
+}
+
 /// Lets copy_bulk see what this thread has written to shared memory.
 inline __device__ void fence_for_copies() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
@@ -98,6 +111,9 @@ inline __device__ void barrier_arrive(uint64_t* barrier) {
 inline __device__ void arrive_with_copies(uint64_t* barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(to_shared(barrier)) : "memory");
 }
+
+/// Waits for all copy_async of this thread.
+inline __device__ void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// Waits for the end of the phase of this parity: 0 for the first phase, 1 for the second, 0 for the third, ... A fresh
 /// barrier counts as past a phase of parity 1.

@@ -75,5 +75,27 @@ inline __device__ void load_matrices(uint32_t (&a)[4], SharedAddress row) {
 #endif
 }
 
+/// The reverse: two or four 8 x 8 matrices of halves from a warp's fragments to shared memory, lane l giving where row
+/// l % 8 of matrix l / 8 begins.
+template <int kMatrices>
+__device__ void store_matrices(SharedAddress row, const uint32_t (&a)[kMatrices]) {
+  static_assert(kMatrices == 2 || kMatrices == 4);
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+  if constexpr (kMatrices == 4) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1,%2,%3,%4};" ::"r"(row), "r"(a[0]), "r"(a[1]),
+                 "r"(a[2]), "r"(a[3])
+                 : "memory");
+  } else {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1,%2};" ::"r"(row), "r"(a[0]), "r"(a[1]) : "memory");
+  }
+#else
+  const int lane = threadIdx.x % 32;
+  for (int matrix = 0; matrix < kMatrices; ++matrix) {
+    const SharedAddress to = __shfl_sync(0xffffffffu, row, matrix * 8 + lane / 4);
+    *(from_shared<uint32_t>(to) + lane % 4) = a[matrix];
+  }
+#endif
+}
+
 }  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

@@ -1,12 +1,12 @@
 // cuda.deep_layer_1xfp16: a layer between plain fp32 arrays, multiplied in fp16 and summed in fp32: TF32's precision at
 // twice its rate.
-// Threads: 8 warps multiply, 4 stage the input, brought into fp16's range by a power of two; deep_layer.cuh draws the
-//   picture. A block stays on its multiprocessor and works through images.
+// Threads: 8 warps multiply, 7 stage the input, brought into fp16's range by a power of two, one writes results;
+//   deep_layer.cuh draws the picture. A block stays on its multiprocessor and works through images.
 // Per output: 2 * terms() flops; memory: each float of input and output once.
 // Refuses: epilogues but bias and ReLU, images of bytes, strides, dilation, groups, filters not 3, 5 or 7 high, images
 //   of which a few rows do not fit into shared memory, GPUs before compute capability 8.0. What has not the range of
 //   fp16 it computes by definition.
-// Limited now by memory, and by converting and writing as long as that takes no less.
+// Limited now by waiting for memory: there is room for one image as it lies there, and for the results of one.
 
 #include "convlab/kernels/conv/deep_layer_launch.cuh"
 #include "convlab/kernels/registry.h"
@@ -16,7 +16,7 @@ namespace {
 
 struct Shape {
   template <int R, int Columns>
-  using Config = DeepConfig<R, Columns, deep_rows(R, Columns), 8, 4, PlainInput, PlainOutput>;
+  using Config = DeepConfig<R, Columns, deep_rows(R, Columns), 8, 7, PlainInput, PlainOutput>;
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {

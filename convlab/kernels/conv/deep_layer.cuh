@@ -8,14 +8,20 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 // Convolutions with several channels on fp16 tensor cores, as a pipeline inside each block: what cuda.deep_layer_fp16
-// and cuda.deep_layer_1xfp16 share. This file is the picture and the products; deep_layer_input.cuh has the staging,
-// deep_layer_output.cuh the results, deep_layer_weights.cuh the filters, deep_layer_pipeline.cuh the roles.
+// and cuda.deep_layer_1xfp16 share. This file is the picture; deep_layer_input.cuh has the staging, deep_layer_products.cuh
+// the products, deep_layer_output.cuh the results, deep_layer_weights.cuh the filters, deep_layer_block.cuh the memory,
+// deep_layer_pipeline.cuh the roles.
 //
 //   y[map][pixel] = sum over taps and channels of  A[pixel][term] * B[term][map]          (mma.sync m16n8k16)
 //
 // Roles. A block stays on its multiprocessor and works through tasks: all, or a band of, the output rows of an image. A
-// few of its warps, the producers, stage the input rows of coming tasks in buffers; the others, the consumers, multiply
-// and write results. Units of a task go to consumers in turn, across tasks, so that none waits for another.
+// few of its warps, the producers, stage the input rows of coming tasks in buffers; most, the consumers, multiply and
+// store results in shared memory; one, the writer, copies a task's results to y. Units of a task go to consumers in
+// turn, across tasks, so that none waits for another.
+//
+//   x -> [raw image] -> producers -> 2 to 4 buffers -> consumers -> 1 or 2 buffers of results -> writer -> y
+//
+// A raw image is what comes by bulk copy where pixels are to be converted and there is room for it.
 //
 // Slots. A staged pixel is a slot of 16 bytes, which is a row of an 8 x 8 matrix for ldmatrix: 8 channels; planes of
 // slots follow each other, a plane for each 8 channels. Where at most 4 channels are left, the last plane's slots hold
@@ -30,10 +36,10 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 // two pairs: then its filter is split into equal parts, which add up to it exactly. So no operand is multiplied by a
 // zero that is not in the filter, and NaN and infinity go where they must.
 //
-// Rows. A unit is 16 positions by kRows rows: an output in row j needs input row i with the filter's row i - j, so that each row of A that is loaded is multiplied by up to R filter rows, whose B fragments stay
-// in registers, into the sums of as many rows:
+// Rows. A unit is 16 positions by kRows rows: an output in row j needs input row i with the filter's row i - j, so that
+// each row of A that is loaded, and each B, is multiplied by kRows or R of the other, into the sums of as many rows:
 //
-//   for each step: load B of all R filter rows; for each input row i: load A; for each j: sum[j] += A * B[i - j]
+//   for each step: for each filter row r: load B; for each j: sum[j] += A[r + j] * B
 //
 // Positions number the first outputs of groups of kRows rows: position = group * Q + column.
 
@@ -46,12 +52,15 @@ struct DeepLayer {
   int pitch, staged_rows;  ///< of a plane
   int band_rows, bands;    ///< output rows of a task; tasks of an image
   uint32_t reciprocal;     ///< of q: see divided
-  int buffers;
-  float least;  ///< of outputs: 0 with ReLU, otherwise -infinity
+  int buffers, result_buffers;
+  int raw_bytes;  ///< of room for an image as it lies in memory, or 0
+  float least;    ///< of outputs: 0 with ReLU, otherwise -infinity
 
   __host__ __device__ int plane_bytes() const { return staged_rows * pitch * 16; }
   __host__ __device__ int buffer_bytes() const { return planes * plane_bytes(); }
   __host__ __device__ int full_planes() const { return planes - (neighbours ? 1 : 0); }
+  /// Output rows that a task has at most.
+  __host__ __device__ int result_rows() const { return band_rows < p ? band_rows : p; }
   /// Halves of a filter row, the doubled one not counted.
   __host__ __device__ int halves() const { return full_planes() * s + (neighbours ? (s + 1) / 2 : 0); }
 };
@@ -119,72 +128,6 @@ struct Position {
     exists = row < task.rows && column < layer.q;
   }
 };
-
-/// The filters' fragments of a step that a warp holds: of all filter rows.
-template <int kR, int kColumns>
-struct FilterRows {
-  uint32_t b[kR][kColumns][2];
-
-  /// One filter row of the step whose fragments begin at `filters`.
-  __device__ void load(int row, const uint2* filters) {
-#pragma unroll
-    for (int column = 0; column < kColumns; ++column) {
-      const uint2 words = filters[(row * kColumns + column) * 32];
-      b[row][column][0] = words.x;
-      b[row][column][1] = words.y;
-    }
-  }
-};
-
-/// The sums of a unit: sum[row][column of 8 maps], as mma_fp16 has them. `buffer` is what the producers staged,
-/// `offsets` those of the halves, `filters` the first B fragment. Everything is loaded a few products before it is
-/// needed, filter rows of the next step as soon as the last product with this step's is on its way.
-template <int kR, int kColumns, int kRows>
-__device__ void multiply_unit(float (&sum)[kRows][kColumns][4], const DeepLayer& layer, const Task& task, int unit,
-                              SharedAddress buffer, const int* offsets, const uint2* filters) {
-  constexpr int kInputRows = kR + kRows - 1;
-  const int lane = threadIdx.x % 32, row_bytes = layer.pitch * 16;
-  const Position<kRows> at(layer, task, unit * 16 + lane % 16);
-  // Lanes without an output read the first one's pixels: any that are staged.
-  const SharedAddress pixel = buffer + (at.exists ? (at.row * layer.pitch + at.column) * 16 : 0);
-#pragma unroll
-  for (int i = 0; i < kRows * kColumns * 4; ++i) sum[i / 4 / kColumns][i / 4 % kColumns][i % 4] = 0;
-  offsets += lane / 16;
-  filters += lane;
-  FilterRows<kR, kColumns> rows;
-#pragma unroll
-  for (int row = 0; row + 1 < kR; ++row) rows.load(row, filters);
-  SharedAddress from = pixel + *offsets;
-  uint32_t a[4];
-  load_matrices(a, from);
-#pragma unroll 1
-  for (int step = 0; step < layer.steps; ++step) {
-    const bool last = step + 1 == layer.steps;  // then what comes next is loaded, but not used
-    if (!last) offsets += 2;
-    const SharedAddress next_from = pixel + *offsets;
-    const uint2* next_filters = last ? filters : filters + kR * kColumns * 32;
-    rows.load(kR - 1, filters);
-#pragma unroll
-    for (int i = 0; i < kInputRows; ++i) {
-      uint32_t next[4];
-      from = i + 1 < kInputRows ? from + row_bytes : next_from;
-      load_matrices(next, from);
-#pragma unroll
-      for (int j = 0; j < kRows; ++j) {
-        if (i - j < 0 || i - j >= kR) continue;
-#pragma unroll
-        for (int column = 0; column < kColumns; ++column) {
-          mma_fp16(sum[j][column], a, rows.b[i - j][column], sum[j][column]);
-        }
-      }
-      const int done = i - (kRows - 1);  // a filter row that has met all of its input rows
-      if (done >= 0 && done + 1 < kR) rows.load(done, next_filters);
-#pragma unroll
-      for (int word = 0; word < 4; ++word) a[word] = next[word];
-    }
-    filters = next_filters;
-  }
-}
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

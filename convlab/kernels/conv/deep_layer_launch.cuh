@@ -55,29 +55,40 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
   while (pitch < width + 8 && (kRows * pitch - q) % 8 != 0) ++pitch;
   layer.pitch = narrow(pitch == width + 8 ? width : pitch);
   layer.reciprocal = static_cast<uint32_t>((int64_t{1} << 32) / q + 1);
-  const auto fits = [&](int64_t rows, int64_t buffers) {
+  const auto fits = [&](int64_t rows, int64_t buffers, int64_t result_buffers, int64_t raw_bytes) {
     const int64_t slots = (rows + problem.r - 1) * layer.pitch * layer.planes;
     if (rows / kRows * q >= 1 << 16) return false;
-    if (slots * 16 * buffers > shared_bytes) return false;  // and the next is then computed in 32 bits
+    if (slots * 16 * buffers + raw_bytes > shared_bytes) return false;  // and the next is then computed in 32 bits
     layer.staged_rows = narrow(rows + problem.r - 1);
     layer.band_rows = narrow(rows);
     layer.buffers = narrow(buffers);
+    layer.result_buffers = narrow(result_buffers);
+    layer.raw_bytes = narrow(raw_bytes);
     return DeepMemory::of<Config>(layer).end <= shared_bytes;
   };
   int64_t rows = round_up(p, kRows);
-  while (rows > 0 && !fits(rows, 2)) rows -= kRows;
+  while (rows > 0 && !fits(rows, 2, 1, 0)) rows -= kRows;
   if (rows == 0) return std::nullopt;
   layer.bands = narrow(ceil_div(p, rows));
   rows = round_up(ceil_div(p, layer.bands), kRows);  // bands of about the same height
   layer.bands = narrow(ceil_div(p, rows));
-  int64_t buffers = Config::kMostBuffers;
-  while (!fits(rows, buffers)) --buffers;
+  // What else there is room for: an image as it lies in memory, if it is needed and a multiple of 16 bytes; a third
+  // buffer for input, a second for results, and a fourth.
+  const int64_t image_bytes = problem.c * problem.h * problem.w * 4;
+  const bool raw = !Config::Input::kCopies && layer.bands == 1 && problem.c % 4 == 0;
+  constexpr int64_t kChoices[][2] = {{Config::kMostBuffers, 2}, {3, 2}, {Config::kMostBuffers, 1}, {3, 1}, {2, 1}};
+  for (const int64_t raw_bytes : {raw ? image_bytes : 0, int64_t{0}}) {
+    for (const auto& [buffers, result_buffers] : kChoices) {
+      if (fits(rows, buffers, result_buffers, raw_bytes)) return layer;
+    }
+  }
   return layer;
 }
 
-/// Rows of a unit that leave room in registers for the B fragments of all filter rows.
+/// Rows of a unit: as many as registers hold sums and A fragments of, but 4 with 7 filter rows and 3 columns, so that
+/// the 27 rows of 33 x 33 images are not rounded up to 30.
 constexpr int deep_rows(int filter_rows, int columns) {
-  return std::clamp((96 - filter_rows * columns * 2) / (columns * 4), 2, 8);
+  return filter_rows == 7 && columns == 3 ? 4 : std::min(80 / (columns * 4 + 4), 8);
 }
 
 /// Columns of 8 maps that a block takes: 1, 2 or 3, whichever computes the fewest maps in vain; of those the most.

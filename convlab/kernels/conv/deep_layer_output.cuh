@@ -73,42 +73,69 @@ inline __device__ void copy_run(const Run& run) {
   }
 }
 
+/// Whether all of a unit's positions, of which lanes 0 to 15 have `at`, have all of its rows; the same for all lanes.
+template <int kRows>
+__device__ bool is_whole(const Task& task, const Position<kRows>& at) {
+  return __all_sync(0xffffffffu, at.exists && at.row + kRows <= task.rows);
+}
+
 /// Layout::channel_blocks. Staged as in y: [block][row of the task][column], slots of 16 bytes, of 8 in a last block of
 /// at most 4 maps.
 template <int kColumns, int kRows>
 struct BlocksOutput {
-  static __host__ __device__ int bytes(const DeepLayer& layer) { return kColumns * layer.band_rows * layer.q * 16; }
+  static __host__ __device__ int bytes(const DeepLayer& layer) { return kColumns * layer.result_rows() * layer.q * 16; }
 
   static __device__ void store(const float (&value)[kRows][kColumns][4], const DeepLayer& layer, const Task& task,
-                               int unit, int first_map, char* results) {
+                               int unit, const Position<kRows>& at, int first_map, char* results) {
+    if (layer.k - first_map >= kColumns * 8 && is_whole(task, at)) {
+      store_whole(value, layer, task, at, results);
+    } else {
+      store_part(value, layer, task, unit, first_map, results);
+    }
+  }
+
+  /// 16 slots at a time: 8 x 8 matrices of positions and maps.
+  static __device__ void store_whole(const float (&value)[kRows][kColumns][4], const DeepLayer& layer, const Task& task,
+                                     const Position<kRows>& at, char* results) {
+    constexpr int kTiles = kRows * kColumns;  // of 16 positions by 8 maps, two at a time
+    const int lane = threadIdx.x % 32, block_bytes = task.rows * layer.q * 16;
+    const SharedAddress first = to_shared(results) + (at.row * layer.q + at.column) * 16;
+    const auto to = [&](int tile) { return first + tile / kRows * block_bytes + tile % kRows * layer.q * 16; };
+    const auto pair = [&](int tile, int half) {
+      const float(&of)[4] = value[tile % kRows][tile / kRows];
+      return half_pair(of[half * 2], of[half * 2 + 1]);
+    };
+#pragma unroll
+    for (int tile = 0; tile + 1 < kTiles; tile += 2) {
+      const uint32_t pairs[4] = {pair(tile, 0), pair(tile, 1), pair(tile + 1, 0), pair(tile + 1, 1)};
+      store_matrices(lane < 16 ? to(tile) : to(tile + 1), pairs);
+    }
+    if constexpr (kTiles % 2 == 1) {
+      const uint32_t pairs[2] = {pair(kTiles - 1, 0), pair(kTiles - 1, 1)};
+      store_matrices(to(kTiles - 1), pairs);
+    }
+  }
+
+  static __device__ void store_part(const float (&value)[kRows][kColumns][4], const DeepLayer& layer, const Task& task,
+                                    int unit, int first_map, char* results) {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, block_bytes = task.rows * layer.q * 16;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const Position<kRows> at(layer, task, unit * 16 + half * 8 + g);
       const int rows = at.exists ? task.rows - at.row : 0;  // of this position, at most kRows
-      const bool all_rows = __all_sync(0xffffffffu, rows >= kRows);
-      const int slot = at.row * layer.q + at.column;
       char* block = results;
 #pragma unroll
       for (int column = 0; column < kColumns; ++column, block += block_bytes) {
-        uint32_t pairs[kRows];
-#pragma unroll
-        for (int j = 0; j < kRows; ++j)
-          pairs[j] = half_pair(value[j][column][half * 2], value[j][column][half * 2 + 1]);
         const int maps = layer.k - first_map - column * 8;  // left
-        if (all_rows && maps >= 8) {
-          char* to = block + slot * 16 + t * 4;
+        const int slot_bytes = maps <= 4 ? 8 : 16;
+        // Maps that do not exist are zero whatever was summed.
+        const uint32_t keep = 2 * t + 1 < maps ? ~0u : 2 * t < maps ? 0xffffu : 0;
+        char* to = block + (at.row * layer.q + at.column) * slot_bytes + t * 4;
+        const bool exists = t * 4 < slot_bytes && maps > 0;
 #pragma unroll
-          for (int j = 0; j < kRows; ++j, to += layer.q * 16) *reinterpret_cast<uint32_t*>(to) = pairs[j];
-        } else {
-          const int slot_bytes = maps <= 4 ? 8 : 16;
-          // Maps that do not exist are zero whatever was summed.
-          const uint32_t keep = 2 * t + 1 < maps ? ~0u : 2 * t < maps ? 0xffffu : 0;
-          char* to = block + slot * slot_bytes + t * 4;
-#pragma unroll
-          for (int j = 0; j < kRows; ++j, to += layer.q * slot_bytes) {
-            if (j < rows && t * 4 < slot_bytes && maps > 0) *reinterpret_cast<uint32_t*>(to) = pairs[j] & keep;
-          }
+        for (int j = 0; j < kRows; ++j, to += layer.q * slot_bytes) {
+          const uint32_t pair = half_pair(value[j][column][half * 2], value[j][column][half * 2 + 1]);
+          if (j < rows && exists) *reinterpret_cast<uint32_t*>(to) = pair & keep;
         }
       }
     }
@@ -139,34 +166,35 @@ struct BlocksOutput {
 template <int kColumns, int kRows>
 struct PlainOutput {
   static __host__ __device__ int bytes(const DeepLayer& layer) {
-    return (kColumns * 8 < layer.k ? kColumns * 8 : layer.k) * layer.band_rows * layer.q * 4;
+    return (kColumns * 8 < layer.k ? kColumns * 8 : layer.k) * layer.result_rows() * layer.q * 4;
   }
 
   static __device__ void store(const float (&value)[kRows][kColumns][4], const DeepLayer& layer, const Task& task,
-                               int unit, int first_map, char* results) {
+                               int unit, const Position<kRows>& at, int first_map, char* results) {
+    if (layer.k - first_map >= kColumns * 8 && is_whole(task, at)) {
+      store_checked<false>(value, layer, task, unit, first_map, results);
+    } else {
+      store_checked<true>(value, layer, task, unit, first_map, results);
+    }
+  }
+
+  template <bool kChecked>
+  static __device__ void store_checked(const float (&value)[kRows][kColumns][4], const DeepLayer& layer,
+                                       const Task& task, int unit, int first_map, char* results) {
     const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, map_floats = task.rows * layer.q;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const Position<kRows> at(layer, task, unit * 16 + half * 8 + g);
       const int rows = at.exists ? task.rows - at.row : 0;  // of this position, at most kRows
-      const bool all_rows = __all_sync(0xffffffffu, rows >= kRows);
       float* first = reinterpret_cast<float*>(results) + 2 * t * map_floats + at.row * layer.q + at.column;
 #pragma unroll
       for (int column = 0; column < kColumns; ++column, first += 8 * map_floats) {
         const int maps = layer.k - first_map - column * 8;  // left
         float *to = first, *to_next = first + map_floats;
-        if (all_rows && maps >= 8) {
 #pragma unroll
-          for (int j = 0; j < kRows; ++j, to += layer.q, to_next += layer.q) {
-            *to = value[j][column][half * 2];
-            *to_next = value[j][column][half * 2 + 1];
-          }
-        } else {
-#pragma unroll
-          for (int j = 0; j < kRows; ++j, to += layer.q, to_next += layer.q) {
-            if (j < rows && 2 * t < maps) *to = value[j][column][half * 2];
-            if (j < rows && 2 * t + 1 < maps) *to_next = value[j][column][half * 2 + 1];
-          }
+        for (int j = 0; j < kRows; ++j, to += layer.q, to_next += layer.q) {
+          if (!kChecked || (j < rows && 2 * t < maps)) *to = value[j][column][half * 2];
+          if (!kChecked || (j < rows && 2 * t + 1 < maps)) *to_next = value[j][column][half * 2 + 1];
         }
       }
     }

@@ -1,86 +1,15 @@
 #pragma once
 
-#include "convlab/kernels/conv/deep_layer_input.cuh"
+#include "convlab/kernels/conv/deep_layer_block.cuh"
 #include "convlab/kernels/conv/deep_layer_output.cuh"
+#include "convlab/kernels/conv/deep_layer_plain_input.cuh"
+#include "convlab/kernels/conv/deep_layer_products.cuh"
 #include "convlab/kernels/conv/deep_layer_weights.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 // The roles of deep_layer.cuh at work.
-
-/// A kernel's shape: `R` filter rows, `Columns` of 8 maps a block; units of `Rows` rows; warps of each role.
-template <int R, int Columns, int Rows, int Consumers, int Producers, template <int> class InputOf,
-          template <int, int> class OutputOf>
-struct DeepConfig {
-  static constexpr int kR = R, kColumns = Columns, kRows = Rows;
-  static constexpr int kConsumers = Consumers, kProducers = Producers;
-  static constexpr int kThreads = (Consumers + Producers) * 32;
-  static constexpr int kMostBuffers = 4;
-  static constexpr int kTurns = 2 * kMostBuffers;  ///< more than consumers are ever apart, which buffers limit
-  using Input = InputOf<Producers * 32>;
-  using Output = OutputOf<Columns, Rows>;
-};
-
-/// Where things lie in a block's shared memory, in bytes.
-struct DeepMemory {
-  int scratch, offsets, bias, filters, results, buffers, end;
-
-  template <class Config>
-  static __host__ __device__ DeepMemory of(const DeepLayer& layer) {
-    DeepMemory at{};
-    at.scratch = 144;  // behind barriers, counts and what is known of staged tasks
-    at.offsets = at.scratch + 32 * Config::kProducers;
-    at.bias = at.offsets + (layer.steps * 8 + 15) / 16 * 16;
-    at.filters = at.bias + Config::kColumns * 8 * 4;
-    at.results = (at.filters + layer.steps * Config::kR * Config::kColumns * 32 * 8 + 127) / 128 * 128;
-    at.buffers = at.results + (Config::Output::bytes(layer) + 127) / 128 * 128;
-    at.end = at.buffers + layer.buffers * layer.buffer_bytes();
-    return at;
-  }
-};
-
-/// A block's shared memory.
-template <class Config>
-struct DeepBlock {
-  char* memory = dynamic_shared<char>();
-  DeepMemory at;
-  uint64_t* full = reinterpret_cast<uint64_t*>(memory);  ///< a buffer is staged
-  uint64_t* empty = full + Config::kMostBuffers;         ///< and may be staged again
-  Staged* staged = reinterpret_cast<Staged*>(memory + 64);
-  int* drained = reinterpret_cast<int*>(memory + 96);  ///< tasks whose results have been written to y
-  int* stored = drained + 1;  ///< consumers that have stored their results, of the last kTurns tasks by turns
-  char* results;
-  float* bias;
-
-  __device__ DeepBlock(const DeepLayer& layer)
-      : at(DeepMemory::of<Config>(layer)),
-        results(memory + at.results),
-        bias(reinterpret_cast<float*>(memory + at.bias)) {}
-
-  __device__ SharedAddress buffer(const DeepLayer& layer, int index) const {
-    return to_shared(memory + at.buffers) + index * layer.buffer_bytes();
-  }
-
-  /// Offsets, filters and bias; and zeros, since tiles reach beyond what is staged. By all threads, without a barrier.
-  __device__ void fill(const DeepLayer& layer, const float* from_bias, const uint2* from_filters) const {
-    auto* offsets = reinterpret_cast<int*>(memory + at.offsets);
-    for (int i = threadIdx.x; i < layer.steps * 2; i += Config::kThreads) {
-      const Half half(layer, i);
-      offsets[i] = half.plane * layer.plane_bytes() + half.tap * 16;
-    }
-    const int first_map = blockIdx.y * Config::kColumns * 8;
-    for (int i = threadIdx.x; i < Config::kColumns * 8; i += Config::kThreads) {
-      bias[i] = from_bias != nullptr && first_map + i < layer.k ? from_bias[first_map + i] : 0;
-    }
-    const int count = layer.steps * Config::kR * Config::kColumns * 32;
-    auto* filters = reinterpret_cast<uint2*>(memory + at.filters);
-    from_filters += blockIdx.y * count;
-    for (int i = threadIdx.x; i < count; i += Config::kThreads) filters[i] = from_filters[i];
-    auto* slots = reinterpret_cast<uint4*>(memory + at.buffers);
-    for (int i = threadIdx.x; i < (at.end - at.buffers) / 16; i += Config::kThreads) slots[i] = {0, 0, 0, 0};
-  }
-};
 
 /// The arrays of a launch.
 struct DeepArrays {
@@ -94,6 +23,8 @@ struct DeepArrays {
 /// A consumer: takes the units of tasks that are its turn.
 template <class Config>
 struct Consumer {
+  static constexpr int kRows = Config::kRows, kColumns = Config::kColumns;
+
   const DeepLayer& layer;
   const DeepArrays& arrays;
   const DeepBlock<Config>& block;
@@ -104,7 +35,6 @@ struct Consumer {
   template <class Release, class Claim>
   __device__ void consume(const Task& task, SharedAddress buffer, char* results, const Staged& staged,
                           const Release& release, const Claim& claim) {
-    constexpr int kRows = Config::kRows, kColumns = Config::kColumns;
     const int units = task.units<kRows>(layer), first_map = blockIdx.y * kColumns * 8;
     if (turn >= units) release();
     bool first = true;
@@ -120,26 +50,22 @@ struct Consumer {
         continue;
       }
       float sum[kRows][kColumns][4];
-      multiply_unit<Config::kR>(sum, layer, task, turn, buffer,
-                                reinterpret_cast<const int*>(block.memory + block.at.offsets),
-                                reinterpret_cast<const uint2*>(block.memory + block.at.filters));
+      const Position<kRows> at(layer, task, turn * 16 + threadIdx.x % 16);
+      // Lanes without an output read the first one's pixels: any that are staged.
+      const SharedAddress pixel = buffer + (at.exists ? (at.row * layer.pitch + at.column) * 16 : 0);
+      const auto* offsets = reinterpret_cast<const int*>(block.memory + block.at.offsets) + threadIdx.x % 32 / 16;
+      const auto* filters = reinterpret_cast<const uint2*>(block.memory + block.at.filters) + threadIdx.x % 32;
+      multiply_unit<Config::kR>(sum, layer, pixel, offsets, filters);
       if (last) release();
       const Finish finish{staged.unscale * header.unscale, block.bias, first_map, layer.least};
       finish(sum);
       if (first) claim();
       first = false;
-      Config::Output::store(sum, layer, task, turn, first_map, results);
+      Config::Output::store(sum, layer, task, turn, at, first_map, results);
     }
     turn -= units;
   }
 
-  /// One warp writes to y what all have stored.
-  __device__ void drain(const Task& task, char* results, const Staged& staged) const {
-    if (by_definition(staged)) return;
-    Config::Output::drain(layer, task, blockIdx.y * Config::kColumns * 8, arrays.y, results);
-  }
-
- private:
   __device__ bool by_definition(const Staged& staged) const {
     return !Config::Input::kCopies && (staged.by_definition || header.by_definition);
   }
@@ -153,79 +79,109 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   block.fill(layer, arrays.bias, reinterpret_cast<const uint2*>(arrays.header + 1));
   const int tasks = layer.n * layer.bands, warp = threadIdx.x / 32;
   const int producer = threadIdx.x - Config::kConsumers * 32;  // its number, where it is one
-  typename Config::Input input(layer, arrays.x, producer, block.memory + block.at.scratch);
+  const int first_map = blockIdx.y * Config::kColumns * 8;
   Consumer<Config> consumer{layer, arrays, block};
 #ifdef __CUDACC__
+  const int lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     for (int buffer = 0; buffer < layer.buffers; ++buffer) {
-      barrier_init(block.full + buffer, Config::kProducers * 32);
-      barrier_init(block.empty + buffer, Config::kConsumers * 32);
+      barrier_init(block.full + buffer, Config::kProducers * (Config::Input::kCopies ? 32 : 1));
+      barrier_init(block.empty + buffer, Config::kConsumers);
     }
-    for (int i = 0; i < 1 + Config::kTurns; ++i) block.drained[i] = 0;
+    for (int turn = 0; turn < Config::kTurns; ++turn) barrier_init(block.stored + turn, Config::kConsumers);
+    barrier_init(block.fetched, 1);
+    *block.drained = 0;
   }
   __syncthreads();
-  int buffer = 0;
+  const auto arrive = [&](uint64_t* barrier) {  // once for the warp
+    __syncwarp();
+    if (lane == 0) barrier_arrive(barrier);
+  };
+  int buffer = 0, done = 0;  // tasks of this block
   uint32_t parity = 0;
   const auto next = [&] {
+    ++done;
     if (++buffer < layer.buffers) return;
     buffer = 0;
     parity ^= 1;
   };
   if (warp < Config::kConsumers) {
-    int done = 0;  // tasks of this block
-    for (int index = blockIdx.x; index < tasks; index += gridDim.x, next(), ++done) {
+    for (int index = blockIdx.x; index < tasks; index += gridDim.x, next()) {
       barrier_wait(block.full + buffer, parity);
-      const Staged staged = Config::Input::kCopies ? Staged{} : block.staged[buffer];
-      const Task task(layer, index);
-      const auto release = [&] { barrier_arrive(block.empty + buffer); };
-      const auto claim = [&] { wait_for_count(block.drained, done); };
-      consumer.consume(task, block.buffer(layer, buffer), block.results, staged, release, claim);
+      const Staged staged = Config::Input::kCopies ? Staged{} : block.staged[done % Config::kTurns];
+      const auto release = [&] { arrive(block.empty + buffer); };
+      const auto claim = [&] { wait_for_count(block.drained, done + 1 - layer.result_buffers); };
+      consumer.consume(Task(layer, index), block.buffer(layer, buffer), block.results(layer, done), staged, release,
+                       claim);
       fence_for_copies();
-      __syncwarp();
-      int* stored = block.stored + done % Config::kTurns;
-      // The last to come writes the task's results, while the others go on.
-      int before = 0;
-      if (threadIdx.x % 32 == 0) before = count_in_order(stored, 1);
-      if (__shfl_sync(0xffffffffu, before, 0) + 1 < Config::kConsumers) continue;
-      if (threadIdx.x % 32 == 0) *stored = 0;
-      fence_for_copies();
-      consumer.drain(task, block.results, staged);
-      __syncwarp();
-      if (threadIdx.x % 32 == 0) count_in_order(block.drained, 1);
+      arrive(block.stored + done % Config::kTurns);
+    }
+  } else if (warp < Config::kConsumers + Config::kProducers) {
+    typename Config::Input input(layer, arrays.x, producer, block.memory + block.at.scratch,
+                                 to_shared(block.memory + block.at.raw), block.fetched);
+    if constexpr (Config::Input::kCopies) {
+      for (int index = blockIdx.x; index < tasks; index += gridDim.x, next()) {
+        barrier_wait(block.empty + buffer, parity ^ 1);
+        input.template begin<Config::kR>(Task(layer, index), block.buffer(layer, buffer));
+        arrive_with_copies(block.full + buffer);
+      }
+    } else {
+      const auto all_here = [] { barrier_of_some(1, Config::kProducers * 32); };
+      if (blockIdx.x < tasks) input.template fetch<Config::kR>(Task(layer, blockIdx.x));
+      for (int index = blockIdx.x; index < tasks; index += gridDim.x, next()) {
+        const Task task(layer, index);
+        barrier_wait(block.empty + buffer, parity ^ 1);
+        input.await();
+        input.template begin<Config::kR>(task, block.buffer(layer, buffer));
+        all_here();
+        const Staged staged = input.template finish<Config::kR>(task, block.buffer(layer, buffer));
+        if (producer == 0) block.staged[done % Config::kTurns] = staged;
+        arrive(block.full + buffer);
+        if (input.again()) all_here();
+        const int coming = index + static_cast<int>(gridDim.x);
+        if (coming < tasks) input.template fetch<Config::kR>(Task(layer, coming));
+      }
     }
   } else {
     for (int index = blockIdx.x; index < tasks; index += gridDim.x, next()) {
-      barrier_wait(block.empty + buffer, parity ^ 1);
-      const Task task(layer, index);
-      input.template begin<Config::kR>(task, block.buffer(layer, buffer));
-      if constexpr (Config::Input::kCopies) {
-        arrive_with_copies(block.full + buffer);
-      } else {
-        if (index + gridDim.x < tasks) input.template prefetch<Config::kR>(Task(layer, index + gridDim.x));
-        barrier_of_some(1, Config::kProducers * 32);
-        const Staged staged = input.template finish<Config::kR>(task, block.buffer(layer, buffer));
-        if (producer == 0) block.staged[buffer] = staged;
-        barrier_arrive(block.full + buffer);
+      barrier_wait(block.stored + done % Config::kTurns, done / Config::kTurns % 2);
+      const Staged staged = Config::Input::kCopies ? Staged{} : block.staged[done % Config::kTurns];
+      fence_for_copies();
+      if (!consumer.by_definition(staged)) {
+        Config::Output::drain(layer, Task(layer, index), first_map, arrays.y, block.results(layer, done));
       }
+      __syncwarp();
+      if (lane == 0) count_in_order(block.drained, 1);
     }
   }
 #else
   // The host's version of shared memory has no such barriers: the roles take turns.
+  typename Config::Input input(layer, arrays.x, producer, block.memory + block.at.scratch,
+                               to_shared(block.memory + block.at.raw), block.fetched);
+  const bool produces = warp >= Config::kConsumers && warp < Config::kConsumers + Config::kProducers;
   __syncthreads();
   for (int index = blockIdx.x; index < tasks; index += gridDim.x) {
     const Task task(layer, index);
     const SharedAddress buffer = block.buffer(layer, 0);
-    if (warp >= Config::kConsumers) input.template begin<Config::kR>(task, buffer);
+    char* const results = block.results(layer, 0);
+    if constexpr (!Config::Input::kCopies) {
+      if (produces) input.template fetch<Config::kR>(task);
+      __syncthreads();
+    }
+    if (produces) input.template begin<Config::kR>(task, buffer);
     __syncthreads();
-    if (warp >= Config::kConsumers) {
+    if (produces) {
       const Staged staged = input.template finish<Config::kR>(task, buffer);
       if (producer == 0) block.staged[0] = staged;
     }
     __syncthreads();
     const auto nothing = [] {};
-    if (warp < Config::kConsumers) consumer.consume(task, buffer, block.results, block.staged[0], nothing, nothing);
+    const Staged staged = block.staged[0];
+    if (warp < Config::kConsumers) consumer.consume(task, buffer, results, staged, nothing, nothing);
     __syncthreads();
-    if (warp == 0) consumer.drain(task, block.results, block.staged[0]);
+    if (warp == Config::kConsumers + Config::kProducers && !consumer.by_definition(staged)) {
+      Config::Output::drain(layer, task, first_map, arrays.y, results);
+    }
     __syncthreads();
   }
 #endif

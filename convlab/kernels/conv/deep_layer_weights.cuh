@@ -1,6 +1,6 @@
 #pragma once
 
-#include "convlab/kernels/conv/deep_layer_input.cuh"
+#include "convlab/kernels/conv/deep_layer_range.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
