@@ -147,22 +147,30 @@ TEST_F(FirstLayer, BlocksAreRight) {
     expect_right_in_blocks(pooled_step("n3_c1h20w24_k12r5s5", ElementType::u8, activation, Layout::channel_blocks));
   }
   for (const char* problem : {"n2_c1h21w23_k3r3s3", "n2_c1h18w30_k6r5s5_p2", "n2_c1h24w24_k9r7s7", "c1h16w16_k24r5s4",
-                              "n2_c1h12w12_k16r1s1", "n5_c1h70w70_k12r5s5"}) {
+                              "n2_c1h12w12_k16r1s1", "n5_c1h70w70_k12r5s5",
+                              // Several bands, of whole rows of the image and with padding; only one cell in a row.
+                              "n2_c1h300w64_k12r5s5", "c1h260w81_k4r7s7_p3", "n3_c1h41w8_k8r7s7"}) {
     expect_right_in_blocks(pooled_step(problem, ElementType::u8, {ActivationKind::tanh}, Layout::channel_blocks));
   }
 }
 
 TEST_F(FirstLayer, FiltersBeyondHalvesAreTakenAsTheyAre) {
-  ConvStep step = pooled_step("n2_c1h20w24_k12r5s5", ElementType::u8, {}, Layout::channel_blocks);
-  fill(step);
-  w_.values<float>()[7] = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<uint8_t> output = launch("cuda.first_layer_fp16", step);
-  const int64_t pixels = step.output_shape()[2] * step.output_shape()[3];
-  for (int64_t pixel = 0; pixel < pixels; ++pixel) {
-    uint16_t halves[8];
-    std::memcpy(halves, output.data() + pixel * 16, sizeof halves);
-    ASSERT_TRUE(std::isnan(half_to_float(halves[0])));
-    ASSERT_FALSE(std::isnan(half_to_float(halves[1])));
+  for (const char* problem : {"n2_c1h20w24_k12r5s5", "n2_c1h20w24_k24r5s5"}) {  // one pass, and three
+    const ConvStep step = pooled_step(problem, ElementType::u8, {}, Layout::channel_blocks);
+    fill(step);
+    w_.values<float>()[7] = std::numeric_limits<float>::quiet_NaN();
+    const std::vector<uint8_t> output = launch("cuda.first_layer_fp16", step);
+    const Expected want = expected(step);
+    const int64_t pixels = step.output_shape()[2] * step.output_shape()[3], maps = step.problem.k;
+    for (int64_t i = 0; i < maps * pixels; ++i) {
+      const int64_t map = i / pixels, width = maps - map / 8 * 8 < 8 ? 4 : 8;
+      uint16_t half = 0;
+      std::memcpy(&half, output.data() + (map / 8 * 8 * pixels + i % pixels * width + map % 8) * 2, sizeof half);
+      const auto index = static_cast<size_t>(i);
+      const double off = std::abs(half_to_float(half) - want.value[index]);
+      ASSERT_TRUE(map == 0 ? std::isnan(half_to_float(half)) : off <= 0x1p-9 * want.scale[index])
+          << problem << " " << i;
+    }
   }
 }
 
@@ -202,6 +210,8 @@ TEST_F(FirstLayer, RefusesInWords) {
   EXPECT_EQ(refusal("cuda.first_layer_fp16", step), "takes raw pixels only");
   step = pooled_step(problem, ElementType::u8, {ActivationKind::sigmoid}, Layout::channel_blocks);
   EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("leave 0 what it is"));
+  step = pooled_step("c1h20w20_k4r10s3", ElementType::u8, {}, Layout::channel_blocks);
+  EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("up to 7 rows"));
   step = pooled_step("c1h20w20_k20r5s5", ElementType::u8, {}, Layout::channel_blocks);
   EXPECT_THAT(refusal("cuda.first_layer_fp16", step), testing::HasSubstr("last block is of 8"));
 }

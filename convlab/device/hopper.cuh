@@ -78,8 +78,11 @@ inline __device__ void fence_multiplications() { asm volatile("wgmma.fence.sync.
 /// Ends a group of multiplications.
 inline __device__ void commit_multiplications() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
-/// Waits for all groups of this warpgroup.
-inline __device__ void await_multiplications() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+/// Waits for all groups of this warpgroup, but for the last kLeft.
+template <int kLeft = 0>
+__device__ void await_multiplications() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
+}
 
 /// Keeps the compiler from moving what makes or takes these values across this place: it does not know that
 /// multiplications that were begun write to them until they are awaited.

@@ -180,5 +180,25 @@ struct WarpgroupMultiply<168> {
   }
 };
 
+/// The same with A from registers, which hold a warp's 16 rows as mma_fp16 takes them. D is given by 8 columns.
+template <int kColumns>
+struct WarpgroupMultiplyRows;
+
+template <>
+struct WarpgroupMultiplyRows<48> {
+  static __device__ void run(float (&d)[6][4], const uint32_t (&a)[4], uint64_t b, bool accumulate) {
+    asm volatile(
+        "{.reg .pred p; setp.ne.b32 p, %29, 0;\n"
+        "wgmma.mma_async.sync.aligned.m64n48k16.f32.f16.f16 {"
+        "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23}, "
+        "{%24,%25,%26,%27}, %28, p, 1, 1, 0;}\n"
+        : "+f"(d[0][0]), "+f"(d[0][1]), "+f"(d[0][2]), "+f"(d[0][3]), "+f"(d[1][0]), "+f"(d[1][1]), "+f"(d[1][2]),
+          "+f"(d[1][3]), "+f"(d[2][0]), "+f"(d[2][1]), "+f"(d[2][2]), "+f"(d[2][3]), "+f"(d[3][0]), "+f"(d[3][1]),
+          "+f"(d[3][2]), "+f"(d[3][3]), "+f"(d[4][0]), "+f"(d[4][1]), "+f"(d[4][2]), "+f"(d[4][3]), "+f"(d[5][0]),
+          "+f"(d[5][1]), "+f"(d[5][2]), "+f"(d[5][3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(accumulate)));
+  }
+};
+
 }  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

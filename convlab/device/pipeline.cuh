@@ -30,20 +30,28 @@ __device__ T* from_shared(SharedAddress address) {
 #endif
 }
 
-/// Copies a T of 8 or 16 bytes from global to shared memory, or zeros unless it exists. On a GPU it is there once the
-/// copies have arrived at a barrier (arrive_with_copies), on the host at once.
+/// Copies a T of 4, 8 or 16 bytes from global to shared memory, or zeros unless it exists. On a GPU it is there once the
+/// copies have arrived at a barrier (arrive_with_copies) or been waited for (wait_for_copies), on the host at once.
 template <class T>
 __device__ void copy_async(SharedAddress to, const T* from, bool exists) {
-  static_assert(sizeof(T) == 8 || sizeof(T) == 16);
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
 #ifdef __CUDACC__
   const int bytes = exists ? sizeof(T) : 0;
   if constexpr (sizeof(T) == 16) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
   } else {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(to), "l"(from), "n"(sizeof(T)), "r"(bytes)
+                 : "memory");
   }
 #else
   *from_shared<T>(to) = exists ? *from : T{};
+#endif
+}
+
+/// Waits for all copy_async of this thread.
+inline __device__ void wait_for_copies() {
+#ifdef __CUDACC__
+  asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 

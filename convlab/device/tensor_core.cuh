@@ -17,7 +17,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 //   of C and D: [0], [1]: row g, columns 2t, 2t+1;   [2], [3]: row g + 8, the same columns;
 //   tf32, 8 terms:   a = (g, t), (g+8, t), (g, t+4), (g+8, t+4);   b = (t, g), (t+4, g);
 //   fp16, 16 terms, two halves a register, the lower term in the lower half:
-//     a = (g, 2t..), (g+8, 2t..), (g, 2t+8..), (g+8, 2t+8..);   b = (2t.., g), (2t+8.., g).
+//     a = (g, 2t..), (g+8, 2t..), (g, 2t+8..), (g+8, 2t+8..);   b = (2t.., g), (2t+8.., g);
+//   fp16, 8 terms: a = (g, 2t..), (g+8, 2t..);   b = (2t.., g).
 // All 32 lanes must take part. Needs compute capability 8.0.
 
 /// float rounded to TF32's 10 explicit mantissa bits, ties away from zero, as bits for mma_tf32.
@@ -54,6 +55,17 @@ inline __device__ void mma_fp16(float (&d)[4], const uint32_t (&a)[4], const uin
 #else
   for (int i = 0; i < 4; ++i) d[i] = c[i];
   simt::mma_fp16(d, a, b);
+#endif
+}
+
+inline __device__ void mma_fp16(float (&d)[4], const uint32_t (&a)[2], uint32_t b, const float (&c)[4]) {
+#ifdef __CUDACC__
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"
+      : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
+#else
+  const uint32_t longer_a[4] = {a[0], a[1], 0, 0}, longer_b[2] = {b, 0};
+  mma_fp16(d, longer_a, longer_b, c);
 #endif
 }
 

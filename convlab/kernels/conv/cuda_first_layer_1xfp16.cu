@@ -20,18 +20,18 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const bool pooled = step.epilogue.pool.has_value();
   if (step.input == ElementType::u8) {
     if (!pooled) return "takes raw pixels only together with pooling";
-    return refuse_without_room<FirstLayer<uint8_t, kProducts, true, false>>(step, caps);
+    return refuse_without_room<FirstLayer<uint8_t, kProducts, true>>(step, caps);
   }
-  return pooled ? refuse_without_room<FirstLayer<float, kProducts, true, false>>(step, caps)
-                : refuse_without_room<FirstLayer<float, kProducts, false, false>>(step, caps);
+  return pooled ? refuse_without_room<FirstLayer<float, kProducts, true>>(step, caps)
+                : refuse_without_room<FirstLayer<float, kProducts, false>>(step, caps);
 }
 
 void launch_rounded(const ConvArgs& args, Stream& stream) {
   if (args.step.input == ElementType::u8) {
-    return launch_first_layer<FirstLayer<uint8_t, kProducts, true, false>>(args, stream);
+    return launch_first_layer<FirstLayer<uint8_t, kProducts, true>>(args, stream);
   }
-  if (args.step.epilogue.pool) return launch_first_layer<FirstLayer<float, kProducts, true, false>>(args, stream);
-  launch_first_layer<FirstLayer<float, kProducts, false, false>>(args, stream);
+  if (args.step.epilogue.pool) return launch_first_layer<FirstLayer<float, kProducts, true>>(args, stream);
+  launch_first_layer<FirstLayer<float, kProducts, false>>(args, stream);
 }
 
 const RegisterConvKernel registered{{

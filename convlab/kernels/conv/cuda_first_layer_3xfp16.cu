@@ -21,18 +21,18 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const bool pooled = step.epilogue.pool.has_value();
   if (step.input == ElementType::u8) {
     if (!pooled) return "takes raw pixels only together with pooling";
-    return refuse_without_room<FirstLayer<uint8_t, kOfBytes, true, false>>(step, caps);
+    return refuse_without_room<FirstLayer<uint8_t, kOfBytes, true>>(step, caps);
   }
-  return pooled ? refuse_without_room<FirstLayer<float, kOfFloats, true, false>>(step, caps)
-                : refuse_without_room<FirstLayer<float, kOfFloats, false, false>>(step, caps);
+  return pooled ? refuse_without_room<FirstLayer<float, kOfFloats, true>>(step, caps)
+                : refuse_without_room<FirstLayer<float, kOfFloats, false>>(step, caps);
 }
 
 void launch_split(const ConvArgs& args, Stream& stream) {
   if (args.step.input == ElementType::u8) {
-    return launch_first_layer<FirstLayer<uint8_t, kOfBytes, true, false>>(args, stream);
+    return launch_first_layer<FirstLayer<uint8_t, kOfBytes, true>>(args, stream);
   }
-  if (args.step.epilogue.pool) return launch_first_layer<FirstLayer<float, kOfFloats, true, false>>(args, stream);
-  launch_first_layer<FirstLayer<float, kOfFloats, false, false>>(args, stream);
+  if (args.step.epilogue.pool) return launch_first_layer<FirstLayer<float, kOfFloats, true>>(args, stream);
+  launch_first_layer<FirstLayer<float, kOfFloats, false>>(args, stream);
 }
 
 const RegisterConvKernel registered{{

@@ -60,8 +60,7 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
     if (tuning.band_rows == 0) tuning.band_rows = !light && small_filter ? 14 : 22;
     if (tuning.buffers == 0) tuning.buffers = light || small_filter ? 2 : 1;
   }
-  int columns = narrow(std::min<int64_t>(tuning.columns, all_columns));
-  if (Layer::kBlocks) columns = narrow(all_columns <= 3 ? all_columns : 2);
+  const int columns = narrow(std::min<int64_t>(tuning.columns, all_columns));
 
   FirstLayerShape shape{.conv = kernel_shape(problem),
                         .activation = step.epilogue.activation,
@@ -75,8 +74,6 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   shape.words_inverse = narrow(ceil_div(int64_t{1} << 31, shape.image_words));
   shape.buffers = tuning.buffers;
   constexpr int64_t kLine = 128;
-  const int64_t channels = all_columns * 4;
-  shape.image_bytes = Layer::kBlocks ? round_up(channels * rows * width * 2, kLine) : problem.k * rows * width * 4;
   const int64_t filter_words = steps * shape.passes * columns * 64 * (Layer::kSplitFilters ? 2 : 1);
   shape.pixels_offset = narrow(round_up((filter_words + shape.passes * columns * 4) * 4, kLine));
 
@@ -87,12 +84,9 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
     shape.band_rows = narrow(shape.bands == 1 ? rows : round_up(ceil_div(rows, shape.bands), 2));
     const int64_t height = round_up(shape.band_rows, 2) * Layer::kSquare + problem.r - 1;
     shape.results_offset = narrow(round_up(shape.pixels_offset + (height * Layer::kRowWords + 1) * 4, kLine));
-    const int64_t run = shape.band_rows * width * (Layer::kBlocks ? 16 : 4);
-    // A run may begin anywhere in a line; after the last channel come zeros to the end of a line.
-    const bool whole = !Layer::kBlocks && shape.bands == 1;
-    shape.run_pitch = narrow(whole ? run : round_up(run + (Layer::kBlocks ? 2 : 1) * kLine, kLine));
-    const int64_t runs = Layer::kBlocks ? ceil_div(columns, 2) : columns * 4;
-    shape.results_bytes = narrow(round_up(runs * shape.run_pitch + kLine, kLine));
+    const int64_t run = shape.band_rows * width * 4;
+    shape.run_pitch = narrow(shape.bands == 1 ? run : round_up(run + kLine, kLine));  // it may begin anywhere in a line
+    shape.results_bytes = narrow(round_up(columns * 4 * shape.run_pitch + kLine, kLine));
     shared_bytes = shape.results_offset + shape.buffers * shape.results_bytes;
     if (shared_bytes <= kMostSharedBytes) break;
     if (band_rows <= 2) {
@@ -151,18 +145,19 @@ Refusal refuse_without_room(const ConvStep& step, const DeviceCaps& caps) {
 
 /// Blocks that run at a time on the whole device, so that each can take its share of the bands.
 template <class Kernel>
-int64_t resident_blocks([[maybe_unused]] Kernel kernel, [[maybe_unused]] const FirstLayerLaunch& plan) {
+int64_t resident_blocks([[maybe_unused]] Kernel kernel, [[maybe_unused]] int threads,
+                        [[maybe_unused]] int64_t shared_bytes) {
 #ifdef __CUDACC__
   const auto function = reinterpret_cast<const void*>(kernel);
   int device = 0, processors = 0, blocks = 0;
   check_cuda(cudaGetDevice(&device), "asking for the device");
   check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
   check_cuda(
-      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(plan.shared_bytes)),
+      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
       "asking for shared memory");
-  check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, plan.threads,
-                                                           static_cast<size_t>(plan.shared_bytes)),
-             "asking how many blocks fit");
+  check_cuda(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, static_cast<size_t>(shared_bytes)),
+      "asking how many blocks fit");
   return std::max<int64_t>(1, int64_t{processors} * blocks);
 #else
   return 3;
@@ -177,12 +172,11 @@ void launch_first_layer(const ConvArgs& args, Stream& stream) {
   const auto with = [&](auto kernel) {
     const int64_t bands = checked_mul(args.step.problem.n, plan.shape.bands);
     launch(kernel,
-           {.grid = std::min(bands, resident_blocks(kernel, plan)),
+           {.grid = std::min(bands, resident_blocks(kernel, plan.threads, plan.shared_bytes)),
             .block = plan.threads,
             .shared_bytes = static_cast<size_t>(plan.shared_bytes)},
            stream.native(), static_cast<const typename Layer::Pixel*>(args.x), args.w,
-           args.step.epilogue.bias ? args.bias : nullptr, reinterpret_cast<typename Layer::Result*>(args.y),
-           plan.shape);
+           args.step.epilogue.bias ? args.bias : nullptr, args.y, plan.shape);
   };
   const auto with_columns = [&]<int kSteps>() {
     if (plan.columns == 1) return with(convolve_first_layer<Layer, kSteps, 1>);

@@ -25,7 +25,6 @@ struct FirstLayerShape {
   int run_pitch;                          ///< bytes from a run's staged results to the next's: see Run
   int results_bytes;                      ///< of one pass
   int buffers;                            ///< for results: 1 or 2
-  int64_t image_bytes;                    ///< of the output
   uint32_t cells_inverse, words_inverse;  ///< see divide()
 };
 
