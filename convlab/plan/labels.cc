@@ -29,14 +29,15 @@ std::vector<int> labels_of(std::span<const float> scores, int64_t classes) {
 }
 
 void labels_of_places(std::span<const float> places, std::span<int> labels) {
-  // All at once first: this is part of a network's time on a GPU, and a branch for each would take longer than a layer.
-  bool right = true;
+  // All at once first, in a form that becomes vector instructions: this is part of a network's time on a GPU, and a branch
+  // for each would take longer than a layer.
+  int unknown = 0;
   for (size_t image = 0; image < places.size(); ++image) {
-    const bool known = places[image] >= 0;
-    labels[image] = known ? static_cast<int>(places[image]) : 0;
-    right &= known;
+    const float place = places[image];
+    labels[image] = static_cast<int>(place >= 0 ? place : 0.0F);
+    unknown |= place >= 0 ? 0 : 1;
   }
-  if (right) return;
+  if (unknown == 0) return;
   const auto broken = std::ranges::find_if(places, [](float place) { return !(place >= 0); });
   throw wrong_result("the network computes NaN for a class of image {} (counted from 0)", broken - places.begin());
 }
