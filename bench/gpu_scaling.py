@@ -65,10 +65,11 @@ def section(folder: Path) -> list[str]:
             f"there, medians of {len(saved['scaling'][0]['all']['samples_ms'])} processes each, in turns ({saved['when'][:10]}); "
             f"`bench/gpu_networks.py scaling` measures.", "",
             *[f"- {each['name']}: {each['description']}" for each in devices], "",
-            f"| network | math | images | one GPU, ms | {len(devices)} GPUs, ms | times as fast | of {len(devices)} |", "|---|---|---|---|---|---|---|"]
+            f"| network | math | images | one GPU, ms | {len(devices)} GPUs, ms | times as fast | of {len(devices)} | one GPU, images in its memory, ms |",
+            "|---|---|---|---|---|---|---|---|"]
         for row in saved["scaling"]:
             times = row["one"]["ms"] / row["all"]["ms"]
             lines.append(f"| {row['model']}, {row['plan']} | {row['math']} | {row['images']} | {ms(row['one']['ms'])} | {ms(row['all']['ms'])} | "
-                         f"{times:.2f} | {100 * times / len(devices):.0f} % |")
+                         f"{times:.2f} | {100 * times / len(devices):.0f} % | {ms(row['one']['device_ms'])} |")
         lines.append("")
     return lines
