@@ -120,9 +120,6 @@ inline __device__ void arrive_with_copies(uint64_t* barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(to_shared(barrier)) : "memory");
 }
 
-/// Waits for all copy_async of this thread.
-inline __device__ void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
-
 /// Waits for the end of the phase of this parity: 0 for the first phase, 1 for the second, 0 for the third, ... A fresh
 /// barrier counts as past a phase of parity 1.
 inline __device__ void barrier_wait(uint64_t* barrier, uint32_t parity) {

@@ -73,7 +73,7 @@ class PlainInput {
       barrier_wait(fetched_, fetched_parity_);
       fetched_parity_ ^= 1;
     } else {
-      await_copies();
+      wait_for_copies();
       barrier_of_some(1, kThreads);
     }
   }

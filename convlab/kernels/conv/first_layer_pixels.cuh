@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "convlab/device/cuda_compat.h"
+#include "convlab/device/opaque.cuh"
 #include "convlab/kernels/conv/first_layer_shape.h"
 
 namespace convlab {
@@ -137,15 +137,6 @@ using SharedWords = unsigned char*;
 inline SharedWords shared_words(void* words) { return static_cast<unsigned char*>(words); }
 inline void* generic(SharedWords words) { return words; }
 #endif
-/// Makes a value one that the compiler keeps, and does not compute anew where it is used.
-inline __device__ void opaque(int& value) { asm volatile("" : "+r"(value)); }
-inline __device__ void opaque(unsigned char*& pointer) {
-#ifdef __CUDACC__
-  asm volatile("" : "+l"(pointer));
-#else
-  asm volatile("" : "+r"(pointer));
-#endif
-}
 inline __device__ uint32_t load_word(SharedWords words) { return *static_cast<const uint32_t*>(generic(words)); }
 template <class T>
 __device__ void store_shared(SharedWords words, T value) {

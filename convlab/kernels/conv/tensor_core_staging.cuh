@@ -1,5 +1,6 @@
 #pragma once
 
+#include "convlab/device/opaque.cuh"
 #include "convlab/device/tensor_core.cuh"
 #include "convlab/kernels/conv_shape.h"
 
@@ -47,16 +48,6 @@ struct Group {
     first = 1 + block * kBlocked * area + slot % width;
   }
 };
-
-/// Makes a value one that the compiler knows nothing of, so that it does not compute it in another way or place.
-inline __device__ void opaque(uint32_t& value) { asm volatile("" : "+r"(value)); }
-inline __device__ void opaque(const float*& address) {
-#ifdef __CUDACC__
-  asm volatile("" : "+l"(address));
-#else
-  asm volatile("" : "+r"(address));
-#endif
-}
 
 /// Asks for a line of memory that will be read soon.
 inline __device__ void prefetch([[maybe_unused]] const float* line) {

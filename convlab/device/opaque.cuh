@@ -1,0 +1,26 @@
+#pragma once
+
+#include "convlab/device/cuda_compat.h"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+/// Makes a number of 32 bits, or an address, one that the compiler knows nothing of: so it keeps it, and does not compute
+/// it anew where it is used, or in another way.
+template <class T>
+__device__ void opaque(T& number) {
+  static_assert(sizeof(T) == 4);
+  asm volatile("" : "+r"(number));
+}
+
+template <class T>
+__device__ void opaque(T*& address) {
+#ifdef __CUDACC__
+  asm volatile("" : "+l"(address));
+#else
+  asm volatile("" : "+r"(address));
+#endif
+}
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
