@@ -51,7 +51,8 @@ struct Classifier {
 
   const DeviceCaps& caps() const { return devices.front()->caps(); }
 
-  /// The classes that the engines' output stands for, to `labels` of count(). Error(wrong_result) where the network computes NaN.
+  /// The classes that the engines' output stands for, to `labels` of count(). Error(wrong_result) where the network
+  /// computes NaN.
   void find_labels(std::span<const float> output, std::vector<int>& labels) const;
 };
 

@@ -10,55 +10,14 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 
 #include "convlab/kernels/cpu_math-inl.h"
+#include "convlab/kernels/cpu_tile_terms-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-using F = hn::CappedTag<float, kImageLanes>;
-
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
-constexpr int kRegisters = 32;
-constexpr int kMostMaps = 8, kMostMapsPooled = 6;
-#elif HWY_TARGET == HWY_AVX2
-constexpr int kRegisters = 16;
-constexpr int kMostMaps = 6, kMostMapsPooled = 3;
-#else
-constexpr int kRegisters = 16;
-constexpr int kMostMaps = 6, kMostMapsPooled = 2;
-#endif
-
-/// Vectors beside so many maps: sums, the vectors themselves and one weight must fit the registers.
-constexpr int lane_vectors_beside(int maps) { return std::min(8, (kRegisters - 1) / (maps + 1)); }
-static_assert(kMostMapsPooled * kPoolWindow + std::min(kMostMapsPooled, kPoolWindow) + 1 <= kRegisters);
-
-/// Adds one term to sums of kMaps maps at kVectors places. Of pixels and weights those stay in registers that are fewer.
-template <int kMaps, int kVectors>
-HWY_INLINE void add_term(const float* w, const float* const (&x)[kVectors], uint32_t offset,
-                         hn::Vec<F> (&sum)[kMaps][kVectors]) {
-  const F d;
-  if constexpr (kMaps < kVectors) {
-    hn::Vec<F> weights[kMaps];
-#pragma GCC unroll 8
-    for (int m = 0; m < kMaps; ++m) weights[m] = hn::Set(d, w[m]);
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      const hn::Vec<F> pixel = hn::Load(d, x[v] + offset);
-#pragma GCC unroll 8
-      for (int m = 0; m < kMaps; ++m) sum[m][v] = hn::MulAdd(weights[m], pixel, sum[m][v]);
-    }
-  } else {
-    hn::Vec<F> pixels[kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) pixels[v] = hn::Load(d, x[v] + offset);
-#pragma GCC unroll 8
-    for (int m = 0; m < kMaps; ++m) {
-      const hn::Vec<F> weight = hn::Set(d, w[m]);
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) sum[m][v] = hn::MulAdd(weight, pixels[v], sum[m][v]);
-    }
-  }
-}
+using F = Vector;
+static_assert(hn::MaxLanes(F()) <= kImageLanes);
 
 /// The register tile: sums of kMaps maps at kVectors places. kFetches: fetches job.ahead; where a core is shared, two
 /// instructions less a term are felt.
@@ -75,7 +34,10 @@ HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors],
       __builtin_prefetch(ahead, 0, 2);
       ahead += kImageLanes;
     }
-    add_term(w, x, *offset, sum);
+    const float* at[kVectors];
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) at[v] = x[v] + *offset;
+    add_term(w, at, sum);
   }
 }
 
@@ -110,7 +72,7 @@ void plain_tile(const LaneSums& job, int64_t first) {
 
 template <int kMaps>
 void plain_tiles(const LaneSums& job) {
-  constexpr int kVectors = lane_vectors_beside(kMaps);
+  constexpr int kVectors = vectors_beside(kMaps);
   constexpr auto kTiles = table_of<kVectors>([](auto vectors) { return &plain_tile<kMaps, vectors>; });
   const int64_t vectors = job.pixels * (kImageLanes / static_cast<int64_t>(hn::Lanes(F())));
   int64_t first = 0;

@@ -10,28 +10,13 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 
 #include "convlab/kernels/cpu_math-inl.h"
+#include "convlab/kernels/cpu_tile_terms-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-using F = hn::CappedTag<float, 16>;
-
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
-constexpr int kRegisters = 32;
-constexpr int kMostMaps = 8, kMostMapsPooled = 6;
-#elif HWY_TARGET == HWY_AVX2
-constexpr int kRegisters = 16;
-constexpr int kMostMaps = 6, kMostMapsPooled = 3;
-#else
-constexpr int kRegisters = 16;
-constexpr int kMostMaps = 6, kMostMapsPooled = 2;
-#endif
-constexpr int kPoolWindow = 4;
-
-/// Vectors of pixels beside so many maps: accumulators, the vectors themselves and one weight must fit the registers.
-constexpr int vectors_beside(int maps) { return std::min(8, (kRegisters - 1) / (maps + 1)); }
-static_assert(kMostMapsPooled * kPoolWindow + std::min(kMostMapsPooled, kPoolWindow) + 1 <= kRegisters);
+using F = Vector;
 
 /// One register tile: all terms of kMaps maps at kVectors vectors of pixels from `x` on.
 template <int kMaps, int kVectors>
@@ -64,8 +49,7 @@ void plain_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_REST
   }
 }
 
-/// One register tile: kMaps maps at one vector of pixels, each the largest of four sums. Of a term's pixels and weights
-/// those stay in registers that are fewer.
+/// One register tile: kMaps maps at one vector of pixels, each the largest of four sums.
 template <int kMaps>
 void pooled_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_RESTRICT y, int64_t pitch) {
   const F d;
@@ -76,27 +60,10 @@ void pooled_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_RES
   const float* HWY_RESTRICT w = job.w;
   const uint32_t* HWY_RESTRICT offset = job.offsets;
   for (const uint32_t* const end = offset + job.terms * kPoolWindow; offset != end; offset += kPoolWindow, w += kMaps) {
-    if constexpr (kMaps < kPoolWindow) {
-      hn::Vec<F> weights[kMaps];
+    const float* at[kPoolWindow];
 #pragma GCC unroll 8
-      for (int m = 0; m < kMaps; ++m) weights[m] = hn::Set(d, w[m]);
-#pragma GCC unroll 8
-      for (int v = 0; v < kPoolWindow; ++v) {
-        const hn::Vec<F> pixels = hn::LoadU(d, x + offset[v]);
-#pragma GCC unroll 8
-        for (int m = 0; m < kMaps; ++m) sum[m][v] = hn::MulAdd(weights[m], pixels, sum[m][v]);
-      }
-    } else {
-      hn::Vec<F> pixels[kPoolWindow];
-#pragma GCC unroll 8
-      for (int v = 0; v < kPoolWindow; ++v) pixels[v] = hn::LoadU(d, x + offset[v]);
-#pragma GCC unroll 8
-      for (int m = 0; m < kMaps; ++m) {
-        const hn::Vec<F> weight = hn::Set(d, w[m]);
-#pragma GCC unroll 8
-        for (int v = 0; v < kPoolWindow; ++v) sum[m][v] = hn::MulAdd(weight, pixels[v], sum[m][v]);
-      }
-    }
+    for (int v = 0; v < kPoolWindow; ++v) at[v] = x + offset[v];
+    add_term(w, at, sum);
   }
 #pragma GCC unroll 8
   for (int m = 0; m < kMaps; ++m) {

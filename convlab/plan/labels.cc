@@ -29,8 +29,8 @@ std::vector<int> labels_of(std::span<const float> scores, int64_t classes) {
 }
 
 void labels_of_places(std::span<const float> places, std::span<int> labels) {
-  // All at once first, in a form that becomes vector instructions: this is part of a network's time on a GPU, and a branch
-  // for each would take longer than a layer.
+  // All at once first, in a form that becomes vector instructions: this is part of a network's time on a GPU, and a
+  // branch for each would take longer than a layer.
   int unknown = 0;
   for (size_t image = 0; image < places.size(); ++image) {
     const float place = places[image];
