@@ -179,12 +179,15 @@ TEST_F(FirstLayer, HoweverTheWorkIsDividedTheBitsAreTheSame) {
                             {parse_problem("n2_c1h37w41_k10r7s7")},
                             pooled_step("n2_c1h70w70_k12r5s5", ElementType::u8, {ActivationKind::tanh})};
   const ConvKernel& kernel = require_conv_kernel("cuda.first_layer_3xfp16", DeviceKind::simt);
-  ASSERT_EQ(kernel.tunables.size(), 4u);
+  ASSERT_EQ(kernel.tunables.size(), 5u);
   for (const ConvStep& step : steps) {
     fill(step);
     const std::vector<uint8_t> chosen = launch("cuda.first_layer_3xfp16", step);
-    for (const std::vector<int>& tuning :
-         {std::vector{128, 1, 12, 1}, {256, 3, 14, 2}, {384, 1, 34, 2}, {512, 3, 0, 1}, {128, 3, 18, 2}}) {
+    for (const std::vector<int>& tuning : {std::vector{128, 1, 12, 1, 1},
+                                           {256, 3, 14, 2, 2},
+                                           {384, 1, 34, 2, 0},
+                                           {512, 3, 0, 1, 1},
+                                           {128, 3, 18, 2, 2}}) {
       ASSERT_EQ(launch("cuda.first_layer_3xfp16", step, tuning), chosen) << testing::PrintToString(tuning);
     }
   }

@@ -2,64 +2,17 @@
 
 #include <cstdint>
 
-#include "convlab/device/cuda_compat.h"
+#include "convlab/device/pipeline.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What compute capability 9.0 has beyond CUDA C++, an instruction a function: barriers in shared memory, bulk copies,
-// and what goes with multiplications by warpgroups (see hopper_wgmma.cuh). Names and meanings are those of the PTX ISA.
-
-/// An address in shared memory as instructions take it.
-inline __device__ uint32_t shared_address(const void* in_shared) {
-  return static_cast<uint32_t>(__cvta_generic_to_shared(in_shared));
-}
-
-/// A barrier in shared memory that `arrivals` arrivals, and the bytes that they announced, complete. One thread
-/// initialises it; a __syncthreads must follow.
-inline __device__ void initialise_barrier(uint64_t* barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
-}
-
-inline __device__ void arrive(uint64_t* barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-
-/// Arrives, and announces that many bytes of bulk copies.
-inline __device__ void arrive_expecting(uint64_t* barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
-               : "memory");
-}
-
-/// Waits until the barrier's phase of this parity (0, 1, 0, ...) is complete.
-inline __device__ void wait(uint64_t* barrier, uint32_t parity) {
-  asm volatile(
-      "{.reg .pred done;\n"
-      "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-      "@!done bra again;}\n" ::"r"(shared_address(barrier)),
-      "r"(parity)
-      : "memory");
-}
-
-/// Copies from global to shared memory; both addresses and `bytes` are multiples of 16. The barrier is told.
-inline __device__ void copy_bulk(void* to_shared, const void* from, uint32_t bytes, uint64_t* barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                   shared_address(to_shared)),
-               "l"(from), "r"(bytes), "r"(shared_address(barrier))
-               : "memory");
-}
+// What compute capability 9.0 has beyond pipeline.cuh and CUDA C++, an instruction a function: what goes with
+// multiplications by warpgroups (see hopper_wgmma.cuh). Names and meanings are those of the PTX ISA.
 
 /// Asks for memory that will be read soon; the address and `bytes` are multiples of 16.
 inline __device__ void prefetch_bulk(const void* from, uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes));
-}
-
-/// Lets multiplications and bulk copies see what this thread has written to shared memory, once it is past a barrier.
-inline __device__ void fence_for_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-
-/// A barrier of `threads` threads; `id` is 1 to 15.
-inline __device__ void synchronize(int id, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
 /// Takes or gives back registers, so that each thread of this warpgroup has kRegisters.

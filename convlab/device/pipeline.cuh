@@ -70,7 +70,7 @@ inline constexpr bool kBulkCopies = false;
 #endif
 
 /// Copies from shared to global memory, both and `bytes` multiples of 16, and waits until `from` has been read. What
-/// other threads wrote there must have come before, and before a fence_for_copies() of theirs.
+/// other threads wrote there must have come before, and before a fence_for_async() of theirs.
 inline __device__ void copy_bulk([[maybe_unused]] void* to, [[maybe_unused]] const void* from,
                                  [[maybe_unused]] int bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
@@ -83,21 +83,27 @@ inline __device__ void copy_bulk([[maybe_unused]] void* to, [[maybe_unused]] con
 #endif
 }
 
-/// Copies from global to shared memory, both and `bytes` multiples of 16: one arrival at the barrier, and the phase does
-/// not end before the data is there. One thread.
-inline __device__ void fetch_bulk([[maybe_unused]] SharedAddress to, [[maybe_unused]] const void* from,
-                                  [[maybe_unused]] int bytes, [[maybe_unused]] uint64_t* barrier) {
+/// One arrival at a barrier, which announces that many bytes of bulk copies: the phase does not end before they are there.
+inline __device__ void barrier_arrive_expecting([[maybe_unused]] uint64_t* barrier, [[maybe_unused]] uint32_t bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
-  const SharedAddress at = to_shared(barrier);
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(at), "r"(bytes) : "memory");
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-               "l"(from), "r"(bytes), "r"(at)
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(to_shared(barrier)), "r"(bytes)
                : "memory");
 #endif
 }
 
-/// Lets copy_bulk see what this thread has written to shared memory.
-inline __device__ void fence_for_copies() {
+/// Copies from global to shared memory, both and `bytes` multiples of 16, and tells the barrier; one thread.
+inline __device__ void fetch_bulk([[maybe_unused]] SharedAddress to, [[maybe_unused]] const void* from,
+                                  [[maybe_unused]] uint32_t bytes, [[maybe_unused]] uint64_t* barrier) {
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+               "l"(from), "r"(bytes), "r"(to_shared(barrier))
+               : "memory");
+#endif
+}
+
+/// Lets bulk copies, and multiplications by warpgroups, see what this thread has written to shared memory, once they come
+/// after it by a barrier.
+inline __device__ void fence_for_async() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
@@ -123,20 +129,21 @@ inline __device__ void arrive_with_copies(uint64_t* barrier) {
 /// Waits for the end of the phase of this parity: 0 for the first phase, 1 for the second, 0 for the third, ... A fresh
 /// barrier counts as past a phase of parity 1.
 inline __device__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
-  uint32_t done = 0;
-  while (done == 0) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("{ .reg .pred done; mbarrier.try_wait.parity.shared.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"
-                 : "=r"(done)
-                 : "r"(to_shared(barrier)), "r"(parity)
-                 : "memory");
+  asm volatile(
+      "{ .reg .pred done;\n"
+      "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+      "@!done bra again; }" ::"r"(to_shared(barrier)),
+      "r"(parity)
+      : "memory");
 #else
-    asm volatile("{ .reg .pred done; mbarrier.test_wait.parity.shared.b64 done, [%1], %2; selp.b32 %0, 1, 0, done; }"
-                 : "=r"(done)
-                 : "r"(to_shared(barrier)), "r"(parity)
-                 : "memory");
+  asm volatile(
+      "{ .reg .pred done;\n"
+      "again: mbarrier.test_wait.parity.shared.b64 done, [%0], %1;\n"
+      "@!done bra again; }" ::"r"(to_shared(barrier)),
+      "r"(parity)
+      : "memory");
 #endif
-  }
 }
 
 /// Adds to a count in shared memory and gives what it was. What the threads that counted before this one did comes

@@ -66,9 +66,8 @@ __global__ void __launch_bounds__(kSplitThreads, 1)
                   .empty = barriers + which * kBarriersOfRing + kSplitStages,
                   .ranges = ranges + which * kWordsOfRing};
   if (thread == 0) {
-    for (int i = 0; i < kSplitRings * kBarriersOfRing; ++i)
-      initialise_barrier(barriers + i, 4);  // a warp's arrival each
-    initialise_barrier(filters_there, 1);
+    for (int i = 0; i < kSplitRings * kBarriersOfRing; ++i) barrier_init(barriers + i, 4);  // a warp's arrival each
+    barrier_init(filters_there, 1);
   }
   // Slots that nobody fills are multiplied, too, for outputs that do not exist.
   for (int i = thread * 16; i < kSplitRings * kSplitStages * plan.stage_bytes; i += kSplitThreads * 16) {
@@ -90,11 +89,11 @@ __global__ void __launch_bounds__(kSplitThreads, 1)
   } else {
     take_registers<kConsumerRegisters>();
     if (thread == 0) {
-      arrive_expecting(filters_there, plan.filter_bytes);
-      copy_bulk(filters, prepared + split_filters_offset(plan) + int64_t{chunk} * plan.filter_bytes, plan.filter_bytes,
-                filters_there);
+      barrier_arrive_expecting(filters_there, plan.filter_bytes);
+      fetch_bulk(to_shared(filters), prepared + split_filters_offset(plan) + int64_t{chunk} * plan.filter_bytes,
+                 plan.filter_bytes, filters_there);
     }
-    wait(filters_there, 0);
+    barrier_wait(filters_there, 0);
     Consumer<kFilterRows, kMaps, kSteps> consumer{.y = y,
                                                   .marks = marks,
                                                   .plan = plan,
@@ -104,7 +103,7 @@ __global__ void __launch_bounds__(kSplitThreads, 1)
                                                   .results = results + which * 2 * kMaps * kSplitResultPitch,
                                                   .chunk = chunk,
                                                   .barrier = 1 + which};
-    consumer.run(operand_descriptor(shared_address(filters), 128, 256), first, step);
+    consumer.run(operand_descriptor(to_shared(filters), 128, 256), first, step);
   }
 #endif
 }

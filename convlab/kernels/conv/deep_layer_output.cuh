@@ -54,7 +54,7 @@ struct Run {
 };
 
 /// One warp copies a run from shared memory; then `from` may be written again. What other warps wrote there must have
-/// come before, and on GPUs before a fence_for_copies() of theirs.
+/// come before, and on GPUs before a fence_for_async() of theirs.
 inline __device__ void copy_run(const Run& run) {
   const int lane = threadIdx.x % 32;
   const auto together =

@@ -57,7 +57,9 @@ class PlainInput {
     if (raw_ == 0) return prefetch<kR>(task);
     const float* const from = image(task);
     if (kBulkCopies) {
-      if (thread_ == 0) fetch_bulk(raw_, from, layer_.raw_bytes, fetched_);
+      if (thread_ != 0) return;
+      barrier_arrive_expecting(fetched_, layer_.raw_bytes);
+      fetch_bulk(raw_, from, layer_.raw_bytes, fetched_);
     } else {
       for (int i = thread_; i < layer_.raw_bytes / 16; i += kThreads) {
         copy_async(raw_ + i * 16, reinterpret_cast<const uint4*>(from) + i, true);

@@ -128,7 +128,7 @@ class WarpgroupByteProducts {
     }
     fence_for_async();
     __syncthreads();
-    filters_ = operand_descriptor(shared_address(staged), kWords * 4, 128);
+    filters_ = operand_descriptor(to_shared(staged), kWords * 4, 128);
   }
 
   __device__ void begin(float (&sums)[Layer::kColumns][4], const uint32_t (*operands)[4], int) const {

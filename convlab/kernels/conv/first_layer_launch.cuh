@@ -19,14 +19,14 @@ constexpr int64_t kMostSharedBytes = 220 << 10;  // of what the largest chips ha
 /// What a launch may choose; 0: as measured to be best, or as much as there is room for.
 struct FirstLayerTuning {
   int threads = 0, columns = 0, band_rows = 0, buffers = 0;
+  int evict_first = 0;  ///< 1: L2 is not told to evict results first, 2: it is
 };
 constexpr int kThreadChoices[] = {0, 128, 256, 384, 512}, kColumnChoices[] = {0, 1, 3};
-constexpr int kBandRowChoices[] = {0, 12, 14, 18, 22, 34}, kBufferChoices[] = {0, 1, 2};
+constexpr int kBandRowChoices[] = {0, 12, 14, 18, 22, 34, 66}, kBufferChoices[] = {0, 1, 2};
+constexpr int kEvictFirstChoices[] = {0, 1, 2};
 constexpr Tunable kFirstLayerTunables[] = {
-    {"threads", kThreadChoices, 0},
-    {"columns", kColumnChoices, 0},
-    {"band_rows", kBandRowChoices, 0},
-    {"buffers", kBufferChoices, 0},
+    {"threads", kThreadChoices, 0}, {"columns", kColumnChoices, 0},         {"band_rows", kBandRowChoices, 0},
+    {"buffers", kBufferChoices, 0}, {"evict_first", kEvictFirstChoices, 0},
 };
 
 struct FirstLayerLaunch {
@@ -56,9 +56,10 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
     if (tuning.band_rows == 0) tuning.band_rows = 34;
     if (tuning.buffers == 0) tuning.buffers = 1;
   } else {
-    if (tuning.threads == 0) tuning.threads = light ? 512 : small_filter ? 128 : 256;
+    if (tuning.threads == 0) tuning.threads = !small_filter ? (light ? 512 : 256) : light ? 256 : 128;
     if (tuning.band_rows == 0) tuning.band_rows = !light && small_filter ? 14 : 22;
     if (tuning.buffers == 0) tuning.buffers = light || small_filter ? 2 : 1;
+    if (tuning.evict_first == 0 && light && small_filter) tuning.evict_first = 2;
   }
   const int columns = narrow(std::min<int64_t>(tuning.columns, all_columns));
 
@@ -73,6 +74,7 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   shape.cells_inverse = narrow(ceil_div(int64_t{1} << 31, shape.cells));
   shape.words_inverse = narrow(ceil_div(int64_t{1} << 31, shape.image_words));
   shape.buffers = tuning.buffers;
+  shape.evict_first = tuning.evict_first == 2;
   constexpr int64_t kLine = 128;
   const int64_t filter_words = steps * shape.passes * columns * 64 * (Layer::kSplitFilters ? 2 : 1);
   shape.pixels_offset = narrow(round_up((filter_words + shape.passes * columns * 4) * 4, kLine));
@@ -167,7 +169,7 @@ int64_t resident_blocks([[maybe_unused]] Kernel kernel, [[maybe_unused]] int thr
 template <class Layer>
 void launch_first_layer(const ConvArgs& args, Stream& stream) {
   FirstLayerTuning tuning;
-  if (!args.tuning.empty()) tuning = {args.tuning[0], args.tuning[1], args.tuning[2], args.tuning[3]};
+  if (!args.tuning.empty()) tuning = {args.tuning[0], args.tuning[1], args.tuning[2], args.tuning[3], args.tuning[4]};
   const FirstLayerLaunch plan = plan_first_layer<Layer>(args.step, tuning);
   const auto with = [&](auto kernel) {
     const int64_t bands = checked_mul(args.step.problem.n, plan.shape.bands);

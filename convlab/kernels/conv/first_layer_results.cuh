@@ -1,6 +1,6 @@
 #pragma once
 
-#include "convlab/device/cuda_compat.h"
+#include "convlab/device/pipeline.cuh"
 #include "convlab/kernels/conv/first_layer_shape.h"
 
 namespace convlab {
@@ -31,27 +31,33 @@ struct Run {
 #define CONVLAB_BULK_STORES 0
 #endif
 
-/// Makes what this thread has staged visible to bulk stores; before the barrier that precedes store_runs.
-inline __device__ void finish_staging() {
 #if CONVLAB_BULK_STORES
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#endif
+/// What L2 is told of bytes that are stored: that they may leave it before others, or nothing.
+inline __device__ uint64_t store_policy(bool evict_first) {
+  uint64_t first, normal;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+  asm("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;" : "=l"(normal));
+  return evict_first ? first : normal;
 }
+#endif
 
-/// Stores runs(0) to runs(count - 1), a warp each; all threads take part. Bulk stores are only begun.
+/// Stores runs(0) to runs(count - 1), a warp each; all threads take part, each after a fence_for_async() and a barrier.
+/// Bulk stores are only begun.
 template <class Runs>
-__device__ void store_runs(int count, const Runs& runs) {
+__device__ void store_runs(int count, [[maybe_unused]] bool evict_first, const Runs& runs) {
   const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
 #if CONVLAB_BULK_STORES
   if (lane != 0) return;
+  const uint64_t policy = store_policy(evict_first);
 #pragma unroll 1
   for (int i = threadIdx.x / 32; i < count; i += warps) {
     const Run run = runs(i);
     const int head = run.head(), middle = run.middle();
     if (middle > 0) {
-      asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(run.to + head),
-                   "r"(static_cast<uint32_t>(__cvta_generic_to_shared(run.from + head))), "r"(middle)
-                   : "memory");
+      asm volatile(
+          "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(run.to + head),
+          "r"(static_cast<uint32_t>(__cvta_generic_to_shared(run.from + head))), "r"(middle), "l"(policy)
+          : "memory");
     }
 #pragma unroll 1
     for (int at = 0; at < head; at += 4) run.copy_word(at);

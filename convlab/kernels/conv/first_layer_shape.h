@@ -25,6 +25,7 @@ struct FirstLayerShape {
   int run_pitch;                          ///< bytes from a run's staged results to the next's: see Run
   int results_bytes;                      ///< of one pass
   int buffers;                            ///< for results: 1 or 2
+  bool evict_first;                       ///< whether L2 is told that results may leave it before others
   uint32_t cells_inverse, words_inverse;  ///< see divide()
 };
 

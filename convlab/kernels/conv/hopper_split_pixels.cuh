@@ -143,7 +143,7 @@ __device__ void produce(const float* __restrict__ x, const SplitPlan& plan, cons
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) ahead[i] = load_slot(i, 0);
     for (int row = 0; row < plan.rows; row += plan.stage_rows) {
-      wait(&ring.empty[stage], parity);
+      barrier_wait(&ring.empty[stage], parity);
       unsigned char* to = ring.stages + stage * plan.stage_bytes;
 #pragma unroll
       for (int i = 0; i < kSlots; ++i) {
@@ -162,7 +162,7 @@ __device__ void produce(const float* __restrict__ x, const SplitPlan& plan, cons
       }
       fence_for_async();
       __syncwarp();
-      if (thread % 32 == 0) arrive(&ring.full[stage]);
+      if (thread % 32 == 0) barrier_arrive(&ring.full[stage]);
       if (++stage == kSplitStages) {
         stage = 0;
         parity ^= 1;

@@ -86,8 +86,8 @@ struct Consumer {
 
   /// The address of the next row, once it is there.
   __device__ uint32_t await_row() {
-    if (in_stage == 0) wait(&ring.full[stage], parity);
-    return shared_address(ring.stages) + stage * plan.stage_bytes + in_stage * plan.row_bytes;
+    if (in_stage == 0) barrier_wait(&ring.full[stage], parity);
+    return to_shared(ring.stages) + stage * plan.stage_bytes + in_stage * plan.row_bytes;
   }
 
   /// Gives the row's stage back if that was its last row.
@@ -98,7 +98,7 @@ struct Consumer {
       range = ranges.x | ranges.y | ranges.z | ranges.w;
       __syncwarp();
     }
-    if (lane == 0) arrive(&ring.empty[stage]);
+    if (lane == 0) barrier_arrive(&ring.empty[stage]);
     in_stage = 0;
     if (++stage == kSplitStages) {
       stage = 0;
@@ -113,7 +113,7 @@ struct Consumer {
     float* const mine = of_buffer + lane % 4 * 2 * kSplitResultPitch + warp * 16 + lane / 4;
 #pragma unroll
     for (int i = 0; i < kSums; ++i) mine[(i / 4 * 8 + i % 2) * kSplitResultPitch + i % 4 / 2 * 8] = done[i];
-    synchronize(barrier, kSplitConsumers);
+    barrier_of_some(barrier, kSplitConsumers);
     const int maps = plan.k - chunk * kMaps - warp, map_step = 4 * plan.p * plan.q;
     const float* const result = of_buffer + warp * kSplitResultPitch + lane;
     float value[2][kMaps / 4];

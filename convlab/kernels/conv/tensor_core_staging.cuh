@@ -49,13 +49,6 @@ struct Group {
   }
 };
 
-/// Asks for a line of memory that will be read soon.
-inline __device__ void prefetch([[maybe_unused]] const float* line) {
-#ifdef __CUDACC__
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
-#endif
-}
-
 /// The bits of the larger of two magnitudes, the first given by its bits. NaN is larger than infinity.
 inline __device__ uint32_t larger(uint32_t bits, float value) {
   return max(bits, __float_as_uint(value) & 0x7fffffffu);

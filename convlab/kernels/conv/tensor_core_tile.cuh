@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(kThreads, 2)
       if (first == 0) {
         const int image_size = shape.c * shape.h * shape.w, lines = gridDim.z < shape.n - n ? image_size : 0;
         const float* next = x + (int64_t{n} + gridDim.z) * image_size;
-        for (int i = thread * 32; i < lines; i += kThreads * 32) prefetch(next + i);
+        for (int i = thread * 32; i < lines; i += kThreads * 32) prefetch_line(next + i);
       }
       return first_of_warp < image_pixels ? steps : 0;
     };

@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
     for (int i = 0; i < kDenseColumns / 2; ++i) sum[i] = 0;
     StageTurn<6> turn;
     SplitRows rows[2];
-    wait(shared.full, 0);
+    barrier_wait(shared.full, 0);
     rows[0] = load_rows(shared.a(0) + first, row, t);
     while (left > 0) {
 #pragma unroll
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
         commit_multiplications();
         StageTurn<6> following = turn;
         if (left > 1) following.next();  // else the same again, in vain
-        wait(shared.full + following.stage, following.parity);
+        barrier_wait(shared.full + following.stage, following.parity);
         rows[now ^ 1] = load_rows(shared.a(following.stage) + first, row, t);
         await_all_but<0>();
         leave_stage(shared.empty + turn.stage);

@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
       float sum[2][kDenseColumns / 2];
       int before = -1;  // the stage that multiplications may still be reading
       for (int slice = run.first; slice < run.last; ++slice) {
-        wait(shared.full + turn.stage, turn.parity);
+        barrier_wait(shared.full + turn.stage, turn.parity);
         const uint64_t rows = dense_operand(shared.a(turn.stage) + warpgroup * (2 * kDenseGroupRows * 128));
         const uint64_t columns = dense_operand(shared.b(turn.stage));
         fence_multiplications();

@@ -65,7 +65,7 @@ struct DenseStages {
 
   __device__ DenseStages() {
     auto* memory = dynamic_shared<unsigned char>();
-    stages = memory + (1024 - shared_address(memory) % 1024) % 1024;
+    stages = memory + (1024 - to_shared(memory) % 1024) % 1024;
     full = reinterpret_cast<uint64_t*>(stages + kStages * kStage);
     empty = full + kStages;
   }
@@ -92,8 +92,8 @@ inline __device__ void copy_box(void* to, const CUtensorMap& matrix, int column,
   constexpr uint64_t kEvictFirst = 0x12F0000000000000;
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint"
-      " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(shared_address(to)),
-      "l"(&matrix), "r"(shared_address(barrier)), "r"(column), "r"(row), "l"(kEvictFirst)
+      " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to_shared(to)),
+      "l"(&matrix), "r"(to_shared(barrier)), "r"(column), "r"(row), "l"(kEvictFirst)
       : "memory");
 }
 
@@ -101,8 +101,8 @@ template <int kWarpgroups, int kGroupsEach, int kStages>
 __device__ void begin_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>& shared) {
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < kStages; ++stage) {
-      initialise_barrier(shared.full + stage, 1);
-      initialise_barrier(shared.empty + stage, 4 * kWarpgroups);  // a lane of each warp
+      barrier_init(shared.full + stage, 1);
+      barrier_init(shared.empty + stage, 4 * kWarpgroups);  // a lane of each warp
     }
     fence_for_async();
   }
@@ -121,11 +121,11 @@ __device__ void fill_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>
     const int row = static_cast<int>(cut.first_row(run.tile));
     const __half* b = packed + (int64_t{run.tile % cut.column_tiles} * cut.slices + run.first) * kSliceElements;
     for (int slice = run.first; slice < run.last; ++slice, b += kSliceElements) {
-      wait(shared.empty + turn.stage, turn.parity ^ 1);
+      barrier_wait(shared.empty + turn.stage, turn.parity ^ 1);
       uint64_t* full = shared.full + turn.stage;
-      arrive_expecting(full, bytes);
+      barrier_arrive_expecting(full, bytes);
       copy_box(shared.a(turn.stage), a, slice * a_columns, row, full);
-      copy_bulk(shared.b(turn.stage), b, shared.kB, full);
+      fetch_bulk(to_shared(shared.b(turn.stage)), b, shared.kB, full);
       turn.next();
     }
     step += run.last - run.first;
@@ -134,7 +134,7 @@ __device__ void fill_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>
 
 /// This warp has read the stage.
 inline __device__ void leave_stage(uint64_t* empty) {
-  if (threadIdx.x % 32 == 0) arrive(empty);
+  if (threadIdx.x % 32 == 0) barrier_arrive(empty);
 }
 
 /// What the warps of a group without rows do.
@@ -142,7 +142,7 @@ template <int kWarpgroups, int kGroupsEach, int kStages>
 __device__ void pass_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>& shared, int64_t steps) {
   StageTurn<kStages> turn;
   for (int64_t step = 0; step < steps; ++step) {
-    wait(shared.full + turn.stage, turn.parity);
+    barrier_wait(shared.full + turn.stage, turn.parity);
     leave_stage(shared.empty + turn.stage);
     turn.next();
   }
@@ -151,7 +151,7 @@ __device__ void pass_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>
 /// Rows or columns in shared memory as an operand. Add 2 for each 16 terms on, 512 for each 64 rows.
 inline __device__ uint64_t dense_operand(const void* rows) {
   constexpr uint64_t kSwizzle128 = uint64_t{1} << 62, kEightRows = uint64_t{1024 / 16} << 32;
-  return kSwizzle128 | kEightRows | uint64_t{1} << 16 | shared_address(rows) >> 4;
+  return kSwizzle128 | kEightRows | uint64_t{1} << 16 | to_shared(rows) >> 4;
 }
 
 /// Until at most kPending groups of multiplications are under way.
