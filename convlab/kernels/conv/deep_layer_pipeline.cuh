@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   const int lane = threadIdx.x % 32;
   if (threadIdx.x == 0) {
     for (int buffer = 0; buffer < layer.buffers; ++buffer) {
-      barrier_init(block.full + buffer, Config::kProducers * (Config::Input::kCopies ? 32 : 1));
+      barrier_init(block.full + buffer, Config::kProducers * 32);
       barrier_init(block.empty + buffer, Config::kConsumers);
     }
     for (int turn = 0; turn < Config::kTurns; ++turn) barrier_init(block.stored + turn, Config::kConsumers);
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
       const auto claim = [&] { wait_for_count(block.drained, done + 1 - layer.result_buffers); };
       consumer.consume(Task(layer, index), block.buffer(layer, buffer), block.results(layer, done), staged, release,
                        claim);
-      fence_for_copies();
+      fence_for_async();
       arrive(block.stored + done % Config::kTurns);
     }
   } else if (warp < Config::kConsumers + Config::kProducers) {
@@ -136,7 +136,8 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
         all_here();
         const Staged staged = input.template finish<Config::kR>(task, block.buffer(layer, buffer));
         if (producer == 0) block.staged[done % Config::kTurns] = staged;
-        arrive(block.full + buffer);
+        barrier_arrive(block.full +
+                       buffer);  // each thread: racecheck does not see that a warp's lanes met before one did
         if (input.again()) all_here();
         const int coming = index + static_cast<int>(gridDim.x);
         if (coming < tasks) input.template fetch<Config::kR>(Task(layer, coming));
@@ -146,7 +147,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
     for (int index = blockIdx.x; index < tasks; index += gridDim.x, next()) {
       barrier_wait(block.stored + done % Config::kTurns, done / Config::kTurns % 2);
       const Staged staged = Config::Input::kCopies ? Staged{} : block.staged[done % Config::kTurns];
-      fence_for_copies();
+      fence_for_async();
       if (!consumer.by_definition(staged)) {
         Config::Output::drain(layer, Task(layer, index), first_map, arrays.y, block.results(layer, done));
       }
