@@ -168,9 +168,9 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   return classifier;
 }
 
-void Classifier::find_labels(std::span<const float> output, std::vector<int>& labels) const {
-  if (finds_labels) return labels_of_places(output, labels);
-  labels = labels_of(output, static_cast<int64_t>(output.size()) / count());
+void Classifier::find_labels(std::span<const float> output, int64_t first, std::span<int> labels) const {
+  if (finds_labels) return labels_of_places(output, first, labels);
+  std::ranges::copy(labels_of(output, static_cast<int64_t>(output.size() / labels.size()), first), labels.begin());
 }
 
 double accuracy_of(const std::vector<int>& found, const Classifier& classifier) {
@@ -209,7 +209,13 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
   std::vector<int> labels(static_cast<size_t>(count));
   for (int64_t pass = 0; pass < repeat; ++pass) {
     std::vector<double> sums(steps, 0.0);
-    // Seconds of a pass, without those for scaling.
+    const auto find_labels = [&](int64_t begin, int64_t n) {
+      const auto of = [](auto& all, int64_t from, int64_t size) {
+        return std::span(all).subspan(static_cast<size_t>(from), static_cast<size_t>(size));
+      };
+      classifier.find_labels(of(output, begin * outputs, n * outputs), begin, of(labels, begin, n));
+    };
+    // Seconds of a pass, without those for scaling. A device's labels are found as soon as it is done.
     const auto run = [&](bool timed) {
       double passed = 0;
       for (int64_t at = 0; at < count; at += piece) {
@@ -220,8 +226,10 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
         if (timed) {
           const std::vector<double> seconds = engines.run_timed(from, n, to);
           for (size_t i = 0; i < steps; ++i) sums[i] += seconds[i];
+          find_labels(at, n);
         } else {
-          engines.run(from, n, to);
+          engines.run(from, n, to,
+                      [&](int64_t first_image, int64_t some_of_n) { find_labels(at + first_image, some_of_n); });
         }
         passed += seconds_since(begin);
         if (timed) progress.advance(n);
@@ -234,10 +242,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
       run(true);
       device_network_seconds.push_back(engines.time_on_device(images.from(0, count), count, output.data()));
     }
-    const double passed = run(on_host);
-    const Clock::time_point begin = Clock::now();
-    classifier.find_labels(output, labels);
-    network_seconds.push_back(passed + seconds_since(begin));
+    network_seconds.push_back(run(on_host));
     for (size_t i = 0; i < steps; ++i) step_seconds[i].push_back(sums[i]);
   }
 

@@ -51,9 +51,9 @@ struct Classifier {
 
   const DeviceCaps& caps() const { return devices.front()->caps(); }
 
-  /// The classes that the engines' output stands for, to `labels` of count(). Error(wrong_result) where the network
-  /// computes NaN.
-  void find_labels(std::span<const float> output, std::vector<int>& labels) const;
+  /// The classes that the engines' output stands for, of some images from `first` on. Error(wrong_result) where the
+  /// network computes NaN.
+  void find_labels(std::span<const float> output, int64_t first, std::span<int> labels) const;
 };
 
 /// Loads model and data, plans and packs weights. All that can be wrong with the input is found here. `observer` may be

@@ -48,7 +48,7 @@ class Program {
     for (int64_t pass = 0; pass < options.run.repeat; ++pass) {
       run_network();
       const Observed part(&recorder_, {Stage::labels});
-      classifier_->find_labels(output_, labels);
+      classifier_->find_labels(output_, 0, labels);
       accuracy_ = accuracy_of(labels, *classifier_);
     }
   }

@@ -27,7 +27,7 @@ namespace {
 
 std::vector<int> placed_labels(std::span<const float> places) {
   std::vector<int> labels(places.size());
-  labels_of_places(places, labels);
+  labels_of_places(places, 0, labels);
   return labels;
 }
 
@@ -246,7 +246,10 @@ TEST(Labels, OfPlacesAreTheClassesAndNanIsAWrongResult) {
   const float places[] = {3, 0, 9};
   EXPECT_THAT(placed_labels(places), testing::ElementsAre(3, 0, 9));
   const float broken[] = {3, std::numeric_limits<float>::quiet_NaN()};
-  EXPECT_THAT(error_message(ErrorKind::wrong_result, [&] { placed_labels(broken); }), testing::HasSubstr("image 1"));
+  EXPECT_THAT(error_message(ErrorKind::wrong_result, [&] { placed_labels(broken); }), testing::HasSubstr("image 1 "));
+  std::vector<int> labels(2);
+  EXPECT_THAT(error_message(ErrorKind::wrong_result, [&] { labels_of_places(broken, 500, labels); }),
+              testing::HasSubstr("image 501 "));
 }
 
 /// The labels of 28 x 28 noise in fa19, scaled and found as the options say.

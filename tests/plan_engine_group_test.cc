@@ -77,6 +77,17 @@ TEST(EngineGroup, ComputesWhatOneEngineComputes) {
         EngineGroup group(graph.clone(), {n, 1, 12, 12}, devices, options);
         EXPECT_EQ(run(group, x, n), expected);
         EXPECT_EQ(run(group, x, n), expected) << "again";
+        std::vector<float> kept(expected.size(), -7);
+        std::vector<int> finished(static_cast<size_t>(n));
+        const size_t outputs = expected.size() / static_cast<size_t>(n);
+        group.run(x.raw(), n, kept.data(), [&](int64_t first_image, int64_t images_there) {
+          for (int64_t i = first_image; i < first_image + images_there; ++i) {
+            const auto at = static_cast<size_t>(i);
+            const auto scores = std::span(expected).subspan(at * outputs, outputs);
+            if (std::ranges::equal(scores, std::span(kept).subspan(at * outputs, outputs))) ++finished[at];
+          }
+        });
+        EXPECT_THAT(finished, testing::Each(1)) << "each image's device says once that it is there";
         std::vector<float> timed(expected.size(), -7);
         EXPECT_GT(group.time_on_device(x.raw(), n, timed.data()), 0);
         EXPECT_EQ(timed, expected);

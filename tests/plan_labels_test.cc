@@ -37,7 +37,13 @@ TEST(Labels, NanIsAWrongResultThatNamesTheImage) {
       FAIL() << "NaN in place " << place << " was taken";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::wrong_result);
-      EXPECT_THAT(error.what(), testing::HasSubstr("image 1"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("image 1 "));
+    }
+    try {
+      labels_of(scores, 2, 500);
+      FAIL() << "NaN in place " << place << " was taken";
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("image 501 "));
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "convlab/plan/engine_group.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "convlab/base/error.h"
@@ -52,24 +53,27 @@ void EngineGroup::on_each(size_t count, const std::function<void(size_t)>& work)
   });
 }
 
-/// Does work(i, images, n, output) with the share of each device i that has one.
+/// Does work(i, share, images, output) with the share of each device i that has one.
 template <class Work>
 void EngineGroup::for_each_share(const void* images, int64_t n, float* output, Work work) {
-  if (members_.size() == 1) return work(size_t{0}, images, n, output);
+  if (members_.size() == 1) return work(size_t{0}, Share{0, n}, images, output);
   const Plan& plan = first().plan();
   const int64_t image_bytes = bytes_of(plan.input, plan.options.input) / plan.input[0];
   const int64_t output_count = element_count(first().output_shape(n)) / n;
   const std::vector<int64_t> counts = shares(n);
   on_each(counts.size(), [&](size_t i) {
-    int64_t begin = 0;
-    for (size_t before = 0; before < i; ++before) begin += counts[before];
-    work(i, static_cast<const unsigned char*>(images) + begin * image_bytes, counts[i], output + begin * output_count);
+    const Share share{std::accumulate(counts.begin(), counts.begin() + static_cast<ptrdiff_t>(i), int64_t{0}),
+                      counts[i]};
+    work(i, share, static_cast<const unsigned char*>(images) + share.first * image_bytes,
+         output + share.first * output_count);
   });
 }
 
-void EngineGroup::run(const void* images, int64_t n, float* output) {
-  for_each_share(images, n, output, [&](size_t i, const void* from, int64_t count, float* to) {
-    members_[i].engine->run(from, count, to);
+void EngineGroup::run(const void* images, int64_t n, float* output,
+                      const std::function<void(int64_t, int64_t)>& finish) {
+  for_each_share(images, n, output, [&](size_t i, const Share& share, const void* from, float* to) {
+    members_[i].engine->run(from, share.count, to);
+    if (finish) finish(share.first, share.count);
   });
 }
 
@@ -82,8 +86,8 @@ std::vector<double> EngineGroup::run_timed(const void* images, int64_t n, float*
   }
   std::vector<double> slowest(first().plan().steps.size(), 0);
   std::vector<std::vector<double>> seconds(members_.size(), slowest);
-  for_each_share(images, n, output, [&](size_t i, const void* from, int64_t count, float* to) {
-    seconds[i] = members_[i].engine->run_timed(from, count, to);
+  for_each_share(images, n, output, [&](size_t i, const Share& share, const void* from, float* to) {
+    seconds[i] = members_[i].engine->run_timed(from, share.count, to);
   });
   for (const std::vector<double>& of_device : seconds) {
     for (size_t step = 0; step < slowest.size(); ++step) slowest[step] = std::max(slowest[step], of_device[step]);
@@ -93,8 +97,8 @@ std::vector<double> EngineGroup::run_timed(const void* images, int64_t n, float*
 
 double EngineGroup::time_on_device(const void* images, int64_t n, float* output) {
   std::vector<double> seconds(members_.size(), 0);
-  for_each_share(images, n, output, [&](size_t i, const void* from, int64_t count, float* to) {
-    seconds[i] = members_[i].engine->time_on_device(from, count, to);
+  for_each_share(images, n, output, [&](size_t i, const Share& share, const void* from, float* to) {
+    seconds[i] = members_[i].engine->time_on_device(from, share.count, to);
   });
   return std::ranges::max(seconds);
 }

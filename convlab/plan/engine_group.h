@@ -40,8 +40,9 @@ class EngineGroup {
   /// Images of a run of n, by device.
   std::vector<int64_t> shares(int64_t n) const { return shares_of(n, members_.size()); }
 
-  /// As Engine::run(): page-locked arrays are copied from and to as they lie.
-  void run(const void* images, int64_t n, float* output);
+  /// As Engine::run(): page-locked arrays are copied from and to as they lie. Then does finish(first, count) with each
+  /// device's images, on the device's thread.
+  void run(const void* images, int64_t n, float* output, const std::function<void(int64_t, int64_t)>& finish = {});
 
   /// As Engine::run_timed(); of each step the seconds on the device where it took longest. Error(unavailable) where
   /// devices differ so much that their plans have other steps.
@@ -54,6 +55,11 @@ class EngineGroup {
   struct Member {
     std::string name;  ///< the device's
     std::unique_ptr<Engine> engine;
+  };
+
+  /// Images of a run that a device computes.
+  struct Share {
+    int64_t first, count;
   };
 
   void on_each(size_t count, const std::function<void(size_t)>& work);
