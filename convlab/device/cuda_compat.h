@@ -5,6 +5,7 @@
 ///
 ///   launch(kernel, {.grid = {x, y, z}, .block = {x, y, z}, .shared_bytes = n}, stream, arguments...)
 ///   copy_to_constant(symbol, source, bytes, stream)    fills a __constant__ array, in the stream's order
+///   wait_for_launch_before()                           in a kernel launched with .early = true: see LaunchShape
 ///   fill_bytes(memory, byte, bytes, stream)            cudaMemsetAsync
 ///   copy_bytes(to, from, bytes, stream)                cudaMemcpyAsync between device addresses
 ///   dynamic_shared<T>()                                in a kernel: the launch's dynamic shared memory, aligned to 128
@@ -55,6 +56,7 @@ struct LaunchExtent {
 struct LaunchShape {
   LaunchExtent grid, block;
   size_t shared_bytes = 0;
+  bool early = false;
 };
 
 inline std::string kernel_name(const void* kernel) {
@@ -81,6 +83,14 @@ inline dim3 checked_extent(const LaunchExtent& e, const void* kernel) {
   return dim3(static_cast<unsigned>(e.x), static_cast<unsigned>(e.y), static_cast<unsigned>(e.z));
 }
 
+/// Whether the current device can begin a launch before the one before it has ended (compute capability 9.0).
+inline bool begins_early() {
+  int device = 0, major = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the current device");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking a device");
+  return major >= 9;
+}
+
 /// Launches and checks the launch; what goes wrong inside the kernel shows when the stream is synchronized.
 template <class... P, class... A>
 void launch(void (*kernel)(P...), const LaunchShape& shape, void* stream, A&&... args) {
@@ -98,6 +108,11 @@ void launch(void (*kernel)(P...), const LaunchShape& shape, void* stream, A&&...
   config.blockDim = checked_extent(shape.block, function);
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = static_cast<cudaStream_t>(stream);
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &early;
+  config.numAttrs = shape.early && begins_early() ? 1 : 0;
   const cudaError_t status = std::apply(
       [&](auto&... parameter) {
         void* addresses[] = {static_cast<void*>(&parameter)..., nullptr};
@@ -120,6 +135,12 @@ inline void fill_bytes(void* memory, int byte, size_t bytes, void* stream) {
 inline void copy_bytes(void* to, const void* from, size_t bytes, void* stream) {
   check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream)),
              "copying device memory");
+}
+
+__device__ __forceinline__ void wait_for_launch_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 template <class T>
@@ -155,6 +176,8 @@ template <class... P, class... A>
 void launch(void (*kernel)(P...), const LaunchShape& shape, void*, A&&... args) {
   simt::launch_kernel(kernel, shape, std::forward<A>(args)...);
 }
+
+inline void wait_for_launch_before() {}
 
 template <class T>
 void copy_to_constant(T& symbol, const void* from, size_t bytes, void*, size_t offset = 0) {

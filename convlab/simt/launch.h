@@ -20,6 +20,9 @@ struct LaunchExtent {
 struct LaunchShape {
   LaunchExtent grid, block;
   size_t shared_bytes = 0;  ///< of dynamic shared memory
+  /// On a GPU that can, blocks may begin while the launch before this one still runs: all threads of the kernel call
+  /// wait_for_launch_before() before they touch what that reads or writes. Here launches follow each other.
+  bool early = false;
 };
 
 // What the device claims to be: the limits of compute capability 9.0, minus what is bound to that chip.

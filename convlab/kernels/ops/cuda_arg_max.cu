@@ -17,6 +17,7 @@ constexpr int64_t kMostNumbers = 1 << 24;  // beyond, float32 does not hold ever
 
 __global__ void __launch_bounds__(kThreads)
     find_largest(const float* x, float* y, int64_t images, int64_t numbers, bool finite) {
+  wait_for_launch_before();
   const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   for (int64_t image = first; image < images; image += static_cast<int64_t>(gridDim.x) * kThreads) {
     const float* from = x + image * numbers;
@@ -43,7 +44,8 @@ Refusal refuses(const OpStep& step) {
 
 void launch_arg_max(const OpArgs& args, Stream& stream) {
   const int64_t images = args.step.output[0], numbers = element_count(args.step.inputs[0]) / images;
-  launch(find_largest, {.grid = dim3(std::min(ceil_div(images, kThreads), kMostBlocks)), .block = kThreads},
+  launch(find_largest,
+         {.grid = dim3(std::min(ceil_div(images, kThreads), kMostBlocks)), .block = kThreads, .early = true},
          stream.native(), args.inputs[0], args.output, images, numbers, std::get<ArgMaxOp>(args.step.op).finite);
 }
 

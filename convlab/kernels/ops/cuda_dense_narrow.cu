@@ -4,7 +4,7 @@
 // of 32 lanes are added in halves: each step exchanges half of a lane's columns for the other half of the same columns,
 // so that 16 columns take 16 shuffles, and lanes 2 c and 2 c + 1 end with column c. Per row: 2 K N flops, 4 (K + N)
 // bytes. Refuses more than 16 columns, weights beyond shared memory, transposed inputs. Limited by latency: it takes
-// little longer than its launch.
+// little longer than its launch, so blocks begin, and fetch weights that are constant, while the kernel before still runs.
 
 #include <algorithm>
 
@@ -28,6 +28,7 @@ struct NarrowShape {
   int64_t c_row_stride;
   int c_column_stride;
   Activation activation;
+  bool constant_weights;  ///< no kernel writes them
 };
 
 /// Of 2 * kHalf sums a lane keeps half, and gets the other lane's of these.
@@ -47,10 +48,12 @@ __device__ __forceinline__ void exchange(float (&sum)[kColumns], int lane) {
 __global__ void __launch_bounds__(kThreads)
     multiply(const float* a, const float* b, const float* c, float* y, NarrowShape shape) {
   float* weights = dynamic_shared<float>();
+  if (!shape.constant_weights) wait_for_launch_before();
   for (int i = threadIdx.x; i < kColumns * shape.terms; i += kThreads) {
     const int column = i / shape.terms, term = i % shape.terms;
     weights[i] = column < shape.columns ? b[term * shape.b_term_stride + column * shape.b_column_stride] : 0;
   }
+  wait_for_launch_before();
   __syncthreads();
   const int lane = threadIdx.x % 32, warps = gridDim.x * (kThreads / 32);
   for (int64_t first = (blockIdx.x * (kThreads / 32) + threadIdx.x / 32) * int64_t{kRows}; first < shape.rows;
@@ -102,7 +105,8 @@ void launch_narrow(const OpArgs& args, Stream& stream) {
                     .columns = static_cast<int>(step.output[1]),
                     .alpha = op.alpha,
                     .beta = op.beta,
-                    .activation = step.activation};
+                    .activation = step.activation,
+                    .constant_weights = step.constant.size() > 1 && step.constant[1]};
   shape.b_term_stride = op.transpose_b ? 1 : shape.columns;
   shape.b_column_stride = op.transpose_b ? shape.terms : 1;
   const float* addend = nullptr;
@@ -114,10 +118,12 @@ void launch_narrow(const OpArgs& args, Stream& stream) {
   }
   constexpr int64_t kMostBlocks = 1024;
   const int64_t blocks = std::min(ceil_div(shape.rows, kRows * (kThreads / 32)), kMostBlocks);
-  launch(
-      multiply,
-      {.grid = blocks, .block = kThreads, .shared_bytes = static_cast<size_t>(kColumns * shape.terms) * sizeof(float)},
-      stream.native(), args.inputs[0], args.inputs[1], addend, args.output, shape);
+  launch(multiply,
+         {.grid = blocks,
+          .block = kThreads,
+          .shared_bytes = static_cast<size_t>(kColumns * shape.terms) * sizeof(float),
+          .early = true},
+         stream.native(), args.inputs[0], args.inputs[1], addend, args.output, shape);
 }
 
 const RegisterOpKernel registered{
