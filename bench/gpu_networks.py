@@ -165,7 +165,7 @@ def write(check: bool) -> int:
         "Convolutions take and give float32 NCHW; fp32 means a relative L2 error of at most 1e-6, tf32 an error as TF32's. Networks take uint8",
         "pixels and give labels, those in the device's memory where no host is named. `folded` computes the second convolution and the",
         "dense layer after it as one linear map (`convlab run --plan folded`). The last three rows show first layers of other kinds, whichever",
-        "kernel is the fastest on them. \"Then\" is when a row was measured, \"since\" a later measurement of that kernel alone.", "",
+        "kernel is the fastest on them.", "",
         *gpu_scaling.section(SCALING)]
     wanted = {PAGE: "\n".join(page), readme: before + BEGIN + "\n\n" + "\n".join(section) + "\n\n" + END + behind}
     changed = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]
