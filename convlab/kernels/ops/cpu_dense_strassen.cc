@@ -1,0 +1,423 @@
+// cpu.dense_strassen: alpha * A * B' + C, then an activation, for many images in lanes, by seven products of eight.
+//
+// One level of Strassen's method, in Winograd's variant (see cpu_strassen.h, whose A are weights, B images): rows are the
+// two halves of the outputs, columns the two blocks of 16 images of a couple, lane by lane, and inner halves are two
+// neighbouring parts of 128 terms. Terms that are left over, and a block without another, are multiplied directly.
+//
+// A thread takes some couples of blocks and some tiles of outputs. Seven sums of half the outputs are kept for each
+// couple, over all terms. For two parts of the terms and three couples, 24 KiB of pixels or of their differences stay
+// in the first cache while a product's weights pass by from the second; then come the next three couples. Sums of
+// weights were taken once, in double.
+//
+// The error. Let w, x be the largest magnitudes in two coupled rows of weights and in two coupled images, u = 2^-24,
+// and k terms be added with at most s roundings each: 128 and two for each part more. To first order, then,
+//
+//   |error| <= (s + 9) * 9 * k * w * x * u,        cpu.dense_lanes: (s + 1) * sum |weight * pixel| * u
+//
+// after Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2: the factors' norms S and T give 18
+// products w * x for each two terms. So an element does not have the precision of its own terms, but that of the largest
+// ones; this is why halves are coupled only if the larger of two is at most 8 times the smaller. Where images are not,
+// or are not finite, their couple is computed directly, and has the bits of cpu.dense; so is everything where weights
+// are not. An image of zeros is right beside any other.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_gemm.h"
+#include "convlab/kernels/cpu_lane_dense.h"
+#include "convlab/kernels/cpu_lanes.h"
+#include "convlab/kernels/cpu_pieces.h"
+#include "convlab/kernels/cpu_strassen.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kLeastOutputs = 96, kLeastTerms = 1024, kLeastImages = 128;
+constexpr float kMostRatio = 8;
+constexpr float kMostPixel = 0x1p64f, kMostWeight = 0x1p31f;  // products of their sums, summed, are still finite
+constexpr int64_t kGroupCouples = 3, kMostCouples = 32;
+constexpr int64_t kCacheFloats = int64_t{448} << 10;  // of the second cache: what a piece uses again and again
+
+constexpr int64_t kPairTerms = 2 * kGemmDepth;
+
+/// Weights of a pair of parts, in the order of their use; the last is for what is multiplied directly.
+enum Matrix : int64_t { kA11, kA12, kS4, kS1, kS2, kA22, kS3, kA21, kMatrices };
+
+/// How a step is cut into pieces.
+struct Cut : LaneDense {
+  Cut(const OpStep& step, int threads)
+      : LaneDense(step),
+        half(outputs / 2),
+        tiles(ceil_div(half, most_lane_maps(false))),
+        pairs(k / kPairTerms),
+        blocks(ceil_div(n, kImageLanes)),
+        pieces(ceil_div(blocks, 2), tiles, most_couples(), threads) {}
+
+  int64_t most_couples() const {
+    const int64_t weights = kStrassenProducts * half * kGemmDepth;
+    return std::clamp((kCacheFloats - weights) / (sums_floats() + 2 * kPairTerms * kImageLanes), kGroupCouples,
+                      kMostCouples);
+  }
+
+  int64_t sums_floats() const { return kStrassenProducts * half * kImageLanes; }  ///< of a couple
+  int64_t matrix_floats() const { return half * kGemmDepth; }
+  int64_t rest() const { return pairs * kPairTerms; }  ///< the first of the terms that are left over
+  int64_t weights_floats() const { return pairs * kMatrices * matrix_floats() + (k - rest()) * outputs; }
+  int64_t first_output(int64_t tile) const { return half * tile / tiles; }
+
+  int64_t half;   ///< of the outputs
+  int64_t tiles;  ///< of half the outputs
+  int64_t pairs;  ///< of parts of kGemmDepth terms
+  int64_t blocks;
+  DensePieces pieces;  ///< of couples of blocks
+};
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
+  const LaneDense dense(step);
+  if (dense.outputs % 2 != 0) return "takes an even number of outputs";
+  if (dense.n < kLeastImages || dense.outputs < kLeastOutputs || dense.k < kLeastTerms) {
+    return fmt::format("takes {} images, {} outputs and {} terms or more: with fewer, additions cost what they save",
+                       kLeastImages, kLeastOutputs, kLeastTerms);
+  }
+  return std::nullopt;
+}
+
+/// What is known of the weights, in a line of the cache ahead of them.
+struct alignas(64) Known {
+  bool coupled = false;  ///< rows are of sizes so near that they may be
+};
+
+size_t prepared_bytes(const OpStep& step) {
+  return sizeof(Known) + static_cast<size_t>(checked_mul(Cut(step, 1).weights_floats(), sizeof(float)));
+}
+
+int32_t bits_of_magnitude(float value) { return std::bit_cast<int32_t>(std::fabs(value)); }
+
+/// Whether two halves with such largest magnitudes may share sums; so they may not where either is NaN.
+bool near(float a, float b, float most) { return a <= most && b <= most && a <= kMostRatio * b && b <= kMostRatio * a; }
+
+/// Weights by pair of parts, matrix, tile of outputs, term and output; then those of the terms left over by part, half,
+/// tile, term and output.
+void prepare(const OpArgs& args, Stream& stream) {
+  const Cut cut(args.step, 1);
+  const float* b = args.inputs[1];
+  auto* const known = static_cast<Known*>(args.prepared);
+  auto* const packed = reinterpret_cast<float*>(known + 1);
+  std::vector<int32_t> largest(static_cast<size_t>((cut.pairs + 1) * cut.outputs));  // by pair, the rest the last one
+  const auto pack_pair = [&](int64_t pair, int32_t* lower, int32_t* upper) {
+    for (int64_t t = 0; t < cut.tiles; ++t) {
+      const int64_t begin = cut.first_output(t), maps = cut.first_output(t + 1) - begin;
+      float* to = packed + (pair * kMatrices * cut.half + begin) * kGemmDepth;
+      for (int64_t i = 0; i < kGemmDepth; ++i) {
+        const int64_t term = pair * kPairTerms + i;
+        for (int64_t j = begin; j < begin + maps; ++j, ++to) {
+          const float a11 = cut.weight(b, term, j), a12 = cut.weight(b, term + kGemmDepth, j);
+          const float a21 = cut.weight(b, term, j + cut.half), a22 = cut.weight(b, term + kGemmDepth, j + cut.half);
+          const double s1 = double{a21} + a22, s2 = s1 - a11;
+          const auto put = [&](Matrix matrix, double value) {
+            to[matrix * cut.matrix_floats()] = static_cast<float>(value);
+          };
+          put(kA11, a11), put(kA12, a12), put(kA21, a21), put(kA22, a22);
+          put(kS1, s1), put(kS2, s2), put(kS3, double{a11} - a21), put(kS4, a12 - s2);
+          lower[j] = std::max({lower[j], bits_of_magnitude(a11), bits_of_magnitude(a12)});
+          upper[j] = std::max({upper[j], bits_of_magnitude(a21), bits_of_magnitude(a22)});
+        }
+      }
+    }
+  };
+  const auto pack_rest = [&](int32_t* largest_of_rest) {
+    float* to = packed + cut.pairs * kMatrices * cut.matrix_floats();
+    for (int64_t first = cut.rest(); first < cut.k; first += kGemmDepth) {
+      for (int64_t t = 0; t < 2 * cut.tiles; ++t) {
+        const int64_t at = t / cut.tiles * cut.half, begin = at + cut.first_output(t % cut.tiles);
+        for (int64_t term = first; term < std::min(first + kGemmDepth, cut.k); ++term) {
+          for (int64_t j = begin; j < at + cut.first_output(t % cut.tiles + 1); ++j) {
+            *to = cut.weight(b, term, j);
+            largest_of_rest[j] = std::max(largest_of_rest[j], bits_of_magnitude(*to++));
+          }
+        }
+      }
+    }
+  };
+  stream.threads()->parallel_for(cut.pairs + 1, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t pair = begin; pair < end; ++pair) {
+      int32_t* const lower = largest.data() + pair * cut.outputs;
+      pair < cut.pairs ? pack_pair(pair, lower, lower + cut.half) : pack_rest(lower);
+    }
+  });
+  known->coupled = true;
+  for (int64_t j = 0; j < cut.half; ++j) {
+    const auto of_row = [&](int64_t row) {
+      int32_t most = 0;
+      for (int64_t pair = 0; pair <= cut.pairs; ++pair) {
+        most = std::max(most, largest[static_cast<size_t>(pair * cut.outputs + row)]);
+      }
+      return std::bit_cast<float>(most);
+    };
+    known->coupled &= near(of_row(j), of_row(j + cut.half), kMostWeight);
+  }
+}
+
+/// The table of terms; seven sums by couple; and the outputs in lanes, if they are wanted otherwise.
+size_t workspace_bytes(const OpStep& step) {
+  const Cut cut(step, 1);
+  const int64_t outputs = step.output_layout == Layout::plain ? element_count(step.output, Layout::image_lanes) : 0;
+  const int64_t sums = checked_mul(cut.blocks / 2, cut.sums_floats());
+  return static_cast<size_t>(checked_mul(checked_add(checked_add(outputs, sums), kGemmDepth), sizeof(float)));
+}
+
+/// Blocks' parts of 128 terms that are wanted next. Each product of a tile fetches one.
+class Ahead {
+ public:
+  void add(const float* pixels) { pixels_[count_++] = pixels; }
+  const float* take() { return next_ < count_ ? pixels_[next_++] : nullptr; }
+
+ private:
+  std::array<const float*, 4 * kGroupCouples> pixels_{};
+  size_t count_ = 0, next_ = 0;
+};
+
+/// A matrix of weights times some blocks of pixels.
+struct Product {
+  const float* w = nullptr;
+  const float* x = nullptr;
+  const int64_t* x_at = nullptr;  ///< by block
+  int64_t blocks = 0, terms = kGemmDepth;
+  float* y = nullptr;
+  int64_t y_step = 0;  ///< from block to block
+  bool add = false;
+};
+
+class Launch {
+ public:
+  Launch(const OpArgs& args, int threads) : args_(args), cut_(args.step, threads) {
+    auto* const offsets = static_cast<uint32_t*>(args.workspace);
+    for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
+    offsets_ = offsets;
+    sums_ = static_cast<float*>(args.workspace) + kGemmDepth;
+    const bool plain = args.step.output_layout == Layout::plain;
+    y_ = plain ? sums_ + cut_.blocks / 2 * cut_.sums_floats() : args.output;
+    for (size_t i = 0; i < kGroupCouples; ++i) {
+      x_at_[i] = static_cast<int64_t>(i) * cut_.k * kImageLanes;
+      couples_at_[i] = 2 * x_at_[i];
+      panel_at_[i] = static_cast<int64_t>(i) * kGemmDepth * kImageLanes;
+    }
+    const auto* const known = static_cast<const Known*>(args.prepared);
+    weights_ = reinterpret_cast<const float*>(known + 1);
+    coupled_ = known->coupled;
+  }
+
+  int64_t pieces() const { return cut_.pieces.count(); }
+
+  void compute(int64_t piece, int) const {
+    const auto [couple, couples, tile, tiles_end] = cut_.pieces[piece];
+    const Tiles tiles{tile, tiles_end};
+    const int64_t end = std::min(2 * (couple + couples), cut_.blocks);
+    const int64_t whole = coupled_ ? std::min(couples, cut_.blocks / 2 - couple) : 0;
+    const int64_t groups = ceil_div(whole, kGroupCouples);
+    const auto group_at = [&](int64_t group) { return couple + whole * group / groups; };
+    std::array<Largest, 2 * kMostCouples> largest{};
+    for (int64_t pair = 0; pair < cut_.pairs; ++pair) {
+      for (int64_t group = 0; group < groups; ++group) {
+        const bool last = group + 1 == groups;
+        Ahead ahead;
+        if (!last) fetch(group_at(group + 1), group_at(group + 2), pair, ahead);
+        if (last && pair + 1 < cut_.pairs) fetch(couple, group_at(1), pair + 1, ahead);
+        const int64_t first = group_at(group);
+        multiply_couples(pair, first, group_at(group + 1) - first, tiles, ahead, largest.data() + 2 * (first - couple));
+      }
+      for (int64_t block = 2 * (couple + whole); block < end; block += kGroupCouples) {
+        multiply_directly(pair, block, std::min(kGroupCouples, end - block), tiles);
+      }
+    }
+    for (int64_t i = 0; i < whole; ++i) {
+      if (near(largest[static_cast<size_t>(2 * i)], largest[static_cast<size_t>(2 * i + 1)])) {
+        add_up(couple + i, tiles, largest.data() + 2 * i);
+      } else {
+        for (int64_t pair = 0; pair < cut_.pairs; ++pair) multiply_directly(pair, 2 * (couple + i), 2, tiles);
+      }
+    }
+    for (int64_t block = 2 * couple; block < end; block += kGroupCouples) {
+      multiply_rest(block, std::min(kGroupCouples, end - block), tiles);
+    }
+    for (int64_t block = 2 * couple; block < end; ++block) {
+      for (const int64_t at : {int64_t{0}, cut_.half}) {
+        finish_lane_dense(args_, y_, block, at + cut_.first_output(tile), at + cut_.first_output(tiles_end));
+      }
+    }
+  }
+
+ private:
+  struct Tiles {
+    int64_t begin = 0, end = 0;
+  };
+
+  const float* pixels(int64_t block, int64_t term) const {
+    return args_.inputs[0] + (block * cut_.k + term) * kImageLanes;
+  }
+
+  const float* matrix(int64_t pair, Matrix number) const {
+    return weights_ + (pair * kMatrices + number) * cut_.matrix_floats();
+  }
+
+  float* outputs(int64_t block, int64_t j) const { return y_ + (block * cut_.outputs + j) * kImageLanes; }
+
+  void fetch(int64_t couple, int64_t end, int64_t pair, Ahead& ahead) const {
+    for (int64_t block = 2 * couple; block < 2 * end; ++block) {
+      for (const int64_t part : {0, 1}) ahead.add(pixels(block, pair * kPairTerms + part * kGemmDepth));
+    }
+  }
+
+  void multiply(const Product& product, const Tiles& tiles, Ahead* ahead = nullptr) const {
+    for (int64_t t = tiles.begin; t < tiles.end; ++t) {
+      const int64_t j = cut_.first_output(t);
+      sum_lanes({.x = product.x,
+                 .x_at = product.x_at,
+                 .pixels = product.blocks,
+                 .offsets = offsets_,
+                 .terms = product.terms,
+                 .w = product.w + j * product.terms,
+                 .ahead = ahead != nullptr ? ahead->take() : nullptr,
+                 .maps = static_cast<int>(cut_.first_output(t + 1) - j),
+                 .y = product.y + j * kImageLanes,
+                 .map_step = kImageLanes,
+                 .pixel_step = product.y_step,
+                 .add = product.add});
+    }
+  }
+
+  /// The seven products of a pair of parts for some couples of blocks.
+  void multiply_couples(int64_t pair, int64_t couple, int64_t couples, const Tiles& tiles, Ahead& ahead,
+                        Largest* largest) const {
+    alignas(64) std::array<float, kGroupCouples * kGemmDepth * kImageLanes> panel;
+    const float* const b11 = pixels(2 * couple, pair * kPairTerms);
+    const float* const b12 = pixels(2 * couple + 1, pair * kPairTerms);
+    const float *const b21 = b11 + kGemmDepth * kImageLanes, *const b22 = b12 + kGemmDepth * kImageLanes;
+    const auto product = [&](int64_t number, Matrix w, const float* x, const int64_t* x_at) {
+      multiply({.w = matrix(pair, w),
+                .x = x,
+                .x_at = x_at,
+                .blocks = couples,
+                .y = sums_ + couple * cut_.sums_floats() + (number - 1) * cut_.half * kImageLanes,
+                .y_step = cut_.sums_floats(),
+                .add = pair > 0},
+               tiles, &ahead);
+    };
+    const auto of_panel = [&](int64_t number, Matrix w) { product(number, w, panel.data(), panel_at_.data()); };
+    const auto for_each_couple = [&](const auto& subtract) {
+      for (size_t i = 0; i < static_cast<size_t>(couples); ++i) {
+        subtract(panel.data() + panel_at_[i], couples_at_[i], largest[2 * i], largest[2 * i + 1]);
+      }
+    };
+    product(1, kA11, b11, couples_at_.data());
+    product(2, kA12, b21, couples_at_.data());
+    product(3, kS4, b22, couples_at_.data());
+    for_each_couple([&](float* t1, int64_t at, Largest& left, Largest& right) {
+      subtract_pixels(b12 + at, b11 + at, kGemmDepth, t1, &right, &left);
+    });
+    of_panel(5, kS1);
+    for_each_couple([&](float* t2, int64_t at, Largest&, Largest& right) {
+      subtract_pixels(b22 + at, t2, kGemmDepth, t2, &right, nullptr);
+    });
+    of_panel(6, kS2);
+    for_each_couple([&](float* t4, int64_t at, Largest& left, Largest&) {
+      subtract_pixels(t4, b21 + at, kGemmDepth, t4, nullptr, &left);
+    });
+    of_panel(4, kA22);
+    for_each_couple([&](float* t3, int64_t at, Largest&, Largest&) {
+      subtract_pixels(b22 + at, b12 + at, kGemmDepth, t3, nullptr, nullptr);
+    });
+    of_panel(7, kS3);
+  }
+
+  /// The same pair of parts by definition, for some neighbouring blocks.
+  void multiply_directly(int64_t pair, int64_t block, int64_t blocks, const Tiles& tiles) const {
+    for (const int64_t part : {0, 1}) {
+      for (const int64_t lower : {0, 1}) {
+        const Matrix w = lower == 0 ? (part == 0 ? kA11 : kA12) : (part == 0 ? kA21 : kA22);
+        multiply({.w = matrix(pair, w),
+                  .x = pixels(block, pair * kPairTerms + part * kGemmDepth),
+                  .x_at = x_at_.data(),
+                  .blocks = blocks,
+                  .y = outputs(block, lower * cut_.half),
+                  .y_step = cut_.outputs * kImageLanes,
+                  .add = pair > 0 || part > 0},
+                 tiles);
+      }
+    }
+  }
+
+  void multiply_rest(int64_t block, int64_t blocks, const Tiles& tiles) const {
+    const float* w = weights_ + cut_.pairs * kMatrices * cut_.matrix_floats();
+    for (int64_t first = cut_.rest(); first < cut_.k; first += kGemmDepth) {
+      const int64_t terms = std::min(kGemmDepth, cut_.k - first);
+      for (const int64_t at : {int64_t{0}, cut_.half}) {
+        multiply({.w = w,
+                  .x = pixels(block, first),
+                  .x_at = x_at_.data(),
+                  .blocks = blocks,
+                  .terms = terms,
+                  .y = outputs(block, at),
+                  .y_step = cut_.outputs * kImageLanes,
+                  .add = true},
+                 tiles);
+        w += cut_.half * terms;
+      }
+    }
+  }
+
+  /// By lane; of an image that is zero there is nothing to lose.
+  static bool near(const Largest& left, const Largest& right) {
+    for (size_t i = 0; i < left.size(); ++i) {
+      const auto a = std::bit_cast<float>(left[i]), b = std::bit_cast<float>(right[i]);
+      if (!convlab::near(a == 0 ? b : a, b == 0 ? a : b, kMostPixel)) return false;
+    }
+    return true;
+  }
+
+  /// The four quadrants of a couple from its seven sums.
+  void add_up(int64_t couple, const Tiles& tiles, const Largest* largest) const {
+    const int64_t j = cut_.first_output(tiles.begin);
+    add_strassen({.sums = sums_ + couple * cut_.sums_floats() + j * kImageLanes,
+                  .step = cut_.half * kImageLanes,
+                  .pixels = cut_.first_output(tiles.end) - j,
+                  .c11 = outputs(2 * couple, j),
+                  .c12 = outputs(2 * couple + 1, j),
+                  .c21 = outputs(2 * couple, cut_.half + j),
+                  .c22 = outputs(2 * couple + 1, cut_.half + j),
+                  .left = &largest[0],
+                  .right = &largest[1]});
+  }
+
+  const OpArgs& args_;
+  Cut cut_;
+  const float* weights_ = nullptr;
+  bool coupled_ = false;
+  const uint32_t* offsets_ = nullptr;
+  float* sums_ = nullptr;                                                  ///< [couple][product][output][16]
+  float* y_ = nullptr;                                                     ///< in lanes
+  std::array<int64_t, kGroupCouples> x_at_{}, couples_at_{}, panel_at_{};  ///< by neighbouring block; by couple
+};
+
+const RegisterOpKernel registered{{
+    .name = "cpu.dense_strassen",
+    .device = DeviceKind::cpu,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch_pieces<Launch>,
+    .layout = Layout::image_lanes,
+    .rank = 1,  // before cpu.dense_lanes
+}};
+
+}  // namespace
+}  // namespace convlab
