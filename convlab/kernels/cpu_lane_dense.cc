@@ -44,18 +44,19 @@ void finish_lane_dense(const OpArgs& args, float* sums, int64_t block, int64_t b
 
 DensePieces::DensePieces(int64_t blocks, int64_t tiles, int64_t most_blocks, int threads)
     : blocks_(blocks), tiles_(tiles) {
-  blocks_each_ = ceil_div(blocks_, threads * ceil_div(blocks_, threads * most_blocks));
-  const int64_t image_pieces = ceil_div(blocks_, blocks_each_);
-  const int64_t wanted = image_pieces < threads ? ceil_div(2 * threads, image_pieces) : 1;
+  const int64_t blocks_each = ceil_div(blocks_, threads * ceil_div(blocks_, threads * most_blocks));
+  image_pieces_ = ceil_div(blocks_, blocks_each);
+  const int64_t wanted = image_pieces_ < threads ? ceil_div(2 * threads, image_pieces_) : 1;
   tiles_each_ = ceil_div(tiles, std::min(wanted, tiles));
   across_ = ceil_div(tiles, tiles_each_);
 }
 
-int64_t DensePieces::count() const { return ceil_div(blocks_, blocks_each_) * across_; }
+int64_t DensePieces::count() const { return image_pieces_ * across_; }
 
 DensePiece DensePieces::operator[](int64_t piece) const {
-  const int64_t block = piece / across_ * blocks_each_, tile = piece % across_ * tiles_each_;
-  return {block, std::min(blocks_each_, blocks_ - block), tile, std::min(tile + tiles_each_, tiles_)};
+  const int64_t images = piece / across_, tile = piece % across_ * tiles_each_;
+  const int64_t block = blocks_ * images / image_pieces_, end = blocks_ * (images + 1) / image_pieces_;
+  return {block, end - block, tile, std::min(tile + tiles_each_, tiles_)};
 }
 
 }  // namespace convlab

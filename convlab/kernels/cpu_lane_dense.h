@@ -49,8 +49,8 @@ class DensePieces {
 
  private:
   int64_t blocks_ = 0, tiles_ = 0;
-  int64_t blocks_each_ = 0, tiles_each_ = 0;
-  int64_t across_ = 0;  ///< pieces for the same images
+  int64_t image_pieces_ = 0;
+  int64_t tiles_each_ = 0, across_ = 0;  ///< of a piece; pieces for the same images
 };
 
 }  // namespace convlab

@@ -48,7 +48,7 @@ constexpr int64_t kCacheFloats = int64_t{448} << 10;  // of the second cache: wh
 constexpr int64_t kPairTerms = 2 * kGemmDepth;
 
 /// Weights of a pair of parts, in the order of their use; the last is for what is multiplied directly.
-enum Matrix : int64_t { kA11, kA12, kS4, kS1, kS2, kA22, kS3, kA21, kMatrices };
+enum Matrix : int64_t { kA11, kS1, kS2, kA22, kA12, kS4, kS3, kA21, kMatrices };
 
 /// How a step is cut into pieces.
 struct Cut : LaneDense {
@@ -174,23 +174,19 @@ size_t workspace_bytes(const OpStep& step) {
   return static_cast<size_t>(checked_mul(checked_add(checked_add(outputs, sums), kGemmDepth), sizeof(float)));
 }
 
-/// Blocks' parts of 128 terms that are wanted next. Each product of a tile fetches one.
-class Ahead {
- public:
-  void add(const float* pixels) { pixels_[count_++] = pixels; }
-  const float* take() { return next_ < count_ ? pixels_[next_++] : nullptr; }
-
- private:
-  std::array<const float*, 4 * kGroupCouples> pixels_{};
-  size_t count_ = 0, next_ = 0;
+/// Some terms of some blocks, or of couples' left or right blocks.
+struct Panel {
+  const float* pixels = nullptr;
+  const int64_t* at = nullptr;  ///< by block, in floats
+  int64_t blocks = 0;
 };
 
-/// A matrix of weights times some blocks of pixels.
+/// A matrix of weights times a panel.
 struct Product {
   const float* w = nullptr;
-  const float* x = nullptr;
-  const int64_t* x_at = nullptr;  ///< by block
-  int64_t blocks = 0, terms = kGemmDepth;
+  Panel x;
+  Panel ahead;  ///< what is wanted next, of kGemmDepth terms as x is
+  int64_t terms = kGemmDepth;
   float* y = nullptr;
   int64_t y_step = 0;  ///< from block to block
   bool add = false;
@@ -227,11 +223,10 @@ class Launch {
     std::array<Largest, 2 * kMostCouples> largest{};
     for (int64_t pair = 0; pair < cut_.pairs; ++pair) {
       for (int64_t group = 0; group < groups; ++group) {
-        const bool last = group + 1 == groups;
-        Ahead ahead;
-        if (!last) fetch(group_at(group + 1), group_at(group + 2), pair, ahead);
-        if (last && pair + 1 < cut_.pairs) fetch(couple, group_at(1), pair + 1, ahead);
-        const int64_t first = group_at(group);
+        const int64_t first = group_at(group), next = group + 1 < groups ? group_at(group + 1) : couple;
+        const int64_t next_pair = group + 1 < groups ? pair : pair + 1;
+        Panel ahead;
+        if (next_pair < cut_.pairs) ahead = left(next_pair, next, group_at((group + 1) % groups + 1) - next);
         multiply_couples(pair, first, group_at(group + 1) - first, tiles, ahead, largest.data() + 2 * (first - couple));
       }
       for (int64_t block = 2 * (couple + whole); block < end; block += kGroupCouples) {
@@ -270,22 +265,22 @@ class Launch {
 
   float* outputs(int64_t block, int64_t j) const { return y_ + (block * cut_.outputs + j) * kImageLanes; }
 
-  void fetch(int64_t couple, int64_t end, int64_t pair, Ahead& ahead) const {
-    for (int64_t block = 2 * couple; block < 2 * end; ++block) {
-      for (const int64_t part : {0, 1}) ahead.add(pixels(block, pair * kPairTerms + part * kGemmDepth));
-    }
+  /// B11 of some couples.
+  Panel left(int64_t pair, int64_t couple, int64_t couples) const {
+    return {pixels(2 * couple, pair * kPairTerms), couples_at_.data(), couples};
   }
 
-  void multiply(const Product& product, const Tiles& tiles, Ahead* ahead = nullptr) const {
+  void multiply(const Product& product, const Tiles& tiles) const {
+    const Panel& ahead = product.ahead;
     for (int64_t t = tiles.begin; t < tiles.end; ++t) {
-      const int64_t j = cut_.first_output(t);
-      sum_lanes({.x = product.x,
-                 .x_at = product.x_at,
-                 .pixels = product.blocks,
+      const int64_t j = cut_.first_output(t), fetched = t - tiles.begin;
+      sum_lanes({.x = product.x.pixels,
+                 .x_at = product.x.at,
+                 .pixels = product.x.blocks,
                  .offsets = offsets_,
                  .terms = product.terms,
                  .w = product.w + j * product.terms,
-                 .ahead = ahead != nullptr ? ahead->take() : nullptr,
+                 .ahead = fetched < ahead.blocks ? ahead.pixels + ahead.at[fetched] : nullptr,
                  .maps = static_cast<int>(cut_.first_output(t + 1) - j),
                  .y = product.y + j * kImageLanes,
                  .map_step = kImageLanes,
@@ -294,48 +289,48 @@ class Launch {
     }
   }
 
-  /// The seven products of a pair of parts for some couples of blocks.
-  void multiply_couples(int64_t pair, int64_t couple, int64_t couples, const Tiles& tiles, Ahead& ahead,
+  /// The seven products of a pair of parts for some couples of blocks. What a difference is made of was multiplied just
+  /// before, is next, or has been fetched meanwhile.
+  void multiply_couples(int64_t pair, int64_t couple, int64_t couples, const Tiles& tiles, const Panel& ahead,
                         Largest* largest) const {
-    alignas(64) std::array<float, kGroupCouples * kGemmDepth * kImageLanes> panel;
-    const float* const b11 = pixels(2 * couple, pair * kPairTerms);
-    const float* const b12 = pixels(2 * couple + 1, pair * kPairTerms);
-    const float *const b21 = b11 + kGemmDepth * kImageLanes, *const b22 = b12 + kGemmDepth * kImageLanes;
-    const auto product = [&](int64_t number, Matrix w, const float* x, const int64_t* x_at) {
+    alignas(64) std::array<float, kGroupCouples * kGemmDepth * kImageLanes> differences;
+    constexpr int64_t kPart = kGemmDepth * kImageLanes;
+    const Panel b11 = left(pair, couple, couples), none, t{differences.data(), panel_at_.data(), couples};
+    const Panel b12{b11.pixels + cut_.k * kImageLanes, b11.at, couples};
+    const Panel b21{b11.pixels + kPart, b11.at, couples}, b22{b12.pixels + kPart, b11.at, couples};
+    const auto multiply_by = [&](Matrix w, int64_t product, const Panel& x, const Panel& next) {
       multiply({.w = matrix(pair, w),
                 .x = x,
-                .x_at = x_at,
-                .blocks = couples,
-                .y = sums_ + couple * cut_.sums_floats() + (number - 1) * cut_.half * kImageLanes,
+                .ahead = next,
+                .y = sums_ + couple * cut_.sums_floats() + (product - 1) * cut_.half * kImageLanes,
                 .y_step = cut_.sums_floats(),
                 .add = pair > 0},
-               tiles, &ahead);
+               tiles);
     };
-    const auto of_panel = [&](int64_t number, Matrix w) { product(number, w, panel.data(), panel_at_.data()); };
     const auto for_each_couple = [&](const auto& subtract) {
       for (size_t i = 0; i < static_cast<size_t>(couples); ++i) {
-        subtract(panel.data() + panel_at_[i], couples_at_[i], largest[2 * i], largest[2 * i + 1]);
+        subtract(differences.data() + panel_at_[i], couples_at_[i], largest[2 * i], largest[2 * i + 1]);
       }
     };
-    product(1, kA11, b11, couples_at_.data());
-    product(2, kA12, b21, couples_at_.data());
-    product(3, kS4, b22, couples_at_.data());
+    multiply_by(kA11, 1, b11, b12);
     for_each_couple([&](float* t1, int64_t at, Largest& left, Largest& right) {
-      subtract_pixels(b12 + at, b11 + at, kGemmDepth, t1, &right, &left);
+      subtract_pixels(b12.pixels + at, b11.pixels + at, kGemmDepth, t1, &right, &left);
     });
-    of_panel(5, kS1);
+    multiply_by(kS1, 5, t, b22);
     for_each_couple([&](float* t2, int64_t at, Largest&, Largest& right) {
-      subtract_pixels(b22 + at, t2, kGemmDepth, t2, &right, nullptr);
+      subtract_pixels(b22.pixels + at, t2, kGemmDepth, t2, &right, nullptr);
     });
-    of_panel(6, kS2);
+    multiply_by(kS2, 6, t, b21);
     for_each_couple([&](float* t4, int64_t at, Largest& left, Largest&) {
-      subtract_pixels(t4, b21 + at, kGemmDepth, t4, nullptr, &left);
+      subtract_pixels(t4, b21.pixels + at, kGemmDepth, t4, nullptr, &left);
     });
-    of_panel(4, kA22);
+    multiply_by(kA22, 4, t, none);
+    multiply_by(kA12, 2, b21, none);
+    multiply_by(kS4, 3, b22, none);
     for_each_couple([&](float* t3, int64_t at, Largest&, Largest&) {
-      subtract_pixels(b22 + at, b12 + at, kGemmDepth, t3, nullptr, nullptr);
+      subtract_pixels(b22.pixels + at, b12.pixels + at, kGemmDepth, t3, nullptr, nullptr);
     });
-    of_panel(7, kS3);
+    multiply_by(kS3, 7, t, ahead);
   }
 
   /// The same pair of parts by definition, for some neighbouring blocks.
@@ -344,9 +339,7 @@ class Launch {
       for (const int64_t lower : {0, 1}) {
         const Matrix w = lower == 0 ? (part == 0 ? kA11 : kA12) : (part == 0 ? kA21 : kA22);
         multiply({.w = matrix(pair, w),
-                  .x = pixels(block, pair * kPairTerms + part * kGemmDepth),
-                  .x_at = x_at_.data(),
-                  .blocks = blocks,
+                  .x = {pixels(block, pair * kPairTerms + part * kGemmDepth), x_at_.data(), blocks},
                   .y = outputs(block, lower * cut_.half),
                   .y_step = cut_.outputs * kImageLanes,
                   .add = pair > 0 || part > 0},
@@ -361,9 +354,7 @@ class Launch {
       const int64_t terms = std::min(kGemmDepth, cut_.k - first);
       for (const int64_t at : {int64_t{0}, cut_.half}) {
         multiply({.w = w,
-                  .x = pixels(block, first),
-                  .x_at = x_at_.data(),
-                  .blocks = blocks,
+                  .x = {pixels(block, first), x_at_.data(), blocks},
                   .terms = terms,
                   .y = outputs(block, at),
                   .y_step = cut_.outputs * kImageLanes,
