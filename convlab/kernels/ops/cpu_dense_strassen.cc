@@ -9,16 +9,17 @@
 // in the first cache while a product's weights pass by from the second; then come the next three couples. Sums of
 // weights were taken once, in double.
 //
-// The error. Let w, x be the largest magnitudes in two coupled rows of weights and in two coupled images, u = 2^-24,
-// and k terms be added with at most s roundings each: 128 and two for each part more. To first order, then,
+// The error. Let w and x be the largest magnitudes of two coupled rows of weights and of two coupled images, k the
+// number of terms and u = 2^-24. To first order, since nothing is rounded more than 136 + k / 256 times on its way into
+// an output, and sums of seven products contain up to 18 w x for two terms (the norms of S and T, multiplied):
 //
-//   |error| <= (s + 9) * 9 * k * w * x * u,        cpu.dense_lanes: (s + 1) * sum |weight * pixel| * u
+//   |error| <= 9 k (136 + k / 256) w x u      beside (128 + k / 128) u sum |weight * pixel| of cpu.dense_lanes
 //
-// after Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2: the factors' norms S and T give 18
-// products w * x for each two terms. So an element does not have the precision of its own terms, but that of the largest
-// ones; this is why halves are coupled only if the larger of two is at most 8 times the smaller. Where images are not,
-// or are not finite, their couple is computed directly, and has the bits of cpu.dense; so is everything where weights
-// are not. An image of zeros is right beside any other.
+// (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2). In practice, errors are 2.5 times those of
+// cpu.dense_lanes. But they are relative to the largest terms of both halves, not to an output's own: hence halves are
+// coupled only where the larger w or x is at most 8 times the smaller, so that the bound grows by no more. Two blocks of
+// which images differ by more, or are not finite, are computed directly, and give the bits of cpu.dense; if weights
+// differ so, all is. An image of zeros has zeros for sums beside any other.
 
 #include <algorithm>
 #include <array>
@@ -46,6 +47,7 @@ constexpr int64_t kGroupCouples = 3, kMostCouples = 32;
 constexpr int64_t kCacheFloats = int64_t{448} << 10;  // of the second cache: what a piece uses again and again
 
 constexpr int64_t kPairTerms = 2 * kGemmDepth;
+static_assert(kLeastTerms >= kPairTerms);
 
 /// Weights of a pair of parts, in the order of their use; the last is for what is multiplied directly.
 enum Matrix : int64_t { kA11, kS1, kS2, kA22, kA12, kS4, kS3, kA21, kMatrices };
