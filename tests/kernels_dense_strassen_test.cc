@@ -226,7 +226,7 @@ TEST(DenseStrassenPlan, IsTakenWhereItPays) {
   EXPECT_EQ(chosen(500, 160, 20184), "cpu.dense_strassen");
   EXPECT_EQ(chosen(1000, 10, 500), "cpu.dense_lanes") << "few outputs";
   EXPECT_EQ(chosen(1000, 500, 300), "cpu.dense_lanes") << "few terms";
-  EXPECT_EQ(chosen(40, 500, 7200), "cpu.dense_lanes") << "few images";
+  EXPECT_EQ(chosen(200, 500, 7200), "cpu.dense_lanes") << "few images";
   EXPECT_EQ(chosen(1000, 501, 7200), "cpu.dense_lanes") << "an odd number of outputs";
   EXPECT_EQ(chosen(1000, 500, 7200, Layout::plain), "cpu.dense");
 }

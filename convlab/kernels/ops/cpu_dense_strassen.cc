@@ -15,7 +15,7 @@
 //
 //   |error| <= 9 k (136 + k / 256) w x u      beside (128 + k / 128) u sum |weight * pixel| of cpu.dense_lanes
 //
-// (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2). In practice, errors are 2.5 times those of
+// (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2). Of random numbers, errors were 2.2 to 2.5 times those of
 // cpu.dense_lanes. But they are relative to the largest terms of both halves, not to an output's own: hence halves are
 // coupled only where the larger w or x is at most 8 times the smaller, so that the bound grows by no more. Two blocks of
 // which images differ by more, or are not finite, are computed directly, and give the bits of cpu.dense; if weights
@@ -24,59 +24,40 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
-#include <span>
-#include <vector>
 
 #include "convlab/base/checked.h"
-#include "convlab/device/thread_pool.h"
 #include "convlab/kernels/cpu_gemm.h"
 #include "convlab/kernels/cpu_lane_dense.h"
 #include "convlab/kernels/cpu_lanes.h"
 #include "convlab/kernels/cpu_pieces.h"
 #include "convlab/kernels/cpu_strassen.h"
+#include "convlab/kernels/cpu_strassen_weights.h"
 #include "convlab/kernels/op.h"
 
 namespace convlab {
 namespace {
 
-constexpr int64_t kLeastOutputs = 96, kLeastTerms = 1024, kLeastImages = 128;
-constexpr float kMostRatio = 8;
-constexpr float kMostPixel = 0x1p64f, kMostWeight = 0x1p31f;  // products of their sums, summed, are still finite
-constexpr int64_t kGroupCouples = 3, kMostCouples = 32;
-constexpr int64_t kCacheFloats = int64_t{448} << 10;  // of the second cache: what a piece uses again and again
-
-constexpr int64_t kPairTerms = 2 * kGemmDepth;
+constexpr int64_t kLeastImages = 256, kLeastOutputs = 128, kLeastTerms = 1024;
 static_assert(kLeastTerms >= kPairTerms);
-
-/// Weights of a pair of parts, in the order of their use; the last is for what is multiplied directly.
-enum Matrix : int64_t { kA11, kS1, kS2, kA22, kA12, kS4, kS3, kA21, kMatrices };
+constexpr float kMostPixel = 0x1p64f;  // so that sums of products of sums are still finite
+constexpr int64_t kGroupCouples = 3, kMostCouples = 32;
+constexpr int64_t kCacheFloats = int64_t{448} << 10;  // of the second cache, for what a piece uses again and again
 
 /// How a step is cut into pieces.
-struct Cut : LaneDense {
+struct Cut : StrassenDense {
   Cut(const OpStep& step, int threads)
-      : LaneDense(step),
-        half(outputs / 2),
-        tiles(ceil_div(half, most_lane_maps(false))),
-        pairs(k / kPairTerms),
+      : StrassenDense(step),
         blocks(ceil_div(n, kImageLanes)),
         pieces(ceil_div(blocks, 2), tiles, most_couples(), threads) {}
 
+  /// Their sums and pixels should stay in the cache beside a pair's weights.
   int64_t most_couples() const {
-    const int64_t weights = kStrassenProducts * half * kGemmDepth;
-    return std::clamp((kCacheFloats - weights) / (sums_floats() + 2 * kPairTerms * kImageLanes), kGroupCouples,
-                      kMostCouples);
+    const int64_t left = kCacheFloats - kStrassenProducts * matrix_floats();
+    return std::clamp(left / (sums_floats() + 2 * kPairTerms * kImageLanes), kGroupCouples, kMostCouples);
   }
 
   int64_t sums_floats() const { return kStrassenProducts * half * kImageLanes; }  ///< of a couple
-  int64_t matrix_floats() const { return half * kGemmDepth; }
-  int64_t rest() const { return pairs * kPairTerms; }  ///< the first of the terms that are left over
-  int64_t weights_floats() const { return pairs * kMatrices * matrix_floats() + (k - rest()) * outputs; }
-  int64_t first_output(int64_t tile) const { return half * tile / tiles; }
 
-  int64_t half;   ///< of the outputs
-  int64_t tiles;  ///< of half the outputs
-  int64_t pairs;  ///< of parts of kGemmDepth terms
   int64_t blocks;
   DensePieces pieces;  ///< of couples of blocks
 };
@@ -92,80 +73,10 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// What is known of the weights, in a line of the cache ahead of them.
-struct alignas(64) Known {
-  bool coupled = false;  ///< rows are of sizes so near that they may be
-};
+size_t prepared_bytes(const OpStep& step) { return strassen_weights_bytes(StrassenDense(step)); }
 
-size_t prepared_bytes(const OpStep& step) {
-  return sizeof(Known) + static_cast<size_t>(checked_mul(Cut(step, 1).weights_floats(), sizeof(float)));
-}
-
-int32_t bits_of_magnitude(float value) { return std::bit_cast<int32_t>(std::fabs(value)); }
-
-/// Whether two halves with such largest magnitudes may share sums; so they may not where either is NaN.
-bool near(float a, float b, float most) { return a <= most && b <= most && a <= kMostRatio * b && b <= kMostRatio * a; }
-
-/// Weights by pair of parts, matrix, tile of outputs, term and output; then those of the terms left over by part, half,
-/// tile, term and output.
 void prepare(const OpArgs& args, Stream& stream) {
-  const Cut cut(args.step, 1);
-  const float* b = args.inputs[1];
-  auto* const known = static_cast<Known*>(args.prepared);
-  auto* const packed = reinterpret_cast<float*>(known + 1);
-  std::vector<int32_t> largest(static_cast<size_t>((cut.pairs + 1) * cut.outputs));  // by pair, the rest the last one
-  const auto pack_pair = [&](int64_t pair, int32_t* lower, int32_t* upper) {
-    for (int64_t t = 0; t < cut.tiles; ++t) {
-      const int64_t begin = cut.first_output(t), maps = cut.first_output(t + 1) - begin;
-      float* to = packed + (pair * kMatrices * cut.half + begin) * kGemmDepth;
-      for (int64_t i = 0; i < kGemmDepth; ++i) {
-        const int64_t term = pair * kPairTerms + i;
-        for (int64_t j = begin; j < begin + maps; ++j, ++to) {
-          const float a11 = cut.weight(b, term, j), a12 = cut.weight(b, term + kGemmDepth, j);
-          const float a21 = cut.weight(b, term, j + cut.half), a22 = cut.weight(b, term + kGemmDepth, j + cut.half);
-          const double s1 = double{a21} + a22, s2 = s1 - a11;
-          const auto put = [&](Matrix matrix, double value) {
-            to[matrix * cut.matrix_floats()] = static_cast<float>(value);
-          };
-          put(kA11, a11), put(kA12, a12), put(kA21, a21), put(kA22, a22);
-          put(kS1, s1), put(kS2, s2), put(kS3, double{a11} - a21), put(kS4, a12 - s2);
-          lower[j] = std::max({lower[j], bits_of_magnitude(a11), bits_of_magnitude(a12)});
-          upper[j] = std::max({upper[j], bits_of_magnitude(a21), bits_of_magnitude(a22)});
-        }
-      }
-    }
-  };
-  const auto pack_rest = [&](int32_t* largest_of_rest) {
-    float* to = packed + cut.pairs * kMatrices * cut.matrix_floats();
-    for (int64_t first = cut.rest(); first < cut.k; first += kGemmDepth) {
-      for (int64_t t = 0; t < 2 * cut.tiles; ++t) {
-        const int64_t at = t / cut.tiles * cut.half, begin = at + cut.first_output(t % cut.tiles);
-        for (int64_t term = first; term < std::min(first + kGemmDepth, cut.k); ++term) {
-          for (int64_t j = begin; j < at + cut.first_output(t % cut.tiles + 1); ++j) {
-            *to = cut.weight(b, term, j);
-            largest_of_rest[j] = std::max(largest_of_rest[j], bits_of_magnitude(*to++));
-          }
-        }
-      }
-    }
-  };
-  stream.threads()->parallel_for(cut.pairs + 1, 1, [&](int64_t begin, int64_t end, int) {
-    for (int64_t pair = begin; pair < end; ++pair) {
-      int32_t* const lower = largest.data() + pair * cut.outputs;
-      pair < cut.pairs ? pack_pair(pair, lower, lower + cut.half) : pack_rest(lower);
-    }
-  });
-  known->coupled = true;
-  for (int64_t j = 0; j < cut.half; ++j) {
-    const auto of_row = [&](int64_t row) {
-      int32_t most = 0;
-      for (int64_t pair = 0; pair <= cut.pairs; ++pair) {
-        most = std::max(most, largest[static_cast<size_t>(pair * cut.outputs + row)]);
-      }
-      return std::bit_cast<float>(most);
-    };
-    known->coupled &= near(of_row(j), of_row(j + cut.half), kMostWeight);
-  }
+  pack_strassen_weights(StrassenDense(args.step), args.inputs[1], args.prepared, *stream.threads());
 }
 
 /// The table of terms; seven sums by couple; and the outputs in lanes, if they are wanted otherwise.
@@ -175,6 +86,8 @@ size_t workspace_bytes(const OpStep& step) {
   const int64_t sums = checked_mul(cut.blocks / 2, cut.sums_floats());
   return static_cast<size_t>(checked_mul(checked_add(checked_add(outputs, sums), kGemmDepth), sizeof(float)));
 }
+
+using Matrix = StrassenMatrix;
 
 /// Some terms of some blocks, or of couples' left or right blocks.
 struct Panel {
@@ -196,7 +109,7 @@ struct Product {
 
 class Launch {
  public:
-  Launch(const OpArgs& args, int threads) : args_(args), cut_(args.step, threads) {
+  Launch(const OpArgs& args, int threads) : args_(args), cut_(args.step, threads), weights_(args.prepared) {
     auto* const offsets = static_cast<uint32_t*>(args.workspace);
     for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
     offsets_ = offsets;
@@ -208,9 +121,6 @@ class Launch {
       couples_at_[i] = 2 * x_at_[i];
       panel_at_[i] = static_cast<int64_t>(i) * kGemmDepth * kImageLanes;
     }
-    const auto* const known = static_cast<const Known*>(args.prepared);
-    weights_ = reinterpret_cast<const float*>(known + 1);
-    coupled_ = known->coupled;
   }
 
   int64_t pieces() const { return cut_.pieces.count(); }
@@ -219,7 +129,7 @@ class Launch {
     const auto [couple, couples, tile, tiles_end] = cut_.pieces[piece];
     const Tiles tiles{tile, tiles_end};
     const int64_t end = std::min(2 * (couple + couples), cut_.blocks);
-    const int64_t whole = coupled_ ? std::min(couples, cut_.blocks / 2 - couple) : 0;
+    const int64_t whole = weights_.coupled() ? std::min(couples, cut_.blocks / 2 - couple) : 0;
     const int64_t groups = ceil_div(whole, kGroupCouples);
     const auto group_at = [&](int64_t group) { return couple + whole * group / groups; };
     std::array<Largest, 2 * kMostCouples> largest{};
@@ -228,7 +138,7 @@ class Launch {
         const int64_t first = group_at(group), next = group + 1 < groups ? group_at(group + 1) : couple;
         const int64_t next_pair = group + 1 < groups ? pair : pair + 1;
         Panel ahead;
-        if (next_pair < cut_.pairs) ahead = left(next_pair, next, group_at((group + 1) % groups + 1) - next);
+        if (next_pair < cut_.pairs) ahead = upper_left(next_pair, next, group_at((group + 1) % groups + 1) - next);
         multiply_couples(pair, first, group_at(group + 1) - first, tiles, ahead, largest.data() + 2 * (first - couple));
       }
       for (int64_t block = 2 * (couple + whole); block < end; block += kGroupCouples) {
@@ -236,7 +146,7 @@ class Launch {
       }
     }
     for (int64_t i = 0; i < whole; ++i) {
-      if (near(largest[static_cast<size_t>(2 * i)], largest[static_cast<size_t>(2 * i + 1)])) {
+      if (may_couple_all(largest[static_cast<size_t>(2 * i)], largest[static_cast<size_t>(2 * i + 1)])) {
         add_up(couple + i, tiles, largest.data() + 2 * i);
       } else {
         for (int64_t pair = 0; pair < cut_.pairs; ++pair) multiply_directly(pair, 2 * (couple + i), 2, tiles);
@@ -261,14 +171,10 @@ class Launch {
     return args_.inputs[0] + (block * cut_.k + term) * kImageLanes;
   }
 
-  const float* matrix(int64_t pair, Matrix number) const {
-    return weights_ + (pair * kMatrices + number) * cut_.matrix_floats();
-  }
-
   float* outputs(int64_t block, int64_t j) const { return y_ + (block * cut_.outputs + j) * kImageLanes; }
 
   /// B11 of some couples.
-  Panel left(int64_t pair, int64_t couple, int64_t couples) const {
+  Panel upper_left(int64_t pair, int64_t couple, int64_t couples) const {
     return {pixels(2 * couple, pair * kPairTerms), couples_at_.data(), couples};
   }
 
@@ -297,11 +203,11 @@ class Launch {
                         Largest* largest) const {
     alignas(64) std::array<float, kGroupCouples * kGemmDepth * kImageLanes> differences;
     constexpr int64_t kPart = kGemmDepth * kImageLanes;
-    const Panel b11 = left(pair, couple, couples), none, t{differences.data(), panel_at_.data(), couples};
+    const Panel b11 = upper_left(pair, couple, couples), none, t{differences.data(), panel_at_.data(), couples};
     const Panel b12{b11.pixels + cut_.k * kImageLanes, b11.at, couples};
     const Panel b21{b11.pixels + kPart, b11.at, couples}, b22{b12.pixels + kPart, b11.at, couples};
     const auto multiply_by = [&](Matrix w, int64_t product, const Panel& x, const Panel& next) {
-      multiply({.w = matrix(pair, w),
+      multiply({.w = weights_.matrix(cut_, pair, w),
                 .x = x,
                 .ahead = next,
                 .y = sums_ + couple * cut_.sums_floats() + (product - 1) * cut_.half * kImageLanes,
@@ -314,33 +220,33 @@ class Launch {
         subtract(differences.data() + panel_at_[i], couples_at_[i], largest[2 * i], largest[2 * i + 1]);
       }
     };
-    multiply_by(kA11, 1, b11, b12);
+    multiply_by(Matrix::a11, 1, b11, b12);
     for_each_couple([&](float* t1, int64_t at, Largest& left, Largest& right) {
       subtract_pixels(b12.pixels + at, b11.pixels + at, kGemmDepth, t1, &right, &left);
     });
-    multiply_by(kS1, 5, t, b22);
+    multiply_by(Matrix::s1, 5, t, b22);
     for_each_couple([&](float* t2, int64_t at, Largest&, Largest& right) {
       subtract_pixels(b22.pixels + at, t2, kGemmDepth, t2, &right, nullptr);
     });
-    multiply_by(kS2, 6, t, b21);
+    multiply_by(Matrix::s2, 6, t, b21);
     for_each_couple([&](float* t4, int64_t at, Largest& left, Largest&) {
       subtract_pixels(t4, b21.pixels + at, kGemmDepth, t4, nullptr, &left);
     });
-    multiply_by(kA22, 4, t, none);
-    multiply_by(kA12, 2, b21, none);
-    multiply_by(kS4, 3, b22, none);
+    multiply_by(Matrix::a22, 4, t, none);
+    multiply_by(Matrix::a12, 2, b21, none);
+    multiply_by(Matrix::s4, 3, b22, none);
     for_each_couple([&](float* t3, int64_t at, Largest&, Largest&) {
       subtract_pixels(b22.pixels + at, b12.pixels + at, kGemmDepth, t3, nullptr, nullptr);
     });
-    multiply_by(kS3, 7, t, ahead);
+    multiply_by(Matrix::s3, 7, t, ahead);
   }
 
   /// The same pair of parts by definition, for some neighbouring blocks.
   void multiply_directly(int64_t pair, int64_t block, int64_t blocks, const Tiles& tiles) const {
     for (const int64_t part : {0, 1}) {
       for (const int64_t lower : {0, 1}) {
-        const Matrix w = lower == 0 ? (part == 0 ? kA11 : kA12) : (part == 0 ? kA21 : kA22);
-        multiply({.w = matrix(pair, w),
+        const Matrix w = lower == 0 ? (part == 0 ? Matrix::a11 : Matrix::a12) : (part == 0 ? Matrix::a21 : Matrix::a22);
+        multiply({.w = weights_.matrix(cut_, pair, w),
                   .x = {pixels(block, pair * kPairTerms + part * kGemmDepth), x_at_.data(), blocks},
                   .y = outputs(block, lower * cut_.half),
                   .y_step = cut_.outputs * kImageLanes,
@@ -351,7 +257,7 @@ class Launch {
   }
 
   void multiply_rest(int64_t block, int64_t blocks, const Tiles& tiles) const {
-    const float* w = weights_ + cut_.pairs * kMatrices * cut_.matrix_floats();
+    const float* w = weights_.rest(cut_);
     for (int64_t first = cut_.rest(); first < cut_.k; first += kGemmDepth) {
       const int64_t terms = std::min(kGemmDepth, cut_.k - first);
       for (const int64_t at : {int64_t{0}, cut_.half}) {
@@ -368,10 +274,10 @@ class Launch {
   }
 
   /// By lane; of an image that is zero there is nothing to lose.
-  static bool near(const Largest& left, const Largest& right) {
+  static bool may_couple_all(const Largest& left, const Largest& right) {
     for (size_t i = 0; i < left.size(); ++i) {
       const auto a = std::bit_cast<float>(left[i]), b = std::bit_cast<float>(right[i]);
-      if (!convlab::near(a == 0 ? b : a, b == 0 ? a : b, kMostPixel)) return false;
+      if (!may_couple(a == 0 ? b : a, b == 0 ? a : b, kMostPixel)) return false;
     }
     return true;
   }
@@ -392,8 +298,7 @@ class Launch {
 
   const OpArgs& args_;
   Cut cut_;
-  const float* weights_ = nullptr;
-  bool coupled_ = false;
+  StrassenWeights weights_;
   const uint32_t* offsets_ = nullptr;
   float* sums_ = nullptr;                                                  ///< [couple][product][output][16]
   float* y_ = nullptr;                                                     ///< in lanes
