@@ -21,7 +21,7 @@ namespace convlab {
 
 inline constexpr int64_t kStrassenProducts = 7;
 
-/// By lane, the bits of the largest magnitude: integers that grow as the magnitudes do, beyond those of infinity for NaN.
+/// By lane, the bits of the largest magnitude: integers that grow with it, and are larger still for NaN.
 using Largest = std::array<int32_t, kImageLanes>;
 
 /// to = a - b, for some pixels. to may be a or b. Notes their largest values, where wanted.

@@ -19,7 +19,7 @@ struct alignas(64) Known {
   bool coupled = false;
 };
 
-/// Packs, and notes by output the bits of the largest magnitude, which grow with it, beyond those of infinity for NaN.
+/// Packs, and notes by output the bits of the largest magnitude, as Largest does by lane.
 class Packer {
  public:
   Packer(const StrassenDense& dense, const float* b, float* packed) : dense_(dense), b_(b), packed_(packed) {}

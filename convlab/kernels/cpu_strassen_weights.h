@@ -8,8 +8,8 @@
 
 namespace convlab {
 
-// A dense layer's weights as cpu.dense_strassen takes them: A of cpu_strassen.h. Rows are the two halves of the outputs,
-// columns two neighbouring parts of kGemmDepth terms, a pair.
+// A dense layer's weights as cpu.dense_strassen takes them: A of cpu_strassen.h. Rows are the two halves of the
+// outputs, columns two neighbouring parts of kGemmDepth terms, a pair.
 
 inline constexpr int64_t kPairTerms = 2 * kGemmDepth;
 

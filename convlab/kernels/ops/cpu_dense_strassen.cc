@@ -1,7 +1,7 @@
 // cpu.dense_strassen: alpha * A * B' + C, then an activation, for many images in lanes, by seven products of eight.
 //
-// One level of Strassen's method, in Winograd's variant (see cpu_strassen.h, whose A are weights, B images): rows are the
-// two halves of the outputs, columns the two blocks of 16 images of a couple, lane by lane, and inner halves are two
+// One level of Strassen's method, in Winograd's variant (see cpu_strassen.h, whose A are weights, B images): rows are
+// the two halves of the outputs, columns the two blocks of 16 images of a couple, lane by lane, and inner halves two
 // neighbouring parts of 128 terms. Terms that are left over, and a block without another, are multiplied directly.
 //
 // A thread takes some couples of blocks and some tiles of outputs. Seven sums of half the outputs are kept for each
@@ -15,11 +15,11 @@
 //
 //   |error| <= 9 k (136 + k / 256) w x u      beside (128 + k / 128) u sum |weight * pixel| of cpu.dense_lanes
 //
-// (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2). Of random numbers, errors were 2.2 to 2.5 times those of
-// cpu.dense_lanes. But they are relative to the largest terms of both halves, not to an output's own: hence halves are
-// coupled only where the larger w or x is at most 8 times the smaller, so that the bound grows by no more. Two blocks of
-// which images differ by more, or are not finite, are computed directly, and give the bits of cpu.dense; if weights
-// differ so, all is. An image of zeros has zeros for sums beside any other.
+// (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2). Of random numbers, errors were 2.2 to 2.5
+// times those of cpu.dense_lanes. But they are relative to the largest terms of both halves, not to an output's own:
+// hence halves are coupled only where the larger w or x is at most 8 times the smaller, so that the bound grows by no
+// more. Two blocks of which images differ by more, or are not finite, are computed directly, and give the bits of
+// cpu.dense; if weights differ so, all is. An image of zeros has zeros for sums beside any other.
 
 #include <algorithm>
 #include <array>
