@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
+#include "convlab/kernels/cpu_epilogue.h"
+#include "convlab/kernels/cpu_lane_order.h"
 
 namespace convlab {
 
@@ -20,20 +22,41 @@ Refusal refuse_lane_dense(const OpStep& step, Layout layout) {
   return std::nullopt;
 }
 
-DensePieces::DensePieces(int64_t images, int64_t tiles, int64_t most_blocks, int threads)
-    : blocks_(ceil_div(images, kImageLanes)), tiles_(tiles) {
-  blocks_each_ = ceil_div(blocks_, threads * ceil_div(blocks_, threads * most_blocks));
-  const int64_t image_pieces = ceil_div(blocks_, blocks_each_);
-  const int64_t wanted = image_pieces < threads ? ceil_div(2 * threads, image_pieces) : 1;
+LaneDense::LaneDense(const OpStep& step) : n(step.output[0]), k(step.inputs[0][1]), outputs(step.output[1]) {
+  const auto& gemm = std::get<GemmOp>(step.op);
+  alpha = gemm.alpha;
+  transpose_b = gemm.transpose_b;
+}
+
+void finish_lane_dense(const OpArgs& args, float* sums, int64_t block, int64_t begin, int64_t end) {
+  const int64_t outputs = args.step.output[1];
+  const Epilogue epilogue{.bias = args.inputs.size() > 2, .activation = args.step.activation};
+  const bool same_for_all = epilogue.bias && element_count(args.step.inputs[2]) == 1;
+  float* const y = sums + (block * outputs + begin) * kImageLanes;
+  for (int64_t j = begin; j < end; ++j) {
+    const float addend = epilogue.bias ? args.inputs[2][same_for_all ? 0 : j] : 0;
+    add_bias_and_activate(epilogue, addend, y + (j - begin) * kImageLanes, kImageLanes);
+  }
+  if (args.step.output_layout != Layout::plain) return;
+  from_lanes(y, end - begin, args.output + block * kImageLanes * outputs + begin, outputs,
+             args.step.output[0] - block * kImageLanes);
+}
+
+DensePieces::DensePieces(int64_t blocks, int64_t tiles, int64_t most_blocks, int threads)
+    : blocks_(blocks), tiles_(tiles) {
+  const int64_t blocks_each = ceil_div(blocks_, threads * ceil_div(blocks_, threads * most_blocks));
+  image_pieces_ = ceil_div(blocks_, blocks_each);
+  const int64_t wanted = image_pieces_ < threads ? ceil_div(2 * threads, image_pieces_) : 1;
   tiles_each_ = ceil_div(tiles, std::min(wanted, tiles));
   across_ = ceil_div(tiles, tiles_each_);
 }
 
-int64_t DensePieces::count() const { return ceil_div(blocks_, blocks_each_) * across_; }
+int64_t DensePieces::count() const { return image_pieces_ * across_; }
 
 DensePiece DensePieces::operator[](int64_t piece) const {
-  const int64_t block = piece / across_ * blocks_each_, tile = piece % across_ * tiles_each_;
-  return {block, std::min(blocks_each_, blocks_ - block), tile, std::min(tile + tiles_each_, tiles_)};
+  const int64_t images = piece / across_, tile = piece % across_ * tiles_each_;
+  const int64_t block = blocks_ * images / image_pieces_, end = blocks_ * (images + 1) / image_pieces_;
+  return {block, end - block, tile, std::min(tile + tiles_each_, tiles_)};
 }
 
 }  // namespace convlab

@@ -11,6 +11,24 @@ namespace convlab {
 /// Why not, apart from what a kernel's arithmetic asks for. `layout` is the one that it takes.
 Refusal refuse_lane_dense(const OpStep& step, Layout layout);
 
+/// The sizes of a step, and its weights.
+struct LaneDense {
+  explicit LaneDense(const OpStep& step);
+
+  /// Of term i in output j, times alpha.
+  float weight(const float* b, int64_t i, int64_t j) const {
+    return alpha * b[transpose_b ? j * k + i : i * outputs + j];
+  }
+
+  int64_t n = 0, k = 0, outputs = 0;
+  float alpha = 1;
+  bool transpose_b = false;
+};
+
+/// The end of a step, for outputs [begin, end) of a block of 16 images: what is added, the activation and, if it is
+/// wanted, the plain order. `sums`: in lanes, of all blocks.
+void finish_lane_dense(const OpArgs& args, float* sums, int64_t block, int64_t begin, int64_t end);
+
 /// Some blocks of 16 images times some tiles of outputs.
 struct DensePiece {
   int64_t block = 0, blocks = 0;
@@ -23,7 +41,7 @@ class DensePieces {
   DensePieces() = default;
 
   /// Of at most `most_blocks` blocks, and enough for all threads.
-  DensePieces(int64_t images, int64_t tiles, int64_t most_blocks, int threads);
+  DensePieces(int64_t blocks, int64_t tiles, int64_t most_blocks, int threads);
 
   int64_t blocks() const { return blocks_; }
   int64_t count() const;
@@ -31,8 +49,8 @@ class DensePieces {
 
  private:
   int64_t blocks_ = 0, tiles_ = 0;
-  int64_t blocks_each_ = 0, tiles_each_ = 0;
-  int64_t across_ = 0;  ///< pieces for the same images
+  int64_t image_pieces_ = 0;
+  int64_t tiles_each_ = 0, across_ = 0;  ///< of a piece; pieces for the same images
 };
 
 }  // namespace convlab

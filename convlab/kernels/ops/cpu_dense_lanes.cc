@@ -11,10 +11,8 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/cpu_epilogue.h"
 #include "convlab/kernels/cpu_gemm.h"
 #include "convlab/kernels/cpu_lane_dense.h"
-#include "convlab/kernels/cpu_lane_order.h"
 #include "convlab/kernels/cpu_lanes.h"
 #include "convlab/kernels/cpu_pieces.h"
 #include "convlab/kernels/op.h"
@@ -25,28 +23,18 @@ namespace {
 constexpr int64_t kMostBlocks = 33;
 constexpr int64_t kTileBlocks = 3;
 
-/// Sizes of a step, and how it is cut into pieces.
-struct Cut {
-  int64_t n = 0, k = 0, outputs = 0;
-  float alpha = 1;
-  bool transpose_b = false;
-  int64_t tiles = 0;  ///< of outputs
+/// How a step is cut into pieces.
+struct Cut : LaneDense {
+  Cut(const OpStep& step, int threads)
+      : LaneDense(step),
+        tiles(ceil_div(outputs, most_lane_maps(false))),
+        pieces(ceil_div(n, kImageLanes), tiles, kMostBlocks, threads) {}
+
+  int64_t tiles;  ///< of outputs
   DensePieces pieces;
 
   int64_t first_output(int64_t tile) const { return outputs * tile / tiles; }
 };
-
-Cut cut_of(const OpStep& step, int threads) {
-  const auto& gemm = std::get<GemmOp>(step.op);
-  Cut cut{.n = step.output[0],
-          .k = step.inputs[0][1],
-          .outputs = step.output[1],
-          .alpha = gemm.alpha,
-          .transpose_b = gemm.transpose_b};
-  cut.tiles = ceil_div(cut.outputs, most_lane_maps(false));
-  cut.pieces = DensePieces(cut.n, cut.tiles, kMostBlocks, threads);
-  return cut;
-}
 
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
@@ -60,7 +48,7 @@ size_t prepared_bytes(const OpStep& step) {
 
 /// Weights by part of kGemmDepth terms, tile of outputs, term and output.
 void prepare(const OpArgs& args, Stream& stream) {
-  const Cut cut = cut_of(args.step, 1);
+  const Cut cut(args.step, 1);
   const float* b = args.inputs[1];
   auto* const packed = static_cast<float*>(args.prepared);
   stream.threads()->parallel_for(ceil_div(cut.k, kGemmDepth), 1, [&](int64_t begin, int64_t end, int) {
@@ -70,7 +58,7 @@ void prepare(const OpArgs& args, Stream& stream) {
       for (int64_t tile = 0; tile < cut.tiles; ++tile) {
         for (int64_t k = first; k < first + depth; ++k) {
           for (int64_t j = cut.first_output(tile); j < cut.first_output(tile + 1); ++j) {
-            *to++ = cut.alpha * b[cut.transpose_b ? j * cut.k + k : k * cut.outputs + j];
+            *to++ = cut.weight(b, k, j);
           }
         }
       }
@@ -86,11 +74,12 @@ size_t workspace_bytes(const OpStep& step) {
 
 class Launch {
  public:
-  Launch(const OpArgs& args, int threads) : args_(args), cut_(cut_of(args.step, threads)) {
+  Launch(const OpArgs& args, int threads) : args_(args), cut_(args.step, threads) {
     auto* const offsets = static_cast<uint32_t*>(args.workspace);
     for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
     offsets_ = offsets;
-    y_ = plain() ? static_cast<float*>(args.workspace) + kGemmDepth : args.output;
+    const bool plain = args.step.output_layout == Layout::plain;
+    y_ = plain ? static_cast<float*>(args.workspace) + kGemmDepth : args.output;
     for (int64_t i = 0; i < kTileBlocks; ++i) x_at_[static_cast<size_t>(i)] = i * cut_.k * kImageLanes;
   }
 
@@ -124,31 +113,12 @@ class Launch {
       }
     }
     const int64_t begin = cut_.first_output(tile), end = cut_.first_output(tiles_end);
-    for (int64_t b = 0; b < blocks; ++b) finish(block + b, begin, end);
+    for (int64_t b = 0; b < blocks; ++b) finish_lane_dense(args_, y_, block + b, begin, end);
   }
 
  private:
   const float* pixels(int64_t block, int64_t term) const {
     return args_.inputs[0] + (block * cut_.k + term) * kImageLanes;
-  }
-
-  bool plain() const { return args_.step.output_layout == Layout::plain; }
-
-  /// What is added, the activation and, if it is wanted, the plain order, for some outputs of 16 images.
-  void finish(int64_t block, int64_t begin, int64_t end) const {
-    float* const y = y_ + (block * cut_.outputs + begin) * kImageLanes;
-    const Epilogue epilogue{.bias = args_.inputs.size() > 2, .activation = args_.step.activation};
-    for (int64_t j = begin; j < end; ++j) {
-      add_bias_and_activate(epilogue, addend(j), y + (j - begin) * kImageLanes, kImageLanes);
-    }
-    if (!plain()) return;
-    from_lanes(y, end - begin, args_.output + block * kImageLanes * cut_.outputs + begin, cut_.outputs,
-               cut_.n - block * kImageLanes);
-  }
-
-  float addend(int64_t j) const {
-    if (args_.inputs.size() < 3) return 0;
-    return args_.inputs[2][element_count(args_.step.inputs[2]) == 1 ? 0 : j];
   }
 
   const OpArgs& args_;

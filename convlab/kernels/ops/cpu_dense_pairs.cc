@@ -39,7 +39,7 @@ Cut cut_of(const OpStep& step, Math math, int threads) {
   cut.terms = PairTiles(checked_mul(cut.pixels, ceil_div(cut.channels, 2)));
   cut.terms.depth = std::min(cut.terms.count, kTileRows);  // full tiles, but perhaps the last one: there are many
   cut.w = tile_weights(cut.outputs, 1, cut.terms, 1, math, false);
-  cut.pieces = DensePieces(cut.n, ceil_div(cut.w.row_tiles, 2), kMostBlocks, threads);
+  cut.pieces = DensePieces(ceil_div(cut.n, kImageLanes), ceil_div(cut.w.row_tiles, 2), kMostBlocks, threads);
   cut.split = math == Math::bf16x2;
   return cut;
 }

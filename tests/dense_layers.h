@@ -1,0 +1,57 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "convlab/base/rng.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+
+inline std::vector<float> random_values(int64_t count, uint64_t seed) {
+  Rng rng(seed);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) value = rng.uniform(-1, 1);
+  return values;
+}
+
+inline const OpKernel& kernel_named(std::string_view name) {
+  return *std::find_if(op_kernels().begin(), op_kernels().end(),
+                       [&](const OpKernel& each) { return each.name == name; });
+}
+
+/// Runs a kernel on inputs of which the first may be in lanes. The output is as the step wants it.
+inline std::vector<float> run_dense(const OpKernel& kernel, const OpStep& step,
+                                    const std::vector<std::vector<float>>& values, int threads) {
+  const auto device = open_device("cpu", {.threads = threads});
+  const auto stream = device->make_stream();
+  std::vector<Buffer> buffers;
+  std::vector<const float*> inputs;
+  for (const std::vector<float>& each : values) {
+    buffers.push_back(device->allocate(each.size() * sizeof(float)));
+    std::copy(each.begin(), each.end(), static_cast<float*>(buffers.back().data()));
+    inputs.push_back(static_cast<const float*>(buffers.back().data()));
+  }
+  const Buffer prepared = device->allocate(kernel.prepared_bytes(step));
+  const size_t workspace_bytes = kernel.workspace_bytes(step);
+  const Buffer workspace = device->allocate(workspace_bytes + 64);
+  std::fill_n(static_cast<unsigned char*>(workspace.data()), workspace_bytes + 64, 0xff);
+  const int64_t count = element_count(step.output, step.output_layout);
+  const Buffer output = device->allocate(static_cast<size_t>(count + 16) * sizeof(float));
+  auto* y = static_cast<float*>(output.data());
+  std::fill_n(y, count + 16, NAN);
+  const OpArgs args{step, inputs, y, prepared.data(), workspace.data()};
+  kernel.prepare(args, *stream);
+  kernel.launch(args, *stream);
+  for (int64_t i = count; i < count + 16; ++i) EXPECT_TRUE(std::isnan(y[i])) << "written beyond the output";
+  for (size_t i = workspace_bytes; i < workspace_bytes + 64; ++i) {
+    EXPECT_EQ(static_cast<unsigned char*>(workspace.data())[i], 0xff) << "written beyond the workspace";
+  }
+  return {y, y + count};
+}
+
+}  // namespace convlab
