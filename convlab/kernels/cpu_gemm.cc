@@ -52,20 +52,31 @@ constexpr int64_t kFetchedAhead = 16;
 template <class B>
 constexpr int kTerms = std::is_same_v<B, uint32_t> ? 2 : 1;
 
-// A vector of a row of B; of pairs, of one of the two terms.
-template <int kTerm>
+using Bits = hn::RebindToUnsigned<F>;
+
+/// A mask of the upper halves of lanes. For several rows, where registers are few, it comes from memory each time: GCC
+/// keeps it in a register otherwise, and sums on the stack.
+template <int kRows>
+HWY_INLINE hn::Vec<Bits> upper_halves(const uint32_t* pairs) {
+  uint32_t mask = 0xffff0000u;
+  if constexpr (kRows > 1 && HWY_TARGET != HWY_AVX3) asm("" : "+m"(mask) : "r"(pairs));
+  (void)pairs;
+  return hn::Set(Bits(), mask);
+}
+
+// A vector of a row of B for a tile of kRows rows; of pairs, of one of the two terms.
+template <int kTerm, int kRows>
 HWY_INLINE hn::Vec<F> load(const float* from) {
   return hn::Load(F(), from);
 }
-template <int kTerm>
+template <int kTerm, int kRows>
 HWY_INLINE hn::Vec<F> load(const hwy::float16_t* from) {
   return hn::PromoteTo(F(), hn::Load(hn::Rebind<hwy::float16_t, F>(), from));
 }
-template <int kTerm>
+template <int kTerm, int kRows>
 HWY_INLINE hn::Vec<F> load(const uint32_t* from) {
-  const hn::RebindToUnsigned<F> bits;
-  const auto pairs = hn::Load(bits, from);
-  return hn::BitCast(F(), kTerm == 0 ? hn::ShiftLeft<16>(pairs) : hn::And(pairs, hn::Set(bits, 0xffff0000u)));
+  const auto pairs = hn::Load(Bits(), from);
+  return hn::BitCast(F(), kTerm == 0 ? hn::ShiftLeft<16>(pairs) : hn::And(pairs, upper_halves<kRows>(from)));
 }
 
 /// Vector v of a row of B, counted from a register tile's first one on.
@@ -83,13 +94,13 @@ HWY_INLINE void add_term(const float* HWY_RESTRICT a, int64_t lda, const B* HWY_
     const hn::Vec<F> factor = hn::Set(F(), *a);
 #pragma GCC unroll 12
     for (int v = 0; v < kVectors; ++v) {
-      sum[0][v] = hn::MulAdd(factor, load<kTerm>(vector_of(b, v, panel_step)), sum[0][v]);
+      sum[0][v] = hn::MulAdd(factor, load<kTerm, kRows>(vector_of(b, v, panel_step)), sum[0][v]);
     }
     return;
   }
   hn::Vec<F> row[kVectors];
 #pragma GCC unroll 12
-  for (int v = 0; v < kVectors; ++v) row[v] = load<kTerm>(vector_of(b, v, panel_step));
+  for (int v = 0; v < kVectors; ++v) row[v] = load<kTerm, kRows>(vector_of(b, v, panel_step));
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
     const hn::Vec<F> factor = hn::Set(F(), a[i * lda]);
