@@ -281,6 +281,15 @@ void multiply_block(const GemmBlock& block) {
 
 bool target_converts_halves() { return kConvertsHalves; }
 
+/// c[i] = the sum of products[block * count + i], block by block. Here for compilers to vectorise it as they can.
+void add_products(const float* HWY_RESTRICT products, int64_t blocks, int64_t count, float* HWY_RESTRICT c) {
+  std::copy(products, products + count, c);
+  for (int64_t block = 1; block < blocks; ++block) {
+    products += count;
+    for (int64_t i = 0; i < count; ++i) c[i] += products[i];
+  }
+}
+
 void finish_row(const GemmFinish& finish, const float* addend, float* c, int64_t columns) {
   const F d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -288,15 +297,16 @@ void finish_row(const GemmFinish& finish, const float* addend, float* c, int64_t
   HWY_ALIGN float values[16] = {}, addends[16] = {};
   for (int64_t j = 0; j < columns; j += lanes) {
     const int64_t count = std::min(lanes, columns - j);
-    // Rows are short and this is a small part of the work, so every vector takes the way of the last one.
-    std::copy(c + j, c + j + count, values);
-    auto value = hn::Load(d, values);
+    const bool whole = count == lanes;
+    if (!whole) std::copy(c + j, c + j + count, values);
+    auto value = hn::LoadU(d, whole ? c + j : values);
     if (addend != nullptr) {
-      for (int64_t i = 0; i < count; ++i) addends[i] = addend[(j + i) * finish.column_stride];
-      value = hn::MulAdd(scale, hn::Load(d, addends), value);
+      const bool in_place = whole && finish.column_stride == 1;
+      for (int64_t i = 0; !in_place && i < count; ++i) addends[i] = addend[(j + i) * finish.column_stride];
+      value = hn::MulAdd(scale, hn::LoadU(d, in_place ? addend + j : addends), value);
     }
-    hn::Store(activated(d, finish.activation, value), d, values);
-    std::copy(values, values + count, c + j);
+    hn::StoreU(activated(d, finish.activation, value), d, whole ? c + j : values);
+    if (!whole) std::copy(values, values + count, c + j);
   }
 }
 
@@ -308,6 +318,7 @@ namespace convlab {
 namespace {
 
 HWY_EXPORT(multiply_block);
+HWY_EXPORT(add_products);
 HWY_EXPORT(finish_row);
 HWY_EXPORT(target_converts_halves);
 
@@ -353,11 +364,7 @@ void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
       }
     }
   });
-  std::copy(products, products + gemm.m * gemm.n, gemm.c);
-  for (int64_t block = 1; block < blocks; ++block) {
-    const float* product = products + block * gemm.m * gemm.n;
-    for (int64_t i = 0; i < gemm.m * gemm.n; ++i) gemm.c[i] += product[i];
-  }
+  HWY_DYNAMIC_DISPATCH(add_products)(products, blocks, gemm.m * gemm.n, gemm.c);
   finish_rows_of_c(gemm, 0, gemm.m, 0, gemm.n);
 }
 
