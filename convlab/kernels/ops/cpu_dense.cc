@@ -1,5 +1,6 @@
 // cpu.dense: alpha * A' * B' + beta * C, then an activation; B constant, packed once. See convlab/kernels/cpu_gemm.h.
-// cpu.dense_bf16: the same with the numbers of B as bfloat16, whose way through memory is what few images wait for.
+// cpu.dense_bf16: the same with the numbers of B as bfloat16, whose way through memory is what few images wait for. Where
+//   the processor has AVX512-BF16, A is rounded to bfloat16, too, and an instruction multiplies two terms.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm.h"
