@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <vector>
 
 #include "convlab/base/bf16.h"
 #include "convlab/base/half.h"
+#include "convlab/base/rng.h"
+#include "convlab/kernels/cpu_bf16.h"
 #include "convlab/kernels/cpu_gemm.h"
 #include "convlab/kernels/op.h"
 #include "convlab/tensor/image_lanes.h"
@@ -104,6 +108,139 @@ TEST_P(CpuGemm, Float16NumbersArePackedAsSuchAndGiveTheSameBits) {
   }
 }
 
+/// B packed as bfloat16, to be multiplied one way or the other.
+struct PackedPairs {
+  PackedPairs(const std::vector<float>& b, int64_t k, int64_t n, PackedAs as, ThreadPool& threads)
+      : numbers(static_cast<size_t>(packed_bf16_count(k, n)) + 32, 0xffff) {
+    uint16_t* aligned = numbers.data() + (64 - reinterpret_cast<uintptr_t>(numbers.data()) % 64) % 64 / 2;
+    packed = pack_b_bf16(b.data(), k, n, false, 1, aligned, threads);
+    packed.as = as;
+  }
+
+  std::vector<uint16_t> numbers;
+  PackedB packed;
+};
+
+/// C = A * B, with NaN behind A and in the scratch.
+std::vector<float> product_of_pairs(int64_t m, int64_t n, int64_t k, std::vector<float> a, const PackedPairs& b,
+                                    ThreadPool& threads, bool backwards = false) {
+  std::vector<float> c(static_cast<size_t>(m * n), NAN);
+  std::vector<float> workspace(static_cast<size_t>(gemm_workspace_count(m, n, k)), NAN);
+  a.resize(static_cast<size_t>(m * k));
+  a.resize(a.size() + 33, NAN);
+  gemm({.m = m, .n = n, .k = k, .a = a.data(), .b = b.packed, .c = c.data(), .backwards = backwards}, workspace.data(),
+       threads);
+  return c;
+}
+
+constexpr std::array<int64_t, 3> kProductsOfPairs[] = {{1, 1, 1},     {1, 160, 513}, {1, 427, 257}, {2, 33, 255},
+                                                       {7, 70, 1000}, {12, 10, 700}, {16, 160, 31}, {17, 10, 701},
+                                                       {50, 65, 515}, {130, 40, 259}};
+
+/// Multiplication of pairs with each instruction set, by float32 multiply-adds and by AVX512-BF16.
+class CpuGemmOfPairs : public testing::TestWithParam<std::tuple<int64_t, PackedAs>> {
+ protected:
+  PackedAs as() const { return std::get<1>(GetParam()); }
+
+  void SetUp() override {
+    if (as() == PackedAs::bf16) return;
+    if (std::get<0>(GetParam()) != HWY_AVX3) GTEST_SKIP() << "this instruction set has no AVX512-BF16";
+    if (const Refusal refusal = refuse_without(Bf16Unit::avx512_bf16)) GTEST_SKIP() << *refusal;
+  }
+
+ private:
+  ForcedTarget forced_{std::get<0>(GetParam())};
+};
+
+INSTANTIATE_TEST_SUITE_P(Cpu, CpuGemmOfPairs,
+                         testing::Combine(testing::ValuesIn(simd_targets()),
+                                          testing::Values(PackedAs::bf16, PackedAs::bf16_dots)),
+                         [](const auto& info) {
+                           return (std::get<1>(info.param) == PackedAs::bf16 ? "multiply_add_" : "dots_") +
+                                  std::string(hwy::TargetName(std::get<0>(info.param)));
+                         });
+
+TEST_P(CpuGemmOfPairs, SmallIntegersAreMultipliedExactly) {
+  ThreadPool threads(2);
+  Rng rng(5);
+  for (const auto& [m, n, k] : kProductsOfPairs) {
+    std::vector<float> a(static_cast<size_t>(m * k)), b(static_cast<size_t>(k * n));
+    for (std::vector<float>* values : {&a, &b}) {
+      for (float& value : *values) value = std::round(rng.uniform(-8, 8));
+    }
+    std::vector<float> expected;
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int64_t l = 0; l < k; ++l) sum += a[i * k + l] * b[l * n + j];
+        expected.push_back(sum);
+      }
+    }
+    EXPECT_EQ(product_of_pairs(m, n, k, a, {b, k, n, as(), threads}, threads), expected) << m << " " << n << " " << k;
+  }
+}
+
+TEST_P(CpuGemmOfPairs, RealsAreMultipliedAsPreciselyAsBfloat16) {
+  ThreadPool threads(2);
+  for (const auto& [m, n, k] : kProductsOfPairs) {
+    const std::vector<float> a = random_values(m * k, 1), b = random_values(k * n, 2);
+    const std::vector<float> c = product_of_pairs(m, n, k, a, {b, k, n, as(), threads}, threads);
+    double error = 0, norm = 0;
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        double sum = 0;
+        for (int64_t l = 0; l < k; ++l) {
+          const float factor = as() == PackedAs::bf16 ? a[i * k + l] : from_bf16(to_bf16(a[i * k + l]));
+          sum += static_cast<double>(factor) * from_bf16(to_bf16(b[l * n + j]));
+        }
+        error += (c[i * n + j] - sum) * (c[i * n + j] - sum);
+        norm += sum * sum;
+      }
+    }
+    EXPECT_LE(std::sqrt(error), 1e-6 * std::sqrt(norm)) << m << " " << n << " " << k;
+  }
+}
+
+TEST_P(CpuGemmOfPairs, SameBitsWhateverTheBatchAndTheThreads) {
+  constexpr int64_t kMost = 70, kN = 173;
+  for (const int64_t k : {900, 1777}) {
+    ThreadPool one(1), three(3);
+    const std::vector<float> a = random_values(kMost * k, 1);
+    const PackedPairs b(random_values(k * kN, 2), k, kN, as(), one);
+    const std::vector<float> all = product_of_pairs(kMost, kN, k, a, b, one);
+    for (const int64_t m : {1, 2, 7, 16, 17, 70}) {
+      const std::vector<float> some = product_of_pairs(m, kN, k, a, b, three);
+      EXPECT_EQ(some, std::vector<float>(all.begin(), all.begin() + m * kN)) << m;
+      EXPECT_EQ(product_of_pairs(m, kN, k, a, b, three, true), some) << m << " backwards";
+    }
+  }
+}
+
+/// Each column of B picks one term of A, so that what is seen is A as it is multiplied: rounded by AVX512-BF16, to even
+/// where two are as near, and as it was by multiply-adds.
+TEST_P(CpuGemmOfPairs, TermsOfAAreRoundedToTheNearest) {
+  ThreadPool threads(1);
+  constexpr int64_t kN = 40;
+  for (const int64_t k : {40, 333}) {
+    std::vector<float> b(static_cast<size_t>(k * kN)), a = random_values(k, 7);
+    for (int64_t j = 0; j < kN; ++j) b[static_cast<size_t>((k - kN + j) * kN + j)] = 1;
+    const uint32_t bits[] = {0x3f800000, 0x3f808000, 0x3f818000, 0x3f808001, 0x3f807fff, 0xbf818000, 0x7f7fffff};
+    for (size_t i = 0; i < std::size(bits); ++i) a[a.size() - 1 - i] = std::bit_cast<float>(bits[i]);
+    std::vector<float> expected(a.end() - kN, a.end());
+    if (as() == PackedAs::bf16_dots) {
+      for (float& value : a) {
+        if (std::isinf(from_bf16(to_bf16(value)))) value = -3;  // infinite times the other columns' 0 is NaN
+      }
+      expected.assign(a.end() - kN, a.end());
+      for (float& value : expected) value = from_bf16(to_bf16(value));
+    }
+    EXPECT_EQ(product_of_pairs(1, kN, k, a, {b, k, kN, as(), threads}, threads), expected) << k;
+    a[static_cast<size_t>(k - 2)] = NAN;  // in one row of A it is in no other
+    const std::vector<float> rows = product_of_pairs(1, kN, k, a, {b, k, kN, as(), threads}, threads);
+    EXPECT_TRUE(std::all_of(rows.begin(), rows.end(), [](float value) { return std::isnan(value); })) << k;
+  }
+}
+
 /// A Gemm or MatMul with everything that it can have, by its definition.
 std::vector<double> dense_by_definition(const OpStep& step, const std::vector<std::vector<float>>& inputs) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
@@ -132,7 +269,7 @@ std::vector<double> dense_by_definition(const OpStep& step, const std::vector<st
   return output;
 }
 
-/// With weights as the kernel of such an arithmetic keeps them.
+/// With weights, and where AVX512-BF16 multiplies them inputs, too, as the kernel of such an arithmetic takes them.
 void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
@@ -160,6 +297,9 @@ void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
                 *stream);
   if (math == Math::bf16) {
     for (float& weight : values[1]) weight = from_bf16(to_bf16(weight));
+    if ((hwy::SupportedTargets() & HWY_AVX3) != 0 && has_unit(Bf16Unit::avx512_bf16)) {
+      for (float& value : values[0]) value = from_bf16(to_bf16(value));
+    }
   }
   const std::vector<double> expected = dense_by_definition(step, values);
   for (size_t i = 0; i < output.size(); ++i) {

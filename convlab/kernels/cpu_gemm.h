@@ -8,9 +8,9 @@
 
 namespace convlab {
 
-// Matrix multiplication C = A * B in fp32 with B repacked: into blocks of kGemmDepth rows, each block into panels of
-// kGemmPanel columns (the last one filled up with zeros), each panel row by row. A panel of 16 KiB stays in the first
-// cache while all rows of A pass by it.
+// Matrix multiplication C = A * B in fp32 with B repacked: into blocks of kGemmDepth rows, of bfloat16 twice as many,
+// each block into panels of kGemmPanel columns (the last one filled up with zeros), each panel row by row. A panel of
+// 16 KiB stays in the first cache while all rows of A pass by it.
 //
 // Every element of C is summed in the same order whatever m, the threads and the path taken: the products of a block
 // one after the other with fused multiply-adds (where the processor has them), then the blocks in order. So results do
@@ -18,24 +18,29 @@ namespace convlab {
 // k.
 
 inline constexpr int64_t kGemmPanel = 32;
-inline constexpr int64_t kGemmDepth = 128;
+inline constexpr int64_t kGemmDepth = 128, kGemmPairsDepth = 256;
 
-/// Floats of a packed k x n matrix B.
-int64_t packed_b_count(int64_t k, int64_t n);
+/// How a packed matrix keeps its numbers. bf16: a panel's rows two by two, their numbers by turns, the last of an odd
+/// number beside zeros; bf16_dots: the same, to be multiplied by AVX512-BF16, for which A is rounded to bfloat16, too.
+enum class PackedAs { f32, f16, bf16, bf16_dots };
 
-/// How a packed matrix keeps its numbers.
-enum class PackedAs { f32, f16, bf16 };
+constexpr bool is_bf16(PackedAs as) { return as == PackedAs::bf16 || as == PackedAs::bf16_dots; }
+
+/// Rows of a block.
+constexpr int64_t gemm_depth(PackedAs as) { return is_bf16(as) ? kGemmPairsDepth : kGemmDepth; }
 
 /// B repacked, or its end from some element on.
 struct PackedB {
   const void* data = nullptr;  ///< aligned to 64 bytes
   PackedAs as = PackedAs::f32;
 
-  PackedB from(int64_t element) const {
-    const auto at = element * static_cast<int64_t>(as == PackedAs::f32 ? sizeof(float) : sizeof(uint16_t));
-    return {static_cast<const char*>(data) + at, as};
-  }
+  int64_t number_bytes() const { return as == PackedAs::f32 ? sizeof(float) : sizeof(uint16_t); }
+  PackedB from(int64_t element) const { return {static_cast<const char*>(data) + element * number_bytes(), as}; }
 };
+
+/// Numbers of a packed k x n matrix B.
+int64_t packed_b_count(int64_t k, int64_t n);
+int64_t packed_bf16_count(int64_t k, int64_t n);
 
 /// Packs scale * B, B being k x n row-major, or n x k row-major if `transposed`.
 PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads);
@@ -51,9 +56,21 @@ PackedB pack_b_bf16(const float* b, int64_t k, int64_t n, bool transposed, float
                     ThreadPool& threads);
 
 /// C (rows x columns, ldc floats from row to row) = A * B, or C += A * B if `add`. A is rows x depth with lda floats
-/// from row to row; `panels` is one block of packed B, so depth is at most kGemmDepth. On the calling thread.
-void gemm_block(int64_t rows, int64_t columns, int64_t depth, const float* a, int64_t lda, PackedB panels, float* c,
-                int64_t ldc, bool add);
+/// from row to row.
+struct GemmBlock {
+  int64_t rows = 0, columns = 0, depth = 0;
+  const float* a = nullptr;
+  int64_t lda = 0;
+  PackedB panels;  ///< one block of packed B, so depth is at most gemm_depth()
+  float* c = nullptr;
+  int64_t ldc = 0;
+  bool add = false;
+  int64_t ahead = 0;  ///< elements of A's rows that the caller will ask for next, right of these
+  int64_t next = 0;   ///< bytes from these panels to those that the caller will ask for next
+};
+
+/// On the calling thread.
+void gemm_block(const GemmBlock& block);
 
 /// What happens to C once it is summed: C = activation(C + scale * addend), addend[i * row_stride + j * column_stride].
 struct GemmFinish {

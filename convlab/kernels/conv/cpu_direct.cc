@@ -57,6 +57,8 @@ Form form_of(const ConvStep& step) {
   form.grid_w = problem.q() / window;
   form.step_h = problem.stride_h * window;
   form.step_w = problem.stride_w * window;
+  form.phases.reserve(static_cast<size_t>(window * problem.r));
+  form.columns.reserve(static_cast<size_t>(window * problem.s));
   for (int64_t i = 0; i < window; ++i) {
     for (int64_t r = 0; r < problem.r; ++r) {
       form.phases.push_back(row_offset(problem, r, i) % form.step_h);
@@ -118,16 +120,33 @@ std::vector<uint32_t> offsets_of(const ConvProblem& problem, const Form& form, i
   };
   const auto columns = static_cast<int64_t>(form.columns.size()), phases = static_cast<int64_t>(form.phases.size());
   const int64_t window = form.pooled ? 2 : 1;
+  // An offset is the sum of those of its channel, its row and its column: divisions and searches for these alone.
+  std::vector<int64_t> of_rows, of_columns;
+  of_rows.reserve(static_cast<size_t>(window * problem.r));
+  of_columns.reserve(static_cast<size_t>(window * problem.s));
+  for (int64_t r = 0; r < problem.r; ++r) {
+    for (int64_t i = 0; i < window; ++i) {
+      const int64_t row = row_offset(problem, r, i);
+      of_rows.push_back(index_in(form.phases, row % form.step_h) * columns * pitch + row / form.step_h * form.grid_w);
+    }
+  }
+  for (int64_t s = 0; s < problem.s; ++s) {
+    for (int64_t i = 0; i < window; ++i) {
+      of_columns.push_back(index_in(form.columns, column_offset(problem, s, i)) * pitch);
+    }
+  }
   std::vector<uint32_t> offsets;
+  offsets.reserve(static_cast<size_t>(form.channels) * of_rows.size() * of_columns.size());
   for (int64_t c = 0; c < form.channels; ++c) {
+    const int64_t of_channel = c * phases * columns * pitch;
     for (int64_t s = 0; s < problem.s; ++s) {
+      const int64_t* const column = &of_columns[static_cast<size_t>(s * window)];
       for (int64_t r = 0; r < problem.r; ++r) {
-        for (int64_t i = 0; i < window * window; ++i) {
-          const int64_t row = row_offset(problem, r, i / window);
-          const int64_t column = index_in(form.columns, column_offset(problem, s, i % window));
-          const int64_t phase = index_in(form.phases, row % form.step_h);
-          offsets.push_back(static_cast<uint32_t>(((c * phases + phase) * columns + column) * pitch +
-                                                  row / form.step_h * form.grid_w));
+        const int64_t* const row = &of_rows[static_cast<size_t>(r * window)];
+        for (int64_t i = 0; i < window; ++i) {
+          for (int64_t j = 0; j < window; ++j) {
+            offsets.push_back(static_cast<uint32_t>(of_channel + row[i] + column[j]));
+          }
         }
       }
     }

@@ -142,8 +142,15 @@ void convolve_piece(const ConvArgs& args, const Pieces& pieces, int64_t piece, f
       } else {
         unroll_from(static_cast<const float*>(args.x));
       }
-      gemm_block(maps, width, depth, args.w + first_map * problem.terms() + term, problem.terms(), {scratch},
-                 sums + column, pitch, term > 0);
+      gemm_block({.rows = maps,
+                  .columns = width,
+                  .depth = depth,
+                  .a = args.w + first_map * problem.terms() + term,
+                  .lda = problem.terms(),
+                  .panels = {scratch},
+                  .c = sums + column,
+                  .ldc = pitch,
+                  .add = term > 0});
     }
   }
   for (int64_t i = 0; i < images; ++i) {

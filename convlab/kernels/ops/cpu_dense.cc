@@ -1,5 +1,6 @@
 // cpu.dense: alpha * A' * B' + beta * C, then an activation; B constant, packed once. See convlab/kernels/cpu_gemm.h.
-// cpu.dense_bf16: the same with the numbers of B as bfloat16, whose way through memory is what few images wait for.
+// cpu.dense_bf16: the same with the numbers of B as bfloat16, whose way through memory is what few images wait for. Where
+//   the processor has AVX512-BF16, A is rounded to bfloat16, too, and an instruction multiplies two terms.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm.h"
@@ -49,11 +50,10 @@ struct alignas(64) Prepared {
   void* weights() { return this + 1; }
 };
 
-template <class Number>
+template <auto kCount, class Number>
 size_t prepared_bytes(const OpStep& step) {
   const Dense dense = dense_of(step);
-  return static_cast<size_t>(
-      checked_add(checked_mul(packed_b_count(dense.k, dense.n), sizeof(Number)), sizeof(Prepared)));
+  return static_cast<size_t>(checked_add(checked_mul(kCount(dense.k, dense.n), sizeof(Number)), sizeof(Prepared)));
 }
 
 template <auto kPack, class Number>
@@ -107,7 +107,7 @@ const RegisterOpKernel dense{{
     .name = "cpu.dense",
     .device = DeviceKind::cpu,
     .refuses = refuses,
-    .prepared_bytes = prepared_bytes<float>,
+    .prepared_bytes = prepared_bytes<packed_b_count, float>,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare<pack_b_small, float>,
     .launch = launch,
@@ -117,7 +117,7 @@ const RegisterOpKernel dense_bf16{{
     .name = "cpu.dense_bf16",
     .device = DeviceKind::cpu,
     .refuses = refuses,
-    .prepared_bytes = prepared_bytes<uint16_t>,
+    .prepared_bytes = prepared_bytes<packed_bf16_count, uint16_t>,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare<pack_b_bf16, uint16_t>,
     .launch = launch,
