@@ -81,16 +81,13 @@ void multiply_panels(const GemmBlock& block, int64_t rows, int64_t depth, const 
 
 #if HWY_TARGET == HWY_AVX3
 
-/// Some rows of A at a time, rounded once for all panels.
+/// A is rounded once for all panels.
 void multiply_rounded(const GemmBlock& block) {
-  constexpr int64_t kRows = 4 * kTileRows, kPairs = kGemmPairsDepth / 2;
-  HWY_ALIGN uint32_t pairs[kRows * kPairs];
-  for (int64_t row = 0; row < block.rows; row += kRows) {
-    const int64_t rows = std::min(kRows, block.rows - row);
-    for (int64_t i = 0; i < rows; ++i) round_to_pairs(block.depth, block.a + (row + i) * block.lda, pairs + i * kPairs);
-    multiply_panels(block, rows, ceil_div(block.depth, 2), pairs, kPairs,
-                    static_cast<const uint32_t*>(block.panels.data), block.c + row * block.ldc);
-  }
+  constexpr int64_t kPairs = kGemmPairsDepth / 2;
+  HWY_ALIGN uint32_t pairs[kGemmDotRows * kPairs];
+  for (int64_t i = 0; i < block.rows; ++i) round_to_pairs(block.depth, block.a + i * block.lda, pairs + i * kPairs);
+  multiply_panels(block, block.rows, ceil_div(block.depth, 2), pairs, kPairs,
+                  static_cast<const uint32_t*>(block.panels.data), block.c);
 }
 
 #endif  // HWY_AVX3
@@ -261,7 +258,9 @@ int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k) {
   return m <= kFewRows && k > kGemmDepth ? checked_product({ceil_div(k, kGemmDepth), m, n}) : 0;
 }
 
-void gemm(const Gemm& gemm, float* workspace, ThreadPool& threads) {
+void gemm(const Gemm& asked, float* workspace, ThreadPool& threads) {
+  Gemm gemm = asked;
+  if (gemm.b.as == PackedAs::bf16_dots && gemm.m > kGemmDotRows) gemm.b.as = PackedAs::bf16;
   if (gemm_workspace_count(gemm.m, gemm.n, gemm.k) > 0) return gemm_by_depth(gemm, workspace, threads);
   // Pieces of rows, and where there are too few of them for the threads, of columns. A thread takes its rows through
   // all of B, which comes from afar, so pieces are not small unless threads would go without.
