@@ -22,9 +22,9 @@ inline constexpr int64_t kGemmDepth = 128, kGemmPairsDepth = 256;
 inline constexpr int64_t kGemmDotRows = 2;
 
 /// How a packed matrix keeps its numbers. bf16: a panel's rows two by two, their numbers by turns, the last of an odd
-/// number beside zeros; bf16_dots: the same, by which AVX512-BF16 multiplies A, rounded to bfloat16, too, if A has no more
-/// than kGemmDotRows rows. It takes an instruction for four; of more rows it takes as long for that as multiply-adds: on an
-/// Emerald Rapids two images gained 13 %, and eight lost 37 %.
+/// number beside zeros. bf16_dots: the same, and A, if it has no more than kGemmDotRows rows, is rounded to bfloat16, too,
+/// for AVX512-BF16. That takes one instruction where multiply-adds take four, for which a row or two wait; more rows wait
+/// for products, and these are not faster so (Emerald Rapids: two images gain 13 %, eight would lose 37 %).
 enum class PackedAs { f32, f16, bf16, bf16_dots };
 
 constexpr bool is_bf16(PackedAs as) { return as == PackedAs::bf16 || as == PackedAs::bf16_dots; }
