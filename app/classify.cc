@@ -226,7 +226,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
         if (timed) {
           const std::vector<double> seconds = engines.run_timed(from, n, to);
           for (size_t i = 0; i < steps; ++i) sums[i] += seconds[i];
-          find_labels(at, n);
+          if (on_host) find_labels(at, n);  // of a GPU they are those of the pass that is not timed step by step
         } else {
           engines.run(from, n, to,
                       [&](int64_t first_image, int64_t some_of_n) { find_labels(at + first_image, some_of_n); });

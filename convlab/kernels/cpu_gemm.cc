@@ -23,9 +23,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
+/// Rows of a tile at most: A is in pairs only if it has few.
+template <class A>
+constexpr int kMostRows = std::is_same_v<A, float> ? kTileRows : static_cast<int>(kGemmDotRows);
+
 /// kTiles<A, B>[i]: the tile of i + 1 rows. kRowTiles<A, B>[i]: the tile of one row, i + 1 panels wide.
 template <class A, class B>
-constexpr auto kTiles = table_of<kTileRows>([](auto rows) { return &tile<rows, kTileVectors, A, B>; });
+constexpr auto kTiles = table_of<kMostRows<A>>([](auto rows) { return &tile<rows, kTileVectors, A, B>; });
 template <class A, class B>
 constexpr auto kRowTiles = table_of<kRowPanels>([](auto panels) { return &tile<1, panels * kPanelVectors, A, B>; });
 
@@ -35,7 +39,7 @@ void multiply_panels(const GemmBlock& block, int64_t rows, int64_t depth, const 
                      float* c) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
   const int64_t tile_columns = kTileVectors * lanes, columns = block.columns, ldc = block.ldc;
-  const int64_t tiles = ceil_div(rows, kTileRows), panel_step = kGemmPanel * ceil_div(depth, kTerms<B> / kTerms<A>);
+  const int64_t tiles = ceil_div(rows, kMostRows<A>), panel_step = kGemmPanel * ceil_div(depth, kTerms<B> / kTerms<A>);
   const int64_t next_block = block.next / static_cast<int64_t>(sizeof(B));
   HWY_ALIGN float part[kTileRows * kTileVectors * 16];
   const auto place_at = [&](int64_t column) { return column / kGemmPanel * panel_step + column % kGemmPanel; };
@@ -200,7 +204,7 @@ template <class T, class Number>
 PackedB pack(const float* b, int64_t k, int64_t n, bool transposed, PackedAs as, T* packed, ThreadPool& threads,
              Number number) {
   const int64_t most = gemm_depth(as), panels = ceil_div(n, kGemmPanel), blocks = ceil_div(k, most);
-  const int64_t together = is_bf16(as) ? 2 : 1;  // terms
+  const int64_t together = terms_together(as);
   threads.parallel_for(blocks * panels, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t first = item / panels * most, depth = std::min(most, k - first);
@@ -272,7 +276,7 @@ void gemm(const Gemm& asked, float* workspace, ThreadPool& threads) {
   const int64_t column_items = row_items < threads.size() ? std::min(panels, ceil_div(wanted, row_items)) : 1;
   const int64_t columns = ceil_div(panels, column_items) * kGemmPanel;
   const int64_t items_across = ceil_div(gemm.n, columns);
-  const int64_t most = gemm_depth(gemm.b.as), together = is_bf16(gemm.b.as) ? 2 : 1;
+  const int64_t most = gemm_depth(gemm.b.as), together = terms_together(gemm.b.as);
   const auto multiply = HWY_DYNAMIC_DISPATCH(multiply_block);
   threads.parallel_for(row_items * items_across, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t item = begin; item < end; ++item) {

@@ -29,6 +29,9 @@ enum class PackedAs { f32, f16, bf16, bf16_dots };
 
 constexpr bool is_bf16(PackedAs as) { return as == PackedAs::bf16 || as == PackedAs::bf16_dots; }
 
+/// Rows of a panel that stand as one.
+constexpr int64_t terms_together(PackedAs as) { return is_bf16(as) ? 2 : 1; }
+
 /// Rows of a block.
 constexpr int64_t gemm_depth(PackedAs as) { return is_bf16(as) ? kGemmPairsDepth : kGemmDepth; }
 

@@ -41,7 +41,6 @@ void pack_strassen_weights(const StrassenDense& dense, const float* b, void* pac
 /// What was packed.
 class StrassenWeights {
  public:
-  StrassenWeights() = default;
   explicit StrassenWeights(const void* packed);
 
   /// Whether halves are of sizes so near that their sums may be taken.

@@ -56,7 +56,7 @@ __device__ void store_runs(int count, [[maybe_unused]] bool evict_first, const R
     if (middle > 0) {
       asm volatile(
           "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(run.to + head),
-          "r"(static_cast<uint32_t>(__cvta_generic_to_shared(run.from + head))), "r"(middle), "l"(policy)
+          "r"(to_shared(run.from + head)), "r"(middle), "l"(policy)
           : "memory");
     }
 #pragma unroll 1
