@@ -146,25 +146,6 @@ inline __device__ void barrier_wait(uint64_t* barrier, uint32_t parity) {
 #endif
 }
 
-/// Adds to a count in shared memory and gives what it was. What the threads that counted before this one did comes
-/// before what this one does after, and so on.
-inline __device__ int count_in_order(int* count, int more) {
-  int before;
-  asm volatile("atom.acq_rel.cta.shared.add.s32 %0, [%1], %2;"
-               : "=r"(before)
-               : "r"(to_shared(count)), "r"(more)
-               : "memory");
-  return before;
-}
-
-/// Waits until a count in shared memory has come to `least`; then what was done before it was counted comes before.
-inline __device__ void wait_for_count(const int* count, int least) {
-  int now;
-  do {
-    asm volatile("ld.acquire.cta.shared.s32 %0, [%1];" : "=r"(now) : "r"(to_shared(count)) : "memory");
-  } while (now < least);
-}
-
 /// A barrier of `threads` threads of the block, whole warps; `index` 1..15 tells barriers apart.
 inline __device__ void barrier_of_some(int index, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(index), "r"(threads) : "memory");

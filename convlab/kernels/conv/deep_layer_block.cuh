@@ -15,8 +15,10 @@ struct DeepConfig {
   static constexpr int kR = R, kColumns = Columns, kRows = Rows;
   static constexpr int kConsumers = Consumers, kProducers = Producers;
   static constexpr int kThreads = (Consumers + Producers + 1) * 32;
-  static constexpr int kMostBuffers = 4;
-  static constexpr int kTurns = 2 * kMostBuffers;  ///< more than warps are ever apart, which buffers limit
+  static constexpr int kMostBuffers = 4, kMostResultBuffers = 2;
+  static constexpr int kTurns = 8;  ///< more tasks than producers are ever ahead of the writer, which buffers limit
+  static_assert(kTurns > kMostBuffers + kMostResultBuffers);
+  static constexpr int kBarriers = 2 * kMostBuffers + 2 * kMostResultBuffers + 1;
   using Input = InputOf<Producers * 32>;
   using Output = OutputOf<Columns, Rows>;
 };
@@ -28,7 +30,7 @@ struct DeepMemory {
   template <class Config>
   static __host__ __device__ DeepMemory of(const DeepLayer& layer) {
     DeepMemory at{};
-    at.scratch = 208;  // behind barriers, what is known of staged tasks, and a count
+    at.scratch = (Config::kBarriers * 8 + Config::kTurns * static_cast<int>(sizeof(Staged)) + 15) / 16 * 16;
     at.offsets = at.scratch + 32 * Config::kProducers;
     at.bias = at.offsets + (layer.steps * 8 + 15) / 16 * 16;
     at.filters = at.bias + Config::kColumns * 8 * 4;
@@ -41,17 +43,29 @@ struct DeepMemory {
   }
 };
 
+/// Where a warp is on its rounds through some buffers.
+struct Rounds {
+  int buffers, buffer = 0;
+  uint32_t parity = 0;  ///< of this round, as barrier_wait() takes it
+
+  __device__ void next() {
+    if (++buffer < buffers) return;
+    buffer = 0;
+    parity ^= 1;
+  }
+};
+
 /// A block's shared memory.
 template <class Config>
 struct DeepBlock {
   char* memory = dynamic_shared<char>();
   DeepMemory at;
-  uint64_t* full = reinterpret_cast<uint64_t*>(memory);     ///< a buffer is staged
-  uint64_t* empty = full + Config::kMostBuffers;            ///< and may be staged again
-  uint64_t* stored = empty + Config::kMostBuffers;          ///< a task's results are; of the last kTurns tasks by turns
-  uint64_t* fetched = stored + Config::kTurns;              ///< what the input copies by bulk has come
-  Staged* staged = reinterpret_cast<Staged*>(fetched + 1);  ///< of the last kTurns tasks
-  int* drained = reinterpret_cast<int*>(staged + Config::kTurns);  ///< tasks whose results have left for y
+  uint64_t* full = reinterpret_cast<uint64_t*>(memory);      ///< a buffer is staged
+  uint64_t* empty = full + Config::kMostBuffers;             ///< and may be staged again
+  uint64_t* stored = empty + Config::kMostBuffers;           ///< a buffer of results is full
+  uint64_t* drained = stored + Config::kMostResultBuffers;   ///< and its results have left for y
+  uint64_t* fetched = drained + Config::kMostResultBuffers;  ///< what the input copies by bulk has come
+  Staged* staged = reinterpret_cast<Staged*>(fetched + 1);   ///< of the last kTurns tasks
   float* bias;
 
   __device__ DeepBlock(const DeepLayer& layer)
@@ -61,10 +75,7 @@ struct DeepBlock {
     return to_shared(memory + at.buffers) + index * layer.buffer_bytes();
   }
 
-  /// Of the block's task number `done`.
-  __device__ char* results(const DeepLayer& layer, int done) const {
-    return memory + at.results + (layer.result_buffers == 2 && done % 2 == 1 ? at.result_bytes : 0);
-  }
+  __device__ char* results(int index) const { return memory + at.results + index * at.result_bytes; }
 
   /// Offsets, filters and bias; and zeros, since tiles reach beyond what is staged. By all threads, without a barrier.
   __device__ void fill(const DeepLayer& layer, const float* from_bias, const uint2* from_filters) const {

@@ -76,7 +76,8 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
   // buffer for input, a second for results, and a fourth.
   const int64_t image_bytes = problem.c * problem.h * problem.w * 4;
   const bool raw = !Config::Input::kCopies && layer.bands == 1 && problem.c % 4 == 0;
-  constexpr int64_t kChoices[][2] = {{Config::kMostBuffers, 2}, {3, 2}, {Config::kMostBuffers, 1}, {3, 1}, {2, 1}};
+  constexpr int64_t kChoices[][2] = {
+      {Config::kMostBuffers, Config::kMostResultBuffers}, {3, 2}, {Config::kMostBuffers, 1}, {3, 1}, {2, 1}};
   for (const int64_t raw_bytes : {raw ? image_bytes : 0, int64_t{0}}) {
     for (const auto& [buffers, result_buffers] : kChoices) {
       if (fits(rows, buffers, result_buffers, raw_bytes)) return layer;

@@ -31,13 +31,13 @@ struct Consumer {
   FilterHeader header = *arrays.header;
   int turn = threadIdx.x / 32;  ///< units until the next that is this warp's
 
-  /// Calls release() when the buffer is needed no more, and claim() before results are stored.
+  /// Calls release() when the buffer is needed no more, and claim() before results are stored, each once.
   template <class Release, class Claim>
   __device__ void consume(const Task& task, SharedAddress buffer, char* results, const Staged& staged,
                           const Release& release, const Claim& claim) {
     const int units = task.units<kRows>(layer), first_map = blockIdx.y * kColumns * 8;
     if (turn >= units) release();
-    bool first = true;
+    bool claimed = false;
     for (; turn < units; turn += Config::kConsumers) {
       const bool last = turn + Config::kConsumers >= units;
       if (by_definition(staged)) {
@@ -59,10 +59,11 @@ struct Consumer {
       if (last) release();
       const Finish finish{staged.unscale * header.unscale, block.bias, first_map, layer.least};
       finish(sum);
-      if (first) claim();
-      first = false;
+      if (!claimed) claim();
+      claimed = true;
       Config::Output::store(sum, layer, task, turn, at, first_map, results);
     }
+    if (!claimed) claim();
     turn -= units;
   }
 
@@ -82,62 +83,58 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   const int first_map = blockIdx.y * Config::kColumns * 8;
   Consumer<Config> consumer{layer, arrays, block};
 #ifdef __CUDACC__
-  const int lane = threadIdx.x % 32;
+  // Every thread arrives, where one of a warp could for all: racecheck does not see that a warp's lanes met before.
   if (threadIdx.x == 0) {
     for (int buffer = 0; buffer < layer.buffers; ++buffer) {
       barrier_init(block.full + buffer, Config::kProducers * 32);
-      barrier_init(block.empty + buffer, Config::kConsumers);
+      barrier_init(block.empty + buffer, Config::kConsumers * 32);
     }
-    for (int turn = 0; turn < Config::kTurns; ++turn) barrier_init(block.stored + turn, Config::kConsumers);
+    for (int buffer = 0; buffer < layer.result_buffers; ++buffer) {
+      barrier_init(block.stored + buffer, Config::kConsumers * 32);
+      barrier_init(block.drained + buffer, 32);
+    }
     barrier_init(block.fetched, 1);
-    *block.drained = 0;
   }
   __syncthreads();
-  const auto arrive = [&](uint64_t* barrier) {  // once for the warp
-    __syncwarp();
-    if (lane == 0) barrier_arrive(barrier);
-  };
-  int buffer = 0, done = 0;  // tasks of this block
-  uint32_t parity = 0;
+  Rounds in{layer.buffers}, out{layer.result_buffers};
+  int done = 0;  // tasks of this block
   const auto next = [&] {
     ++done;
-    if (++buffer < layer.buffers) return;
-    buffer = 0;
-    parity ^= 1;
+    in.next();
+    out.next();
   };
   if (warp < Config::kConsumers) {
     for (int index = blockIdx.x; index < tasks; index += gridDim.x, next()) {
-      barrier_wait(block.full + buffer, parity);
+      barrier_wait(block.full + in.buffer, in.parity);
       const Staged staged = Config::Input::kCopies ? Staged{} : block.staged[done % Config::kTurns];
-      const auto release = [&] { arrive(block.empty + buffer); };
-      const auto claim = [&] { wait_for_count(block.drained, done + 1 - layer.result_buffers); };
-      consumer.consume(Task(layer, index), block.buffer(layer, buffer), block.results(layer, done), staged, release,
+      const auto release = [&] { barrier_arrive(block.empty + in.buffer); };
+      const auto claim = [&] { barrier_wait(block.drained + out.buffer, out.parity ^ 1); };
+      consumer.consume(Task(layer, index), block.buffer(layer, in.buffer), block.results(out.buffer), staged, release,
                        claim);
       fence_for_async();
-      arrive(block.stored + done % Config::kTurns);
+      barrier_arrive(block.stored + out.buffer);
     }
   } else if (warp < Config::kConsumers + Config::kProducers) {
     typename Config::Input input(layer, arrays.x, producer, block.memory + block.at.scratch,
                                  to_shared(block.memory + block.at.raw), block.fetched);
     if constexpr (Config::Input::kCopies) {
       for (int index = blockIdx.x; index < tasks; index += gridDim.x, next()) {
-        barrier_wait(block.empty + buffer, parity ^ 1);
-        input.template begin<Config::kR>(Task(layer, index), block.buffer(layer, buffer));
-        arrive_with_copies(block.full + buffer);
+        barrier_wait(block.empty + in.buffer, in.parity ^ 1);
+        input.template begin<Config::kR>(Task(layer, index), block.buffer(layer, in.buffer));
+        arrive_with_copies(block.full + in.buffer);
       }
     } else {
       const auto all_here = [] { barrier_of_some(1, Config::kProducers * 32); };
       if (blockIdx.x < tasks) input.template fetch<Config::kR>(Task(layer, blockIdx.x));
       for (int index = blockIdx.x; index < tasks; index += gridDim.x, next()) {
         const Task task(layer, index);
-        barrier_wait(block.empty + buffer, parity ^ 1);
+        barrier_wait(block.empty + in.buffer, in.parity ^ 1);
         input.await();
-        input.template begin<Config::kR>(task, block.buffer(layer, buffer));
+        input.template begin<Config::kR>(task, block.buffer(layer, in.buffer));
         all_here();
-        const Staged staged = input.template finish<Config::kR>(task, block.buffer(layer, buffer));
+        const Staged staged = input.template finish<Config::kR>(task, block.buffer(layer, in.buffer));
         if (producer == 0) block.staged[done % Config::kTurns] = staged;
-        barrier_arrive(block.full +
-                       buffer);  // each thread: racecheck does not see that a warp's lanes met before one did
+        barrier_arrive(block.full + in.buffer);
         if (input.again()) all_here();
         const int coming = index + static_cast<int>(gridDim.x);
         if (coming < tasks) input.template fetch<Config::kR>(Task(layer, coming));
@@ -145,14 +142,13 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
     }
   } else {
     for (int index = blockIdx.x; index < tasks; index += gridDim.x, next()) {
-      barrier_wait(block.stored + done % Config::kTurns, done / Config::kTurns % 2);
+      barrier_wait(block.stored + out.buffer, out.parity);
       const Staged staged = Config::Input::kCopies ? Staged{} : block.staged[done % Config::kTurns];
       fence_for_async();
       if (!consumer.by_definition(staged)) {
-        Config::Output::drain(layer, Task(layer, index), first_map, arrays.y, block.results(layer, done));
+        Config::Output::drain(layer, Task(layer, index), first_map, arrays.y, block.results(out.buffer));
       }
-      __syncwarp();
-      if (lane == 0) count_in_order(block.drained, 1);
+      barrier_arrive(block.drained + out.buffer);
     }
   }
 #else
@@ -164,7 +160,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   for (int index = blockIdx.x; index < tasks; index += gridDim.x) {
     const Task task(layer, index);
     const SharedAddress buffer = block.buffer(layer, 0);
-    char* const results = block.results(layer, 0);
+    char* const results = block.results(0);
     if constexpr (!Config::Input::kCopies) {
       if (produces) input.template fetch<Config::kR>(task);
       __syncthreads();
