@@ -35,14 +35,21 @@ inline constexpr int64_t kTermsAtATime = 768;
 /// Channels of a group whose terms are summed in one go: as many as fit, in nearly equal parts; at least one.
 int64_t channels_at_a_time(const ConvProblem& problem);
 
-/// Cuts the maps of a group into tiles of nearly equal size, of at most `most` maps: calls body(first map, maps).
+/// The maps of a group, cut into tiles of nearly equal size, of at most `most` maps.
+struct MapTiles {
+  int64_t maps, count;
+
+  MapTiles(const ConvProblem& problem, int64_t most) : maps(problem.maps_per_group()), count(ceil_div(maps, most)) {}
+
+  /// A tile's first map; of tile `count`, the end of the last.
+  int64_t first(int64_t tile) const { return maps * tile / count; }
+};
+
+/// Calls body(first map, maps) for each of MapTiles.
 template <class Body>
 void for_each_map_tile(const ConvProblem& problem, int64_t most, const Body& body) {
-  const int64_t maps = problem.maps_per_group(), tiles = ceil_div(maps, most);
-  for (int64_t tile = 0; tile < tiles; ++tile) {
-    const int64_t first = maps * tile / tiles;
-    body(first, maps * (tile + 1) / tiles - first);
-  }
+  const MapTiles tiles(problem, most);
+  for (int64_t tile = 0; tile < tiles.count; ++tile) body(tiles.first(tile), tiles.first(tile + 1) - tiles.first(tile));
 }
 
 /// A vector has at most 16 floats, and a tile at most 8 of them.

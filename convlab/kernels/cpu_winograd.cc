@@ -48,13 +48,16 @@ void transform_input(const float* row, int64_t tiles, int64_t step, float* to, i
 
 /// One tile of kOutputs, the first `wanted` of which are written.
 template <int kOutputs>
-HWY_INLINE void output_tile(const float* from, int64_t point_step, int64_t wanted, float* to) {
+HWY_INLINE void output_tile(const float* from, int64_t point_step, int64_t wanted, float bias, float* to) {
   const F d;
+  const V offset = hn::Set(d, bias);
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   for (int64_t part = 0; part < kImageLanes; part += lanes) {
     V m[kWinogradPoints];
 #pragma GCC unroll 8
     for (int64_t i = 0; i < kWinogradPoints; ++i) m[i] = hn::Load(d, from + i * point_step + part);
+    // What is even in the points comes to outputs 0, 2, ..., what is odd to 1, 3, ...: so the bias comes to each once.
+    m[1] = hn::Add(m[1], offset);
     const V even[3] = {hn::Add(m[1], m[2]), hn::Add(m[3], m[4]), hn::Add(m[5], m[6])};
     const V odd[3] = {hn::Sub(m[1], m[2]), hn::Sub(m[3], m[4]), hn::Sub(m[5], m[6])};
 #pragma GCC unroll 8
@@ -77,9 +80,9 @@ void output_tiles(const WinogradOutput& job) {
     float* const to = job.y + (row * job.width + column) * kImageLanes;
     const float* const from = job.from + j * kImageLanes;
     if (wanted == kOutputs) {
-      output_tile<kOutputs>(from, job.point_step, kOutputs, to);
+      output_tile<kOutputs>(from, job.point_step, kOutputs, job.bias, to);
     } else {
-      output_tile<kOutputs>(from, job.point_step, wanted, to);
+      output_tile<kOutputs>(from, job.point_step, wanted, job.bias, to);
     }
     if (++tile == job.tiles) tile = 0, ++row;
   }

@@ -31,6 +31,7 @@ struct WinogradOutput {
   int64_t point_step = 0;
   int64_t first = 0, count = 0;  ///< tiles
   int64_t tiles = 0, width = 0;  ///< of a row: tiles, and pixels; the last tile may have fewer than others
+  float bias = 0;                ///< added to every output
   float* y = nullptr;            ///< the map
 };
 

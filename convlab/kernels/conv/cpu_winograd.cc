@@ -9,6 +9,7 @@
 // Limited by multiply-adds, and by the second cache, through which the transformed band goes.
 
 #include <algorithm>
+#include <array>
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_epilogue.h"
@@ -25,17 +26,19 @@ namespace {
 constexpr int64_t kLeastChannels = 4, kLeastMaps = 8;
 constexpr int64_t kMostSummed = 1024;               // channels times filter rows: terms of a sum at one point
 constexpr int64_t kTermsAtOnce = 64;                // of these, summed in one go, so that errors do not pile up
-constexpr int64_t kBandCount = int64_t{256} << 10;  // floats that a band's transformed pixels should take: 1 MiB
-constexpr int64_t kRunTiles = 24;  // tiles of 8 maps that are summed at all points before they are transformed back
+constexpr int64_t kBandCount = int64_t{160} << 10;  // floats that a band's transformed pixels should take: 640 KiB
+constexpr int64_t kRunTiles = 6;   // so few that what a run reads at a point stays in the first cache for all maps
+constexpr int64_t kSpanTiles = 4;  // tiles of maps whose sums at all points wait in the second cache
 
 /// How a step is cut, and what scratch each thread needs for it.
 struct Cut {
-  int64_t outputs = 0, tiles = 0;                         ///< of a tile; of a row
-  int64_t blocks = 0, bands = 0;                          ///< of 16 images, and of rows of each
-  int64_t rows = 0, held_rows = 0;                        ///< of a band: of outputs, and of inputs
-  int64_t row_count = 0, point_step = 0, sums_count = 0;  ///< floats: of a row, of a point's pixels, of a run's sums
+  int64_t outputs = 0, tiles = 0;            ///< of a tile; of a row
+  int64_t blocks = 0, bands = 0;             ///< of 16 images, and of rows of each
+  int64_t rows = 0, held_rows = 0;           ///< of a band: of outputs, and of inputs
+  int64_t row_step = 0, point_step = 0;      ///< floats from row to row, and from point to point, of a band's pixels
+  int64_t padded_count = 0, sums_count = 0;  ///< floats: of a row with its padding, of a run's sums
 
-  int64_t scratch_count() const { return row_count + kWinogradPoints * point_step + sums_count; }
+  int64_t scratch_count() const { return padded_count + kWinogradPoints * point_step + sums_count; }
 };
 
 Cut cut_of(const ConvStep& step, int threads) {
@@ -43,32 +46,42 @@ Cut cut_of(const ConvStep& step, int threads) {
   Cut cut{.outputs = winograd_outputs(problem.s)};
   cut.tiles = ceil_div(problem.q(), cut.outputs);
   cut.blocks = ceil_div(problem.n, kImageLanes);
-  const int64_t row_of_points = checked_product({problem.channels_per_group(), cut.tiles, kImageLanes});
+  // An odd number of lines: with a power of two, the rows of a sum would meet in a few sets of the first cache.
+  cut.row_step = (cut.tiles | 1) * kImageLanes;
+  const int64_t row_of_points = checked_mul(problem.channels_per_group(), cut.row_step);
   const int64_t fitting = kBandCount / (kWinogradPoints * row_of_points) - (problem.r - 1);
   const int64_t for_cache = ceil_div(problem.p(), std::max<int64_t>(fitting, 1));
   const int64_t for_threads = ceil_div(2 * threads, cut.blocks * problem.groups);
   cut.rows = ceil_div(problem.p(), std::clamp<int64_t>(std::max(for_cache, for_threads), 1, problem.p()));
   cut.bands = ceil_div(problem.p(), cut.rows);
   cut.held_rows = cut.rows + problem.r - 1;
-  cut.row_count = ((cut.tiles - 1) * cut.outputs + kWinogradPoints) * kImageLanes;
   cut.point_step = checked_mul(row_of_points, cut.held_rows);
-  cut.sums_count = kWinogradPoints * most_lane_maps(false) * kRunTiles * kImageLanes;
+  cut.padded_count = ((cut.tiles - 1) * cut.outputs + kWinogradPoints) * kImageLanes;
+  cut.sums_count = kWinogradPoints * kSpanTiles * most_lane_maps(false) * kRunTiles * kImageLanes;
   return cut;
 }
 
-/// One launch: the tables that all pieces share, and the pieces.
+/// Neighbouring tiles of a band, for some maps of a group.
+struct Run {
+  int64_t tile, count;  ///< counted through the band's rows
+  int64_t first_map;    ///< of the group
+  int64_t from, to;     ///< tiles of maps
+};
+
+/// One launch: the table that all pieces share, and the pieces.
 class Launch {
  public:
   Launch(const ConvArgs& args, int threads)
-      : args_(args), problem_(args.step.problem), cut_(cut_of(args.step, threads)) {
+      : args_(args),
+        problem_(args.step.problem),
+        cut_(cut_of(args.step, threads)),
+        map_tiles_(problem_, most_lane_maps(false)) {
     scratch_ = static_cast<float*>(args.workspace);
-    x_at_ = reinterpret_cast<int64_t*>(scratch_ + threads * cut_.scratch_count());
-    offsets_ = reinterpret_cast<uint32_t*>(x_at_ + kRunTiles);
-    for (int64_t j = 0; j < kRunTiles; ++j) x_at_[j] = j * kImageLanes;
+    offsets_ = reinterpret_cast<uint32_t*>(scratch_ + threads * cut_.scratch_count());
     uint32_t* offset = offsets_;
     for (int64_t c = 0; c < problem_.channels_per_group(); ++c) {
       for (int64_t r = 0; r < problem_.r; ++r) {
-        *offset++ = static_cast<uint32_t>((c * cut_.held_rows + r) * cut_.tiles * kImageLanes);
+        *offset++ = static_cast<uint32_t>((c * cut_.held_rows + r) * cut_.row_step);
       }
     }
   }
@@ -79,88 +92,128 @@ class Launch {
     const int64_t band = piece % cut_.bands, group = piece / cut_.bands % problem_.groups;
     const int64_t block = piece / cut_.bands / problem_.groups;
     const int64_t first = band * cut_.rows, rows = std::min(cut_.rows, problem_.p() - first);
-    float* const row = scratch_ + thread * cut_.scratch_count();
-    float* const points = row + cut_.row_count;
+    float* const padded = scratch_ + thread * cut_.scratch_count();
+    float* const points = padded + cut_.padded_count;
     float* const sums = points + kWinogradPoints * cut_.point_step;
-    const int64_t channels = problem_.channels_per_group();
+    const int64_t channels = problem_.channels_per_group(), first_map = group * problem_.maps_per_group();
     for (int64_t c = 0; c < channels; ++c) {
       for (int64_t h = 0; h < rows + problem_.r - 1; ++h) {
-        fetch_row(block, group * channels + c, first + h - problem_.pad_top, row);
-        winograd_input(row, cut_.tiles, cut_.outputs, points + (c * cut_.held_rows + h) * cut_.tiles * kImageLanes,
-                       cut_.point_step);
+        transform_row(input(block, group * channels + c, first + h - problem_.pad_top), padded,
+                      points + (c * cut_.held_rows + h) * cut_.row_step);
       }
     }
-    for (int64_t run = 0; run < rows * cut_.tiles; run += kRunTiles) {
-      const int64_t count = std::min(kRunTiles, rows * cut_.tiles - run);
-      for_each_map_tile(problem_, most_lane_maps(false), [&](int64_t map, int64_t maps) {
-        compute_run(block, group * problem_.maps_per_group() + map, maps, points, first * cut_.tiles + run, run, count,
-                    sums);
-      });
+    for (int64_t tile = 0; tile < rows * cut_.tiles; tile += kRunTiles) {
+      const int64_t count = std::min(kRunTiles, rows * cut_.tiles - tile);
+      for (int64_t from = 0; from < map_tiles_.count; from += kSpanTiles) {
+        const Run run{tile, count, first_map, from, std::min(from + kSpanTiles, map_tiles_.count)};
+        sum_run(run, points, sums);
+        write_run(run, sums, block, first * cut_.tiles);
+      }
     }
-    for (int64_t k = group * problem_.maps_per_group(); k < (group + 1) * problem_.maps_per_group(); ++k) {
-      const float bias = args_.step.epilogue.bias ? args_.bias[k] : 0;
-      add_bias_and_activate(args_.step.epilogue, bias, output(block, k, first), rows * problem_.q() * kImageLanes);
+    if (args_.step.epilogue.activation.kind == ActivationKind::none) return;
+    for (int64_t k = first_map; k < first_map + problem_.maps_per_group(); ++k) {
+      activate(args_.step.epilogue.activation, output(block, k) + first * problem_.q() * kImageLanes,
+               rows * problem_.q() * kImageLanes);
     }
   }
 
  private:
-  float* output(int64_t block, int64_t k, int64_t p) const {
-    return args_.y + ((block * problem_.k + k) * problem_.p() + p) * problem_.q() * kImageLanes;
+  /// A row of 16 images, or null where it is padding.
+  const float* input(int64_t block, int64_t channel, int64_t h) const {
+    if (h < 0 || h >= problem_.h) return nullptr;
+    return static_cast<const float*>(args_.x) +
+           ((block * problem_.c + channel) * problem_.h + h) * problem_.w * kImageLanes;
   }
 
-  /// A row of a channel with zeros around it, as long as its tiles reach.
-  void fetch_row(int64_t block, int64_t channel, int64_t h, float* to) const {
-    const int64_t left = problem_.pad_left * kImageLanes;
-    if (h < 0 || h >= problem_.h) {
-      std::fill_n(to, cut_.row_count, 0.0f);
+  /// A map of 16 images.
+  float* output(int64_t block, int64_t k) const {
+    return args_.y + (block * problem_.k + k) * problem_.p() * problem_.q() * kImageLanes;
+  }
+
+  /// All tiles of a row, at all points. `padded` is scratch.
+  void transform_row(const float* row, float* padded, float* to) const {
+    if (row == nullptr) {
+      for (int64_t i = 0; i < kWinogradPoints; ++i) {
+        std::fill_n(to + i * cut_.point_step, cut_.tiles * kImageLanes, 0.0f);
+      }
       return;
     }
-    const int64_t count = std::min(problem_.w * kImageLanes, cut_.row_count - left);
-    const float* from = static_cast<const float*>(args_.x) +
-                        ((block * problem_.c + channel) * problem_.h + h) * problem_.w * kImageLanes;
-    std::fill_n(to, left, 0.0f);
-    std::copy_n(from, count, to + left);
-    std::fill(to + left + count, to + cut_.row_count, 0.0f);
+    const int64_t left = problem_.pad_left, room = problem_.w + left - kWinogradPoints;
+    const int64_t end = room < 0 ? 0 : std::min(room / cut_.outputs + 1, cut_.tiles);  // of the tiles within the image
+    const int64_t begin = std::min(ceil_div(left, cut_.outputs), end);
+    winograd_input(row + (begin * cut_.outputs - left) * kImageLanes, end - begin, cut_.outputs,
+                   to + begin * kImageLanes, cut_.point_step);
+    transform_with_padding(row, 0, begin, padded, to);
+    transform_with_padding(row, end, cut_.tiles, padded, to);
   }
 
-  /// Some maps at `count` neighbouring tiles, the first of which is tile `run` of the band and `tile` of the image.
-  void compute_run(int64_t block, int64_t map, int64_t maps, const float* points, int64_t tile, int64_t run,
-                   int64_t count, float* sums) const {
+  /// Tiles [begin, end) of a row, some of which reach beyond it.
+  void transform_with_padding(const float* row, int64_t begin, int64_t end, float* padded, float* to) const {
+    if (begin == end) return;
+    const int64_t first = begin * cut_.outputs - problem_.pad_left;  // pixel of the row
+    const int64_t pixels = (end - begin - 1) * cut_.outputs + kWinogradPoints;
+    const int64_t before = std::clamp<int64_t>(-first, 0, pixels);
+    const int64_t inside = std::clamp<int64_t>(problem_.w - first, before, pixels) - before;
+    std::fill_n(padded, before * kImageLanes, 0.0f);
+    std::copy_n(row + (first + before) * kImageLanes, inside * kImageLanes, padded + before * kImageLanes);
+    std::fill_n(padded + (before + inside) * kImageLanes, (pixels - before - inside) * kImageLanes, 0.0f);
+    winograd_input(padded, end - begin, cut_.outputs, to + begin * kImageLanes, cut_.point_step);
+  }
+
+  /// sums[point][map][tile].
+  void sum_run(const Run& run, const float* points, float* sums) const {
+    std::array<int64_t, kRunTiles> x_at;
+    for (int64_t j = 0; j < run.count; ++j) {
+      const int64_t row = (run.tile + j) / cut_.tiles, column = (run.tile + j) % cut_.tiles;
+      x_at[static_cast<size_t>(j)] = row * cut_.row_step + column * kImageLanes;
+    }
     const int64_t terms = problem_.channels_per_group() * problem_.r;
-    const int64_t map_step = count * kImageLanes, point_step = maps * map_step;
-    const float* w = static_cast<const float*>(args_.prepared) + map * terms * kWinogradPoints;
+    const int64_t map_step = run.count * kImageLanes, point_step = maps_of(run) * map_step;
+    const float* const w = static_cast<const float*>(args_.prepared) + run.first_map * terms * kWinogradPoints;
     for (int64_t point = 0; point < kWinogradPoints; ++point) {
       for (int64_t term = 0; term < terms; term += kTermsAtOnce) {
-        sum_lanes({.x = points + point * cut_.point_step + run * kImageLanes,
-                   .x_at = x_at_,
-                   .pixels = count,
-                   .offsets = offsets_ + term,
-                   .terms = std::min(kTermsAtOnce, terms - term),
-                   .w = w + (point * terms + term) * maps,
-                   .maps = static_cast<int>(maps),
-                   .y = sums + point * point_step,
-                   .map_step = map_step,
-                   .pixel_step = kImageLanes,
-                   .add = term > 0});
+        for (int64_t tile = run.from; tile < run.to; ++tile) {
+          const int64_t map = map_tiles_.first(tile), maps = map_tiles_.first(tile + 1) - map;
+          sum_lanes({.x = points + point * cut_.point_step,
+                     .x_at = x_at.data(),
+                     .pixels = run.count,
+                     .offsets = offsets_ + term,
+                     .terms = std::min(kTermsAtOnce, terms - term),
+                     .w = w + map * terms * kWinogradPoints + (point * terms + term) * maps,
+                     .maps = static_cast<int>(maps),
+                     .y = sums + point * point_step + (map - map_tiles_.first(run.from)) * map_step,
+                     .map_step = map_step,
+                     .pixel_step = kImageLanes,
+                     .add = term > 0});
+        }
       }
     }
+  }
+
+  /// Outputs of the sums, and bias. `first`: tiles of the image before the band.
+  void write_run(const Run& run, const float* sums, int64_t block, int64_t first) const {
+    const int64_t maps = maps_of(run), map_step = run.count * kImageLanes;
     for (int64_t m = 0; m < maps; ++m) {
+      const int64_t k = run.first_map + map_tiles_.first(run.from) + m;
       winograd_output({.from = sums + m * map_step,
-                       .point_step = point_step,
-                       .first = tile,
-                       .count = count,
+                       .point_step = maps * map_step,
+                       .first = first + run.tile,
+                       .count = run.count,
                        .tiles = cut_.tiles,
                        .width = problem_.q(),
-                       .y = output(block, map + m, 0)},
+                       .bias = args_.step.epilogue.bias ? args_.bias[k] : 0,
+                       .y = output(block, k)},
                       cut_.outputs);
     }
   }
 
+  int64_t maps_of(const Run& run) const { return map_tiles_.first(run.to) - map_tiles_.first(run.from); }
+
   const ConvArgs& args_;
   const ConvProblem& problem_;
   Cut cut_;
+  MapTiles map_tiles_;
   float* scratch_;     ///< by thread
-  int64_t* x_at_;      ///< by tile of a run
   uint32_t* offsets_;  ///< by term
 };
 
@@ -213,7 +266,7 @@ void prepare(const ConvArgs& args, Stream&) {
 size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
   const int64_t scratch = checked_product({cut_of(step, caps.threads).scratch_count(), caps.threads, sizeof(float)});
   const int64_t terms = step.problem.channels_per_group() * step.problem.r;
-  return static_cast<size_t>(checked_add(scratch, kRunTiles * 8 + terms * 4));
+  return static_cast<size_t>(checked_add(scratch, terms * 4));
 }
 
 const RegisterConvKernel registered{{
