@@ -1,12 +1,13 @@
 // cpu.winograd: Winograd's minimal filtering along the width, 16 images side by side.
-// Threads: a piece of work is a band of output rows of one group of maps of 16 images.
+// Threads: a piece of work is a band of output rows of one group of maps of 16 images: all rows, but of few images.
 // Per output: 8 / (s * (9 - s)) of the direct multiply-adds, that is 2/5 for 5 columns and 4/7 for 7, and transforms:
-// of
-//   the input, shared by all maps, and of the sums, shared by all channels. For each of the 8 points the products are
+//   of the input, shared by all maps, and of the sums, shared by all channels. For each of the 8 points the products are
 //   sums over channels and filter rows in the sense of cpu_lanes.h. Filters are transformed once, in double.
+//   The rows of the input that an output row needs stay transformed in the second cache, and the next row takes the
+//   first one's place.
 // Refuses what is not in lanes, strides and dilation, pooling, fewer channels or maps than pay, and more terms than its
 //   error allows: along the width alone it is that of a direct sum, in both directions it would be three times that.
-// Limited by multiply-adds, and by the second cache, through which the transformed band goes.
+// Limited by multiply-adds, and by the second cache, through which transformed pixels and sums go.
 
 #include <algorithm>
 #include <array>
@@ -24,18 +25,17 @@ namespace convlab {
 namespace {
 
 constexpr int64_t kLeastChannels = 4, kLeastMaps = 8;
-constexpr int64_t kMostSummed = 1024;               // channels times filter rows: terms of a sum at one point
-constexpr int64_t kTermsAtOnce = 64;                // of these, summed in one go, so that errors do not pile up
-constexpr int64_t kBandCount = int64_t{160} << 10;  // floats that a band's transformed pixels should take: 640 KiB
-constexpr int64_t kRunTiles = 6;   // so few that what a run reads at a point stays in the first cache for all maps
-constexpr int64_t kSpanTiles = 4;  // tiles of maps whose sums at all points wait in the second cache
+constexpr int64_t kMostSummed = 1024;  // channels times filter rows: terms of a sum at one point
+constexpr int64_t kTermsAtOnce = 96;   // of these, summed in one go, so that errors do not pile up
+constexpr int64_t kRunTiles = 9;       // so few that what a run reads at a point stays in the first cache for all maps
+constexpr int64_t kSpanTiles = 4;      // tiles of maps whose sums at all points wait in the second cache
 
 /// How a step is cut, and what scratch each thread needs for it.
 struct Cut {
   int64_t outputs = 0, tiles = 0;            ///< of a tile; of a row
-  int64_t blocks = 0, bands = 0;             ///< of 16 images, and of rows of each
-  int64_t rows = 0, held_rows = 0;           ///< of a band: of outputs, and of inputs
-  int64_t row_step = 0, point_step = 0;      ///< floats from row to row, and from point to point, of a band's pixels
+  int64_t blocks = 0, bands = 0;             ///< of 16 images, and of output rows of each
+  int64_t rows = 0;                          ///< of a band
+  int64_t row_step = 0, point_step = 0;      ///< floats from row to row, and from point to point, of transformed pixels
   int64_t padded_count = 0, sums_count = 0;  ///< floats: of a row with its padding, of a run's sums
 
   int64_t scratch_count() const { return padded_count + kWinogradPoints * point_step + sums_count; }
@@ -46,24 +46,28 @@ Cut cut_of(const ConvStep& step, int threads) {
   Cut cut{.outputs = winograd_outputs(problem.s)};
   cut.tiles = ceil_div(problem.q(), cut.outputs);
   cut.blocks = ceil_div(problem.n, kImageLanes);
+  const int64_t for_threads = ceil_div(2 * threads, cut.blocks * problem.groups);
+  cut.rows = ceil_div(problem.p(), std::clamp<int64_t>(for_threads, 1, problem.p()));
+  cut.bands = ceil_div(problem.p(), cut.rows);
   // An odd number of lines: with a power of two, the rows of a sum would meet in a few sets of the first cache.
   cut.row_step = (cut.tiles | 1) * kImageLanes;
-  const int64_t row_of_points = checked_mul(problem.channels_per_group(), cut.row_step);
-  const int64_t fitting = kBandCount / (kWinogradPoints * row_of_points) - (problem.r - 1);
-  const int64_t for_cache = ceil_div(problem.p(), std::max<int64_t>(fitting, 1));
-  const int64_t for_threads = ceil_div(2 * threads, cut.blocks * problem.groups);
-  cut.rows = ceil_div(problem.p(), std::clamp<int64_t>(std::max(for_cache, for_threads), 1, problem.p()));
-  cut.bands = ceil_div(problem.p(), cut.rows);
-  cut.held_rows = cut.rows + problem.r - 1;
-  cut.point_step = checked_mul(row_of_points, cut.held_rows);
+  cut.point_step = checked_product({problem.channels_per_group(), problem.r, cut.row_step});
   cut.padded_count = ((cut.tiles - 1) * cut.outputs + kWinogradPoints) * kImageLanes;
   cut.sums_count = kWinogradPoints * kSpanTiles * most_lane_maps(false) * kRunTiles * kImageLanes;
   return cut;
 }
 
-/// Neighbouring tiles of a band, for some maps of a group.
+/// Where tile j of a run is, from the first.
+constexpr auto kTileAt = [] {
+  std::array<int64_t, kRunTiles> at{};
+  for (int64_t j = 0; j < kRunTiles; ++j) at[static_cast<size_t>(j)] = j * kImageLanes;
+  return at;
+}();
+
+/// Neighbouring tiles of an output row, for some maps of a group.
 struct Run {
-  int64_t tile, count;  ///< counted through the band's rows
+  int64_t block, row;   ///< of the image
+  int64_t tile, count;  ///< of the row
   int64_t first_map;    ///< of the group
   int64_t from, to;     ///< tiles of maps
 };
@@ -75,13 +79,14 @@ class Launch {
       : args_(args),
         problem_(args.step.problem),
         cut_(cut_of(args.step, threads)),
-        map_tiles_(problem_, most_lane_maps(false)) {
+        map_tiles_(problem_, most_lane_maps(false)),
+        terms_(problem_.channels_per_group() * problem_.r) {
     scratch_ = static_cast<float*>(args.workspace);
     offsets_ = reinterpret_cast<uint32_t*>(scratch_ + threads * cut_.scratch_count());
     uint32_t* offset = offsets_;
-    for (int64_t c = 0; c < problem_.channels_per_group(); ++c) {
-      for (int64_t r = 0; r < problem_.r; ++r) {
-        *offset++ = static_cast<uint32_t>((c * cut_.held_rows + r) * cut_.row_step);
+    for (int64_t row = 0; row < problem_.r; ++row) {
+      for (int64_t c = 0; c < problem_.channels_per_group(); ++c) {
+        for (int64_t r = 0; r < problem_.r; ++r) *offset++ = static_cast<uint32_t>(place_of(c, row + r));
       }
     }
   }
@@ -95,29 +100,37 @@ class Launch {
     float* const padded = scratch_ + thread * cut_.scratch_count();
     float* const points = padded + cut_.padded_count;
     float* const sums = points + kWinogradPoints * cut_.point_step;
-    const int64_t channels = problem_.channels_per_group(), first_map = group * problem_.maps_per_group();
-    for (int64_t c = 0; c < channels; ++c) {
-      for (int64_t h = 0; h < rows + problem_.r - 1; ++h) {
-        transform_row(input(block, group * channels + c, first + h - problem_.pad_top), padded,
-                      points + (c * cut_.held_rows + h) * cut_.row_step);
+    const int64_t first_map = group * problem_.maps_per_group();
+    // A row of the input takes the place of the one that is needed no more.
+    const auto transform = [&](int64_t h) {
+      for (int64_t c = 0; c < problem_.channels_per_group(); ++c) {
+        transform_row(input(block, group * problem_.channels_per_group() + c, h - problem_.pad_top), padded,
+                      points + place_of(c, h));
       }
-    }
-    for (int64_t tile = 0; tile < rows * cut_.tiles; tile += kRunTiles) {
-      const int64_t count = std::min(kRunTiles, rows * cut_.tiles - tile);
-      for (int64_t from = 0; from < map_tiles_.count; from += kSpanTiles) {
-        const Run run{tile, count, first_map, from, std::min(from + kSpanTiles, map_tiles_.count)};
-        sum_run(run, points, sums);
-        write_run(run, sums, block, first * cut_.tiles);
+    };
+    for (int64_t h = first; h < first + problem_.r - 1; ++h) transform(h);
+    for (int64_t row = first; row < first + rows; ++row) {
+      transform(row + problem_.r - 1);
+      for (int64_t tile = 0; tile < cut_.tiles; tile += kRunTiles) {
+        for (int64_t from = 0; from < map_tiles_.count; from += kSpanTiles) {
+          const Run run{block,
+                        row,
+                        tile,
+                        std::min(kRunTiles, cut_.tiles - tile),
+                        first_map,
+                        from,
+                        std::min(from + kSpanTiles, map_tiles_.count)};
+          sum_run(run, points, sums);
+          write_run(run, sums);
+        }
       }
-    }
-    if (args_.step.epilogue.activation.kind == ActivationKind::none) return;
-    for (int64_t k = first_map; k < first_map + problem_.maps_per_group(); ++k) {
-      activate(args_.step.epilogue.activation, output(block, k) + first * problem_.q() * kImageLanes,
-               rows * problem_.q() * kImageLanes);
     }
   }
 
  private:
+  /// Of a channel's transformed row `h` of the input, padding counted, at a point. Rows take turns.
+  int64_t place_of(int64_t channel, int64_t h) const { return (channel * problem_.r + h % problem_.r) * cut_.row_step; }
+
   /// A row of 16 images, or null where it is padding.
   const float* input(int64_t block, int64_t channel, int64_t h) const {
     if (h < 0 || h >= problem_.h) return nullptr;
@@ -162,24 +175,19 @@ class Launch {
 
   /// sums[point][map][tile].
   void sum_run(const Run& run, const float* points, float* sums) const {
-    std::array<int64_t, kRunTiles> x_at;
-    for (int64_t j = 0; j < run.count; ++j) {
-      const int64_t row = (run.tile + j) / cut_.tiles, column = (run.tile + j) % cut_.tiles;
-      x_at[static_cast<size_t>(j)] = row * cut_.row_step + column * kImageLanes;
-    }
-    const int64_t terms = problem_.channels_per_group() * problem_.r;
     const int64_t map_step = run.count * kImageLanes, point_step = maps_of(run) * map_step;
-    const float* const w = static_cast<const float*>(args_.prepared) + run.first_map * terms * kWinogradPoints;
+    const float* const w = static_cast<const float*>(args_.prepared) + run.first_map * terms_ * kWinogradPoints;
+    const uint32_t* const offsets = offsets_ + run.row % problem_.r * terms_;
     for (int64_t point = 0; point < kWinogradPoints; ++point) {
-      for (int64_t term = 0; term < terms; term += kTermsAtOnce) {
+      for (int64_t term = 0; term < terms_; term += kTermsAtOnce) {
         for (int64_t tile = run.from; tile < run.to; ++tile) {
           const int64_t map = map_tiles_.first(tile), maps = map_tiles_.first(tile + 1) - map;
-          sum_lanes({.x = points + point * cut_.point_step,
-                     .x_at = x_at.data(),
+          sum_lanes({.x = points + point * cut_.point_step + run.tile * kImageLanes,
+                     .x_at = kTileAt.data(),
                      .pixels = run.count,
-                     .offsets = offsets_ + term,
-                     .terms = std::min(kTermsAtOnce, terms - term),
-                     .w = w + map * terms * kWinogradPoints + (point * terms + term) * maps,
+                     .offsets = offsets + term,
+                     .terms = std::min(kTermsAtOnce, terms_ - term),
+                     .w = w + map * terms_ * kWinogradPoints + (point * terms_ + term) * maps,
                      .maps = static_cast<int>(maps),
                      .y = sums + point * point_step + (map - map_tiles_.first(run.from)) * map_step,
                      .map_step = map_step,
@@ -190,20 +198,25 @@ class Launch {
     }
   }
 
-  /// Outputs of the sums, and bias. `first`: tiles of the image before the band.
-  void write_run(const Run& run, const float* sums, int64_t block, int64_t first) const {
+  /// Outputs of the sums.
+  void write_run(const Run& run, const float* sums) const {
+    const Epilogue& epilogue = args_.step.epilogue;
     const int64_t maps = maps_of(run), map_step = run.count * kImageLanes;
+    const int64_t column = run.tile * cut_.outputs, width = std::min(run.count * cut_.outputs, problem_.q() - column);
     for (int64_t m = 0; m < maps; ++m) {
       const int64_t k = run.first_map + map_tiles_.first(run.from) + m;
       winograd_output({.from = sums + m * map_step,
                        .point_step = maps * map_step,
-                       .first = first + run.tile,
+                       .first = run.row * cut_.tiles + run.tile,
                        .count = run.count,
                        .tiles = cut_.tiles,
                        .width = problem_.q(),
-                       .bias = args_.step.epilogue.bias ? args_.bias[k] : 0,
-                       .y = output(block, k)},
+                       .bias = epilogue.bias ? args_.bias[k] : 0,
+                       .y = output(run.block, k)},
                       cut_.outputs);
+      if (epilogue.activation.kind == ActivationKind::none) continue;
+      activate(epilogue.activation, output(run.block, k) + (run.row * problem_.q() + column) * kImageLanes,
+               width * kImageLanes);
     }
   }
 
@@ -213,8 +226,9 @@ class Launch {
   const ConvProblem& problem_;
   Cut cut_;
   MapTiles map_tiles_;
+  int64_t terms_;      ///< of a sum at a point
   float* scratch_;     ///< by thread
-  uint32_t* offsets_;  ///< by term
+  uint32_t* offsets_;  ///< by term, for each row that an output row may begin at
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
@@ -266,7 +280,7 @@ void prepare(const ConvArgs& args, Stream&) {
 size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
   const int64_t scratch = checked_product({cut_of(step, caps.threads).scratch_count(), caps.threads, sizeof(float)});
   const int64_t terms = step.problem.channels_per_group() * step.problem.r;
-  return static_cast<size_t>(checked_add(scratch, terms * 4));
+  return static_cast<size_t>(checked_add(scratch, step.problem.r * terms * 4));
 }
 
 const RegisterConvKernel registered{{
