@@ -40,7 +40,8 @@ constexpr const char* kProblems[] = {
     "c1h40w40_k2r33s33",
     "c3h8w8_k33r1s1_st3",
     "c2h4w5_k3r4s5_p3x4x3x4",
-    // For cpu.winograd: each width of a filter, last tiles of every size, padding, groups, long sums.
+    // For cpu.winograd: each width of a filter, last tiles of every size, padding, groups, long sums, wide rows of many
+    // maps.
     "n2_c5h9w12_k9r3s3",
     "n20_c4h7w13_k8r2s4",
     "c6h12w23_k10r5s5_p2",
@@ -48,6 +49,7 @@ constexpr const char* kProblems[] = {
     "c4h9w20_k9r7s7",
     "c8h5w9_k16r3s3_p1_g2",
     "c60h6w9_k8r5s5",
+    "c4h7w50_k70r5s5",
 };
 
 /// Whether the kernel of this name multiplies by AVX512-BF16 or AMX, which only its code for AVX3 does: with any other

@@ -113,13 +113,13 @@ class Launch {
       transform(row + problem_.r - 1);
       for (int64_t tile = 0; tile < cut_.tiles; tile += kRunTiles) {
         for (int64_t from = 0; from < map_tiles_.count; from += kSpanTiles) {
-          const Run run{block,
-                        row,
-                        tile,
-                        std::min(kRunTiles, cut_.tiles - tile),
-                        first_map,
-                        from,
-                        std::min(from + kSpanTiles, map_tiles_.count)};
+          const Run run{.block = block,
+                        .row = row,
+                        .tile = tile,
+                        .count = std::min(kRunTiles, cut_.tiles - tile),
+                        .first_map = first_map,
+                        .from = from,
+                        .to = std::min(from + kSpanTiles, map_tiles_.count)};
           sum_run(run, points, sums);
           write_run(run, sums);
         }
