@@ -1,7 +1,5 @@
 #include "convlab/kernels/cpu_winograd.h"
 
-#include <algorithm>
-
 #include "convlab/kernels/cpu_simd.h"
 #include "convlab/tensor/layout.h"
 
@@ -74,18 +72,13 @@ HWY_INLINE void output_tile(const float* from, int64_t point_step, int64_t wante
 
 template <int kOutputs>
 void output_tiles(const WinogradOutput& job) {
-  int64_t row = job.first / job.tiles, tile = job.first % job.tiles;
-  for (int64_t j = 0; j < job.count; ++j) {
-    const int64_t column = tile * kOutputs, wanted = std::min<int64_t>(kOutputs, job.width - column);
-    float* const to = job.y + (row * job.width + column) * kImageLanes;
-    const float* const from = job.from + j * kImageLanes;
-    if (wanted == kOutputs) {
-      output_tile<kOutputs>(from, job.point_step, kOutputs, job.bias, to);
-    } else {
-      output_tile<kOutputs>(from, job.point_step, wanted, job.bias, to);
-    }
-    if (++tile == job.tiles) tile = 0, ++row;
+  const float* from = job.from;
+  int64_t pixel = 0;
+  for (; pixel + kOutputs <= job.pixels; pixel += kOutputs, from += kImageLanes) {
+    output_tile<kOutputs>(from, job.point_step, kOutputs, job.bias, job.y + pixel * kImageLanes);
   }
+  if (pixel == job.pixels) return;
+  output_tile<kOutputs>(from, job.point_step, job.pixels - pixel, job.bias, job.y + pixel * kImageLanes);
 }
 
 void transform_output(const WinogradOutput& job, int64_t outputs) {

@@ -25,14 +25,13 @@ std::array<double, kWinogradPoints> winograd_filter(const float* row, int64_t s)
 /// B' d for `tiles` tiles, each `step` pixels right of the one before: pixel t of point i is to[i * point_step + 16 t].
 void winograd_input(const float* row, int64_t tiles, int64_t step, float* to, int64_t point_step);
 
-/// A' m for neighbouring tiles of a map, counted through its rows.
+/// A' m for neighbouring tiles of a row.
 struct WinogradOutput {
   const float* from = nullptr;  ///< point i of tile j: from[i * point_step + 16 j]
   int64_t point_step = 0;
-  int64_t first = 0, count = 0;  ///< tiles
-  int64_t tiles = 0, width = 0;  ///< of a row: tiles, and pixels; the last tile may have fewer than others
-  float bias = 0;                ///< added to every output
-  float* y = nullptr;            ///< the map
+  int64_t pixels = 0;  ///< wanted: the last tile may have fewer than others
+  float bias = 0;      ///< added to every output
+  float* y = nullptr;
 };
 
 /// `outputs`: pixels of a tile, winograd_outputs().

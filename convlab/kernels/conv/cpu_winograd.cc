@@ -30,6 +30,9 @@ constexpr int64_t kTermsAtOnce = 96;   // of these, summed in one go, so that er
 constexpr int64_t kRunTiles = 9;       // so few that what a run reads at a point stays in the first cache for all maps
 constexpr int64_t kSpanTiles = 4;      // tiles of maps whose sums at all points wait in the second cache
 
+/// Of a sum at a point.
+int64_t terms_of(const ConvProblem& problem) { return problem.channels_per_group() * problem.r; }
+
 /// How a step is cut, and what scratch each thread needs for it.
 struct Cut {
   int64_t outputs = 0, tiles = 0;            ///< of a tile; of a row
@@ -80,7 +83,7 @@ class Launch {
         problem_(args.step.problem),
         cut_(cut_of(args.step, threads)),
         map_tiles_(problem_, most_lane_maps(false)),
-        terms_(problem_.channels_per_group() * problem_.r) {
+        terms_(terms_of(problem_)) {
     scratch_ = static_cast<float*>(args.workspace);
     offsets_ = reinterpret_cast<uint32_t*>(scratch_ + threads * cut_.scratch_count());
     uint32_t* offset = offsets_;
@@ -138,9 +141,9 @@ class Launch {
            ((block * problem_.c + channel) * problem_.h + h) * problem_.w * kImageLanes;
   }
 
-  /// A map of 16 images.
-  float* output(int64_t block, int64_t k) const {
-    return args_.y + (block * problem_.k + k) * problem_.p() * problem_.q() * kImageLanes;
+  /// A pixel of a map of 16 images.
+  float* output(int64_t block, int64_t k, int64_t row, int64_t column) const {
+    return args_.y + (((block * problem_.k + k) * problem_.p() + row) * problem_.q() + column) * kImageLanes;
   }
 
   /// All tiles of a row, at all points. `padded` is scratch.
@@ -202,21 +205,17 @@ class Launch {
   void write_run(const Run& run, const float* sums) const {
     const Epilogue& epilogue = args_.step.epilogue;
     const int64_t maps = maps_of(run), map_step = run.count * kImageLanes;
-    const int64_t column = run.tile * cut_.outputs, width = std::min(run.count * cut_.outputs, problem_.q() - column);
+    const int64_t column = run.tile * cut_.outputs, pixels = std::min(run.count * cut_.outputs, problem_.q() - column);
     for (int64_t m = 0; m < maps; ++m) {
       const int64_t k = run.first_map + map_tiles_.first(run.from) + m;
+      float* const y = output(run.block, k, run.row, column);
       winograd_output({.from = sums + m * map_step,
                        .point_step = maps * map_step,
-                       .first = run.row * cut_.tiles + run.tile,
-                       .count = run.count,
-                       .tiles = cut_.tiles,
-                       .width = problem_.q(),
+                       .pixels = pixels,
                        .bias = epilogue.bias ? args_.bias[k] : 0,
-                       .y = output(run.block, k)},
+                       .y = y},
                       cut_.outputs);
-      if (epilogue.activation.kind == ActivationKind::none) continue;
-      activate(epilogue.activation, output(run.block, k) + (run.row * problem_.q() + column) * kImageLanes,
-               width * kImageLanes);
+      activate(epilogue.activation, y, pixels * kImageLanes);
     }
   }
 
@@ -226,7 +225,7 @@ class Launch {
   const ConvProblem& problem_;
   Cut cut_;
   MapTiles map_tiles_;
-  int64_t terms_;      ///< of a sum at a point
+  int64_t terms_;
   float* scratch_;     ///< by thread
   uint32_t* offsets_;  ///< by term, for each row that an output row may begin at
 };
@@ -243,9 +242,9 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
     return fmt::format("takes {} channels and {} maps a group or more: with fewer, transforms cost what they save",
                        kLeastChannels, kLeastMaps);
   }
-  if (problem.channels_per_group() * problem.r > kMostSummed) {
+  if (terms_of(problem) > kMostSummed) {
     return fmt::format("takes {} channels times filter rows, not {}: its error grows with them", kMostSummed,
-                       problem.channels_per_group() * problem.r);
+                       terms_of(problem));
   }
   if (cut_of(step, caps.threads).point_step > UINT32_MAX) return "takes rows of less than 2^32 elements";
   return std::nullopt;
@@ -260,7 +259,7 @@ size_t prepared_bytes(const ConvStep& step) {
 /// Transformed filters by tile of maps: [point][channel][row of the filter][map of the tile].
 void prepare(const ConvArgs& args, Stream&) {
   const ConvProblem& problem = args.step.problem;
-  const int64_t terms = problem.channels_per_group() * problem.r;
+  const int64_t terms = terms_of(problem);
   for (int64_t group = 0; group < problem.groups; ++group) {
     for_each_map_tile(problem, most_lane_maps(false), [&](int64_t map, int64_t maps) {
       const int64_t first = group * problem.maps_per_group() + map;
@@ -279,8 +278,8 @@ void prepare(const ConvArgs& args, Stream&) {
 
 size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
   const int64_t scratch = checked_product({cut_of(step, caps.threads).scratch_count(), caps.threads, sizeof(float)});
-  const int64_t terms = step.problem.channels_per_group() * step.problem.r;
-  return static_cast<size_t>(checked_add(scratch, step.problem.r * terms * 4));
+  const int64_t offsets = step.problem.r * terms_of(step.problem) * static_cast<int64_t>(sizeof(uint32_t));
+  return static_cast<size_t>(checked_add(scratch, offsets));
 }
 
 const RegisterConvKernel registered{{
