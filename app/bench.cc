@@ -18,7 +18,7 @@
 #include "convlab/measure/sweep.h"
 #include "convlab/model/zoo.h"
 #include "convlab/plan/plan.h"
-#include "convlab/plan/simplify.h"
+#include "convlab/rewrite/simplify.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"
 
@@ -55,7 +55,7 @@ std::vector<ConvProblem> problems_of_model(const std::string& name) {
   Graph loaded = load_model(name);
   Shape input = loaded.input_shape;
   input[0] = 1;
-  const Graph graph = simplified(std::move(loaded), input, PlanMode::layers);
+  const Graph graph = simplified(std::move(loaded), input, /*into_weights=*/false);
   std::vector<ConvProblem> problems;
   for (const PlanStep& step :
        make_plan(graph, input, open_device("cpu", {})->caps(), {.mode = PlanMode::layers}).steps) {

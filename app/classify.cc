@@ -11,9 +11,9 @@
 #include "convlab/base/error.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/engine/labels.h"
 #include "convlab/measure/summary.h"
 #include "convlab/model/zoo.h"
-#include "convlab/plan/labels.h"
 
 namespace convlab::app {
 namespace {

@@ -12,7 +12,7 @@
 #include "convlab/conv/problem.h"
 #include "convlab/dataset/fashion_mnist.h"
 #include "convlab/device/device.h"
-#include "convlab/plan/engine_group.h"
+#include "convlab/engine/engine_group.h"
 #include "convlab/plan/plan.h"
 
 namespace convlab::app {

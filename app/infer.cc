@@ -9,8 +9,8 @@
 #include "app/options.h"
 #include "convlab/base/file.h"
 #include "convlab/device/device.h"
+#include "convlab/engine/engine.h"
 #include "convlab/model/zoo.h"
-#include "convlab/plan/engine.h"
 #include "convlab/tensor/npy.h"
 
 namespace convlab::app {

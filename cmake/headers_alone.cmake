@@ -4,7 +4,7 @@ file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h ${CMAKE_SOURCE_DIR}/fuzz/*.h)
 if(NOT CONVLAB_CUDA_FOUND)
   # These need the CUDA toolkit's headers.
-  list(REMOVE_ITEM headers convlab/device/cuda_check.h convlab/kernels/conv/cudnn_library.h)
+  list(REMOVE_ITEM headers convlab/device/cuda_check.h convlab/kernels/libraries/cudnn_library.h)
 endif()
 if(NOT CONVLAB_CUPTI_INCLUDE_DIR)
   list(REMOVE_ITEM headers convlab/profile/cupti_library.h)
@@ -29,8 +29,9 @@ add_library(convlab_headers_alone OBJECT ${sources})
 target_link_libraries(convlab_headers_alone PRIVATE
   convlab_options GTest::gmock CLI11::CLI11 nlohmann_json::nlohmann_json ZLIB::ZLIB)
 foreach(layer IN LISTS CONVLAB_LAYERS)
-  if(TARGET convlab_${layer})
-    target_link_libraries(convlab_headers_alone PRIVATE convlab_${layer})
+  string(REPLACE "/" "_" name ${layer})
+  if(TARGET convlab_${name})
+    target_link_libraries(convlab_headers_alone PRIVATE convlab_${name})
   endif()
 endforeach()
 # What convlab_test() gives to tests, for the headers that they share.

@@ -16,7 +16,10 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # The layers, lowest first. A layer includes from itself and those before it; tests/layers_test.cc reads this line.
-set(CONVLAB_LAYERS base tensor conv simt device dataset model kernels plan verify measure profile report)
+set(CONVLAB_LAYERS base tensor conv simt device dataset model
+  kernels kernels/cpu kernels/cpu_direct kernels/cpu_gemm kernels/cpu_lanes kernels/cpu_pairs kernels/ops
+  kernels/ladder kernels/gpu_dense kernels/first_layer kernels/deep_layer kernels/hopper kernels/libraries
+  rewrite plan engine verify measure profile report)
 
 add_library(convlab_options INTERFACE)
 target_include_directories(convlab_options INTERFACE ${CMAKE_SOURCE_DIR})
@@ -44,9 +47,11 @@ endif()
 # themselves, and from an archive the linker would take only what something refers to, that is, none of them.
 add_library(convlab_all INTERFACE)
 
-# convlab_layer(NAME SOURCES file... DEPENDS target...): the library of one folder under convlab/.
-function(convlab_layer name)
+# convlab_layer(NAME SOURCES file... DEPENDS target...): the library of one folder under convlab/; that of kernels/ops is
+# convlab_kernels_ops.
+function(convlab_layer folder)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
   add_library(convlab_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(convlab_${name} PUBLIC convlab_options ${ARG_DEPENDS})
   target_link_libraries(convlab_all INTERFACE convlab_${name})

@@ -8,7 +8,7 @@
 
 #include "convlab/base/rng.h"
 #include "convlab/device/cpu.h"
-#include "convlab/plan/engine_group.h"
+#include "convlab/engine/engine_group.h"
 #include "tests/graph_builder.h"
 
 namespace convlab {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "convlab/kernels/cpu_epilogue.h"
+#include "convlab/kernels/cpu/epilogue.h"
 #include "kernels_simd_targets.h"
 
 namespace convlab {

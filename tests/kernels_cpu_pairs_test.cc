@@ -10,7 +10,7 @@
 
 #include "convlab/base/bf16.h"
 #include "convlab/base/rng.h"
-#include "convlab/kernels/cpu_bf16.h"
+#include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/tensor/lane_pairs.h"

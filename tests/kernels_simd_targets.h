@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "convlab/kernels/cpu_simd.h"
+#include "convlab/kernels/cpu/simd.h"
 #include "hwy/highway.h"
 
 namespace convlab {

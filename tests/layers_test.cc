@@ -20,7 +20,7 @@ std::vector<std::string> declared_layers() {
   std::smatch match;
   const std::string text = text_of(kRoot / "cmake/targets.cmake");
   std::vector<std::string> layers;
-  if (!std::regex_search(text, match, std::regex(R"(set\(CONVLAB_LAYERS ([a-z_ ]+)\))"))) return layers;
+  if (!std::regex_search(text, match, std::regex(R"(set\(CONVLAB_LAYERS ([a-z_/\s]+)\))"))) return layers;
   std::istringstream words(match[1].str());
   for (std::string word; words >> word;) layers.push_back(word);
   return layers;
@@ -33,8 +33,9 @@ int height(const std::filesystem::path& path, const std::vector<std::string>& la
   const auto count = static_cast<int>(layers.size());
   if (top == "app") return count;
   if (top == "tests" || top == "fuzz" || top == "bench") return count + 1;
-  if (top != "convlab" || ++part == path.end()) return -1;
-  const auto layer = std::find(layers.begin(), layers.end(), part->string());
+  if (top != "convlab") return -1;
+  const std::string folder = path.parent_path().lexically_relative("convlab");
+  const auto layer = std::find(layers.begin(), layers.end(), folder);
   return layer == layers.end() ? -1 : static_cast<int>(layer - layers.begin());
 }
 

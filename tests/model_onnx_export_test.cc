@@ -10,8 +10,8 @@
 
 #include "convlab/base/file.h"
 #include "convlab/device/cpu.h"
+#include "convlab/engine/engine.h"
 #include "convlab/model/onnx_import.h"
-#include "convlab/plan/engine.h"
 #include "convlab/tensor/npy.h"
 #include "errors.h"
 #include "onnx/onnx.pb.h"

@@ -15,10 +15,10 @@
 #include "convlab/dataset/resize.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/engine/engine.h"
+#include "convlab/engine/labels.h"
 #include "convlab/model/zoo.h"
-#include "convlab/plan/ends.h"
-#include "convlab/plan/engine.h"
-#include "convlab/plan/labels.h"
+#include "convlab/rewrite/ends.h"
 #include "tests/errors.h"
 #include "tests/graph_builder.h"
 

@@ -1,4 +1,4 @@
-#include "convlab/plan/chunks.h"
+#include "convlab/engine/chunks.h"
 
 #include <gtest/gtest.h>
 

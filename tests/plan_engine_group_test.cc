@@ -1,6 +1,6 @@
 // Several devices share out a run's images: they compute what one engine computes, bit for bit.
 
-#include "convlab/plan/engine_group.h"
+#include "convlab/engine/engine_group.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

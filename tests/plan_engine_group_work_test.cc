@@ -13,8 +13,8 @@
 #include <thread>
 
 #include "convlab/base/clock.h"
+#include "convlab/engine/engine_group.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/plan/engine_group.h"
 #include "tests/engine_group.h"
 #include "tests/errors.h"
 

@@ -1,7 +1,7 @@
 // Graphs run: fused as by layers, in batches as in one, by the kernel that was asked for, with no more memory than
 // said.
 
-#include "convlab/plan/engine.h"
+#include "convlab/engine/engine.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Folding linear operators: what it gives is what the operators give one by one, and it is done where it pays.
 
-#include "convlab/plan/fold.h"
+#include "convlab/rewrite/fold.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "convlab/device/cpu.h"
-#include "convlab/plan/engine.h"
+#include "convlab/engine/engine.h"
 #include "graph_builder.h"
 
 namespace convlab {

@@ -1,4 +1,4 @@
-#include "convlab/plan/labels.h"
+#include "convlab/engine/labels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -13,9 +13,9 @@
 
 #include "convlab/base/file.h"
 #include "convlab/device/cpu.h"
+#include "convlab/engine/engine.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/onnx_import.h"
-#include "convlab/plan/engine.h"
 #include "convlab/tensor/npy.h"
 
 namespace convlab {

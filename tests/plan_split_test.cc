@@ -1,4 +1,4 @@
-#include "convlab/plan/split.h"
+#include "convlab/rewrite/split.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 
 #include "convlab/device/cpu.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/plan/simplify.h"
+#include "convlab/rewrite/simplify.h"
 #include "errors.h"
 #include "graph_builder.h"
 
@@ -57,7 +57,7 @@ const DeviceCaps kCpu{.kind = DeviceKind::cpu, .threads = 2, .memory_bytes = int
 Plan plan_of(GraphBuilder& builder, const PlanOptions& options = {}, int64_t n = 4) {
   Shape shape = builder.graph().input_shape;
   shape[0] = n;
-  const Graph graph = simplified(copy_of(builder.graph()), shape, options.mode);
+  const Graph graph = simplified(copy_of(builder.graph()), shape, options.mode != PlanMode::layers);
   return make_plan(graph, shape, kCpu, options);
 }
 

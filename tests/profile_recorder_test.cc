@@ -12,7 +12,7 @@
 #include "convlab/base/error.h"
 #include "convlab/device/cpu.h"
 #include "convlab/device/cuda.h"
-#include "convlab/plan/engine.h"
+#include "convlab/engine/engine.h"
 #include "convlab/profile/overhead.h"
 #include "convlab/profile/recorder.h"
 #include "convlab/profile/startup.h"

@@ -90,7 +90,8 @@ TEST(Png, RefusesPixelsThatAreNoImage) {
 }
 
 TEST(Embedded, HasThePageAndEveryKernel) {
-  for (const char* name : {"page.html", "style.css", "charts.js", "cuda_basic.cu", "cpu_direct.cc", "cudnn.cc"}) {
+  for (const char* name : {"page.html", "style.css", "charts.js", "convlab/kernels/ladder/01_basic.cu",
+                           "convlab/kernels/cpu_direct/cpu_direct.cc", "convlab/kernels/libraries/cudnn.cc"}) {
     EXPECT_GT(embedded_file(name).size(), 200u) << name;
   }
   EXPECT_TRUE(embedded_file("no_such_file").empty());

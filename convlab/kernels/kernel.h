@@ -38,6 +38,7 @@ struct KernelInfo {
   int rung = 0;            ///< place on the ladder; the reference is 0
   std::string_view idea;   ///< the one change, in a line
   std::string_view after;  ///< the kernel that it changes; "" for the first
+  std::string_view file;   ///< where it is registered: "convlab/kernels/ladder/01_basic.cu"; set by RegisterConvKernel
 };
 
 /// A convolution with all that happens in the same step. Input is NCHW of `input` elements; filters are always fp32

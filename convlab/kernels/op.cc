@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "convlab/base/error.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -25,7 +26,8 @@ Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math) {
 
 }  // namespace
 
-RegisterOpKernel::RegisterOpKernel(const OpKernel& kernel) {
+RegisterOpKernel::RegisterOpKernel(OpKernel kernel, const char* file) {
+  kernel.file = registered_file(file);
   std::vector<OpKernel>& all = kernels();
   // By name, so that the choice does not depend on the order of linking.
   all.insert(std::upper_bound(all.begin(), all.end(), kernel,

@@ -45,6 +45,7 @@ struct OpKernel {
   Layout layout = Layout::plain;  ///< besides plain, the one that it knows; it is never asked about steps in others
   Math math = Math::fp32;         ///< of matrix products, as a convolution's; other operators compute in fp32
   int rank = 0;                   ///< of the kernels that fit, the highest is taken
+  std::string_view file;          ///< where it is registered; set by RegisterOpKernel
 };
 
 const std::vector<OpKernel>& op_kernels();
@@ -57,7 +58,7 @@ const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math 
 const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math math = Math::fp32);
 
 struct RegisterOpKernel {
-  explicit RegisterOpKernel(const OpKernel& kernel);
+  explicit RegisterOpKernel(OpKernel kernel, const char* file = __builtin_FILE());
 };
 
 }  // namespace convlab

@@ -19,7 +19,8 @@ std::vector<ConvKernel>& kernels() {
 
 }  // namespace
 
-RegisterConvKernel::RegisterConvKernel(const ConvKernel& kernel) {
+RegisterConvKernel::RegisterConvKernel(ConvKernel kernel, const char* file) {
+  kernel.info.file = registered_file(file);
   const auto key = [](const ConvKernel& each) { return std::tuple(each.info.device, each.info.rung, each.info.name); };
   std::vector<ConvKernel>& all = kernels();
   if (find_conv_kernel(kernel.info.name, kernel.info.device) != nullptr) {
@@ -54,6 +55,10 @@ const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device) 
   const std::string nearest = closest(name, names);
   throw bad_input("no kernel is named '{}'{}; 'convlab list kernels' shows all", name,
                   nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+}
+
+std::string_view registered_file(std::string_view compiled) {
+  return compiled.substr(compiled.rfind("convlab/kernels/"));
 }
 
 bool is_library(const ConvKernel& kernel) {

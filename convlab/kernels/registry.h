@@ -20,10 +20,13 @@ const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device);
 /// Libraries are there to be compared with: they are taken when they are asked for.
 bool is_library(const ConvKernel& kernel);
 
+/// The path of a kernel's file from the root, of what the compiler calls it: "/home/me/convlab/convlab/kernels/ops/a.cc".
+std::string_view registered_file(std::string_view compiled);
+
 /// A kernel's file ends with `const RegisterConvKernel registered{{.info = ..., ...}};`. This works because kernels
 /// are linked as objects: from a static library the linker would drop them silently (a test compares names with files).
 struct RegisterConvKernel {
-  explicit RegisterConvKernel(const ConvKernel& kernel);
+  explicit RegisterConvKernel(ConvKernel kernel, const char* file = __builtin_FILE());
 };
 
 }  // namespace convlab

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "convlab/plan/arena.h"
-#include "convlab/plan/readers.h"
+#include "convlab/rewrite/readers.h"
 
 namespace convlab {
 

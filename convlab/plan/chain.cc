@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "convlab/model/shapes.h"
-#include "convlab/plan/readers.h"
+#include "convlab/rewrite/readers.h"
 
 namespace convlab {
 

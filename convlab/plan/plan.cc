@@ -9,8 +9,8 @@
 #include "convlab/plan/chain.h"
 #include "convlab/plan/choose.h"
 #include "convlab/plan/layouts.h"
-#include "convlab/plan/readers.h"
 #include "convlab/plan/request.h"
+#include "convlab/rewrite/readers.h"
 
 namespace convlab {
 namespace {

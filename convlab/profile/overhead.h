@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "convlab/plan/engine.h"
+#include "convlab/engine/engine.h"
 #include "convlab/profile/recorder.h"
 
 namespace convlab {

@@ -7,9 +7,9 @@
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
 #include "convlab/device/device.h"
+#include "convlab/engine/engine.h"
+#include "convlab/engine/labels.h"
 #include "convlab/model/zoo.h"
-#include "convlab/plan/engine.h"
-#include "convlab/plan/labels.h"
 
 namespace convlab {
 namespace {

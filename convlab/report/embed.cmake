@@ -1,9 +1,13 @@
-# cmake -DFILES=a|b -DOUTPUT=x.cc -P embed.cmake: a C++ source with the files' text, for embedded.h.
+# cmake -DFILES=a|b -DOUTPUT=x.cc -P embed.cmake: a C++ source with the files' text, for embedded.h. A file is known by its
+# path if that is relative, otherwise by its name.
 string(REPLACE "|" ";" FILES "${FILES}")
 set(entries "")
 foreach(path IN LISTS FILES)
   file(READ "${path}" text)
-  get_filename_component(name "${path}" NAME)
+  set(name "${path}")
+  if(IS_ABSOLUTE "${path}")
+    get_filename_component(name "${path}" NAME)
+  endif()
   string(APPEND entries "    {\"${name}\", R\"~embedded~(${text})~embedded~\"},\n")
 endforeach()
 file(WRITE "${OUTPUT}" "#include \"convlab/report/embedded.h\"

@@ -5,7 +5,7 @@
 namespace convlab {
 
 /// The text of a file that was put into the program when it was built: page.html, style.css, charts.js, chart.min.js
-/// (Chart.js; "" in a build without it), and the source of each convolution kernel ("cuda_basic.cu"). "" for another.
+/// (Chart.js; "" in a build without it), and the source of each kernel and its parts ("convlab/kernels/ladder/01_basic.cu"). "" for another.
 std::string_view embedded_file(std::string_view name);
 
 }  // namespace convlab

@@ -12,17 +12,6 @@
 namespace convlab {
 namespace {
 
-void add_source(KernelFacts& kernel) {
-  std::string stem = kernel.name;
-  std::ranges::replace(stem, '.', '_');
-  for (const char* ending : {".cu", ".cc"}) {
-    const std::string_view text = embedded_file(stem + ending);
-    if (text.empty()) continue;
-    kernel.file = "convlab/kernels/conv/" + stem + ending;
-    kernel.source = text;
-  }
-}
-
 bool is_gpu(DeviceKind kind) { return kind != DeviceKind::cpu; }
 
 }  // namespace
@@ -32,7 +21,7 @@ std::vector<KernelFacts> all_kernels(const std::vector<Record>& records) {
   const auto add = [&](KernelFacts facts) {
     if (facts.device == DeviceKind::simt) facts.device = DeviceKind::cuda;
     if (std::ranges::any_of(kernels, [&](const KernelFacts& known) { return known.name == facts.name; })) return;
-    add_source(facts);
+    facts.source = embedded_file(facts.file);
     kernels.push_back(std::move(facts));
   };
   for (const ConvKernel& kernel : conv_kernels()) {
@@ -41,6 +30,7 @@ std::vector<KernelFacts> all_kernels(const std::vector<Record>& records) {
          .math = std::string(name_of(info.math)),
          .idea = std::string(info.idea),
          .after = std::string(info.after),
+         .file = std::string(info.file),
          .rung = info.rung,
          .device = info.device,
          .registered = &kernel});

@@ -13,7 +13,7 @@ namespace convlab {
 /// A kernel as its registration and its file describe it.
 struct KernelFacts {
   std::string name, math, idea, after;
-  std::string file, source;  ///< "cuda_basic.cu" and its text; "" where this build does not know it
+  std::string file, source;  ///< path from the root, and its text; "" where this build does not know it
   int rung = 0;
   DeviceKind device = DeviceKind::cpu;  ///< cuda for the CUDA kernels, also where this build has them for simt alone
   const ConvKernel* registered = nullptr;

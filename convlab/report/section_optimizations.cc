@@ -148,9 +148,9 @@ std::string code(const KernelFacts& kernel) {
                        escaped(file), escaped(text));
   };
   std::string html = details(kernel.file, kernel.source);
-  static const std::regex kInclude(R"re(#include "(convlab/kernels/conv/([^"]+))")re");
+  static const std::regex kInclude(R"re(#include "(convlab/kernels/[^"]+)")re");
   for (std::sregex_iterator match(kernel.source.begin(), kernel.source.end(), kInclude), end; match != end; ++match) {
-    const std::string_view text = embedded_file((*match)[2].str());
+    const std::string_view text = embedded_file((*match)[1].str());
     if (!text.empty()) html += details((*match)[1].str(), text);
   }
   return html;

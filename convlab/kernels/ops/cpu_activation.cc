@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/cpu_epilogue.h"
+#include "convlab/kernels/cpu/epilogue.h"
 #include "convlab/kernels/op.h"
 
 namespace convlab {

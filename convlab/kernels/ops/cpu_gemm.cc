@@ -1,9 +1,9 @@
 // cpu.gemm: alpha * A' * B' + beta * C with nothing known beforehand, so that B is packed at every launch.
-// Threads: those of gemm() in convlab/kernels/cpu_gemm.h, which does the work.
+// Threads: those of gemm() in convlab/kernels/cpu_gemm/gemm.h, which does the work.
 // Refuses nothing of its operator. A dense layer, whose B is constant, is cpu.dense's.
 // Limited by fused multiply-adds where m is large, by packing where it is small.
 
-#include "convlab/kernels/cpu_gemm.h"
+#include "convlab/kernels/cpu_gemm/gemm.h"
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/op.h"

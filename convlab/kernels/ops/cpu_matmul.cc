@@ -1,11 +1,11 @@
 // cpu.matmul: NumPy's matmul: matrix products over the last two dimensions, all others broadcast.
-// Threads: those of gemm() in convlab/kernels/cpu_gemm.h, one product after the other. Where one matrix B serves
+// Threads: those of gemm() in convlab/kernels/cpu_gemm/gemm.h, one product after the other. Where one matrix B serves
 // neighbouring products, as it always does if it has no other dimensions, they are one product with more rows.
 // Refuses nothing of its operator.
 // Limited by fused multiply-adds where matrices are large, by packing B where they are small.
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/cpu_gemm.h"
+#include "convlab/kernels/cpu_gemm/gemm.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/cpu_broadcast.h"
 

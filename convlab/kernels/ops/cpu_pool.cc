@@ -11,7 +11,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/cpu_epilogue.h"
+#include "convlab/kernels/cpu/epilogue.h"
 #include "convlab/kernels/op.h"
 
 namespace convlab {

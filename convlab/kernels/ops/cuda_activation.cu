@@ -5,7 +5,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/op.h"
-#include "convlab/kernels/ops/cuda_activation.cuh"
+#include "convlab/kernels/ops/activation.cuh"
 
 namespace convlab {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/op.h"
-#include "convlab/kernels/ops/cuda_strided.cuh"
+#include "convlab/kernels/ops/strided.cuh"
 
 namespace convlab {
 namespace {

@@ -1,7 +1,7 @@
 // cuda.scale: maps of pixels scaled to a square as resized() scales them, byte for byte, so that originals cross the
 // bus and not what they become.
 // The host truncates sums in double: one rounding more or less is another pixel, but only next to whole numbers. So sums
-// are taken in float32, and in double only those that this leaves in doubt (cuda_scale_sums.cuh): of Fashion-MNIST
+// are taken in float32, and in double only those that this leaves in doubt (scale_sums.cuh): of Fashion-MNIST
 // scaled to 70x70, 21 pixels in 1000, nearly all of them whole but for rounding; scaled to 64x64, 6 in 1000.
 // A block takes four maps and a band of rows of the output, in shared memory. A thread walks down four columns of all
 // four maps: what it knows of a row serves 16 pixels, and what it blended of two rows of the maps all outputs between
@@ -17,7 +17,7 @@
 #include "convlab/base/checked.h"
 #include "convlab/dataset/resize.h"
 #include "convlab/kernels/op.h"
-#include "convlab/kernels/ops/cuda_scale_columns.cuh"
+#include "convlab/kernels/ops/scale_columns.cuh"
 
 namespace convlab {
 namespace {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+/// Applies the activation to `count` values in place, vectorised: see math-inl.h for the errors.
+void activate(const Activation& activation, float* values, int64_t count);
+
+/// The end of a fused step whose sums are pooled already: adds the bias if there is one, and applies the activation.
+void add_bias_and_activate(const Epilogue& epilogue, float bias, float* values, int64_t count);
+
+/// out[j] = the largest of above[2j], above[2j + 1], below[2j], below[2j + 1]; NaN wins. Vectorised.
+void max_of_squares(const float* above, const float* below, float* out, int64_t count);
+
+/// Rows of a convolution, before pooling, that a step's output rows depend on.
+struct RowRange {
+  int64_t first = 0, count = 0;
+};
+
+/// The convolution rows under output rows [first, first + count): the same ones unless the step pools.
+RowRange rows_under(const ConvStep& step, int64_t first, int64_t count);
+
+/// The end of a fused step for some rows of one map: adds `bias`, pools, and applies the activation.
+/// `sums` holds the convolution's rows `have` densely; `y` is the whole output map, of which `count` rows from `first`
+/// are written. `have` must cover rows_under(step, first, count). sums are overwritten. sums == y + first * width is
+/// allowed where nothing is pooled.
+void finish_rows(const ConvStep& step, float* sums, RowRange have, float bias, int64_t first, int64_t count, float* y);
+
+}  // namespace convlab

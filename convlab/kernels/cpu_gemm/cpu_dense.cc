@@ -1,0 +1,129 @@
+// cpu.dense: alpha * A' * B' + beta * C, then an activation; B constant, packed once. See gemm.h.
+// cpu.dense_bf16: the same with the numbers of B as bfloat16, whose way through memory is what few images wait for. Where
+//   the processor has AVX512-BF16, A is rounded to bfloat16, too, and an instruction multiplies two terms.
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu_gemm/gemm.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+/// Gemm and MatMul in one form: the batch of a MatMul becomes rows.
+struct Dense {
+  int64_t m = 0, n = 0, k = 0;
+  float alpha = 1, beta = 0;
+  bool transpose_a = false, transpose_b = false;
+};
+
+Dense dense_of(const OpStep& step) {
+  Dense dense;
+  if (const auto* gemm = std::get_if<GemmOp>(&step.op)) {
+    dense = {.alpha = gemm->alpha,
+             .beta = step.inputs.size() > 2 ? gemm->beta : 0,
+             .transpose_a = gemm->transpose_a,
+             .transpose_b = gemm->transpose_b};
+  }
+  dense.n = step.output.back();
+  dense.k = step.inputs[1][dense.transpose_b ? 1 : 0];
+  dense.m = element_count(step.output) / dense.n;
+  return dense;
+}
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<GemmOp>(step.op) && !std::holds_alternative<MatMulOp>(step.op)) {
+    return "computes Gemm and MatMul";
+  }
+  if (step.constant.size() < 2 || !step.constant[1]) return "takes weights that are constant";
+  if (step.inputs[1].size() != 2 || step.inputs[0].size() < 2) {
+    return fmt::format("takes weights of 2 dimensions and inputs of 2 or more, not {} and {}", to_text(step.inputs[1]),
+                       to_text(step.inputs[0]));
+  }
+  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "takes no empty matrices";
+  return std::nullopt;
+}
+
+/// What stands before the packed weights.
+struct alignas(64) Prepared {
+  PackedAs as;
+
+  void* weights() { return this + 1; }
+};
+
+template <auto kCount, class Number>
+size_t prepared_bytes(const OpStep& step) {
+  const Dense dense = dense_of(step);
+  return static_cast<size_t>(checked_add(checked_mul(kCount(dense.k, dense.n), sizeof(Number)), sizeof(Prepared)));
+}
+
+template <auto kPack, class Number>
+void prepare(const OpArgs& args, Stream& stream) {
+  const Dense dense = dense_of(args.step);
+  auto* const prepared = static_cast<Prepared*>(args.prepared);
+  prepared->as = kPack(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha,
+                       static_cast<Number*>(prepared->weights()), *stream.threads())
+                     .as;
+}
+
+/// The transposed A, if it must be, and what gemm() wants.
+size_t workspace_bytes(const OpStep& step) {
+  const Dense dense = dense_of(step);
+  const int64_t transposed = dense.transpose_a ? checked_mul(dense.m, dense.k) : 0;
+  return static_cast<size_t>(
+      checked_mul(checked_add(transposed, gemm_workspace_count(dense.m, dense.n, dense.k)), sizeof(float)));
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Dense dense = dense_of(args.step);
+  auto* const prepared = static_cast<Prepared*>(args.prepared);
+  Gemm gemm_args{.m = dense.m,
+                 .n = dense.n,
+                 .k = dense.k,
+                 .a = args.inputs[0],
+                 .b = {prepared->weights(), prepared->as},
+                 .c = args.output,
+                 .backwards = args.turn % 2 != 0};
+  auto* workspace = static_cast<float*>(args.workspace);
+  if (dense.transpose_a) {
+    for (int64_t i = 0; i < dense.m; ++i) {
+      for (int64_t k = 0; k < dense.k; ++k) workspace[i * dense.k + k] = gemm_args.a[k * dense.m + i];
+    }
+    gemm_args.a = workspace;
+    workspace += dense.m * dense.k;
+  }
+  gemm_args.finish.activation = args.step.activation;
+  if (dense.beta != 0) {
+    // C is broadcast to m x n, its sizes aligned to the right.
+    const Shape& shape = args.step.inputs[2];
+    gemm_args.finish.addend = args.inputs[2];
+    gemm_args.finish.scale = dense.beta;
+    gemm_args.finish.column_stride = !shape.empty() && shape.back() != 1 ? 1 : 0;
+    if (shape.size() == 2 && shape[0] != 1) gemm_args.finish.row_stride = shape[1];
+  }
+  gemm(gemm_args, workspace, *stream.threads());
+}
+
+const RegisterOpKernel dense{{
+    .name = "cpu.dense",
+    .device = DeviceKind::cpu,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes<packed_b_count, float>,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare<pack_b_small, float>,
+    .launch = launch,
+}};
+
+const RegisterOpKernel dense_bf16{{
+    .name = "cpu.dense_bf16",
+    .device = DeviceKind::cpu,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes<packed_bf16_count, uint16_t>,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare<pack_b_bf16, uint16_t>,
+    .launch = launch,
+    .math = Math::bf16,
+    .rank = 1,
+}};
+
+}  // namespace
+}  // namespace convlab

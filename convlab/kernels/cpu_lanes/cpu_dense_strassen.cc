@@ -1,0 +1,321 @@
+// cpu.dense_strassen: alpha * A * B' + C, then an activation, for many images in lanes, by seven products of eight.
+//
+// One level of Strassen's method, in Winograd's variant (see strassen_sums.h, whose A are weights, B images): rows are
+// the two halves of the outputs, columns the two blocks of 16 images of a couple, lane by lane, and inner halves two
+// neighbouring parts of 128 terms. Terms that are left over, and a block without another, are multiplied directly.
+//
+// A thread takes some couples of blocks and some tiles of outputs. Seven sums of half the outputs are kept for each
+// couple, over all terms. For two parts of the terms and three couples, 24 KiB of pixels or of their differences stay
+// in the first cache while a product's weights pass by from the second; then come the next three couples. Sums of
+// weights were taken once, in double.
+//
+// The error. Let w and x be the largest magnitudes of two coupled rows of weights and of two coupled images, k the
+// number of terms and u = 2^-24. To first order, since nothing is rounded more than 136 + k / 256 times on its way into
+// an output, and sums of seven products contain up to 18 w x for two terms (the norms of S and T, multiplied):
+//
+//   |error| <= 9 k (136 + k / 256) w x u      beside (128 + k / 128) u sum |weight * pixel| of cpu.dense_lanes
+//
+// (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2). Of random numbers, errors were 2.2 to 2.5
+// times those of cpu.dense_lanes. But they are relative to the largest terms of both halves, not to an output's own:
+// hence halves are coupled only where the larger w or x is at most 8 times the smaller, so that the bound grows by no
+// more. Two blocks of which images differ by more, or are not finite, are computed directly, and give the bits of
+// cpu.dense; if weights differ so, all is. An image of zeros has zeros for sums beside any other.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/lanes.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu_gemm/gemm.h"
+#include "convlab/kernels/cpu_lanes/lane_dense.h"
+#include "convlab/kernels/cpu_lanes/strassen_sums.h"
+#include "convlab/kernels/cpu_lanes/strassen_weights.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kLeastImages = 256, kLeastOutputs = 128, kLeastTerms = 1024;
+static_assert(kLeastTerms >= kPairTerms);
+constexpr float kMostPixel = 0x1p64f;  // so that sums of products of sums are still finite
+constexpr int64_t kGroupCouples = 3, kMostCouples = 32;
+constexpr int64_t kCacheFloats = int64_t{448} << 10;  // of the second cache, for what a piece uses again and again
+
+/// How a step is cut into pieces.
+struct Cut : StrassenDense {
+  Cut(const OpStep& step, int threads)
+      : StrassenDense(step),
+        blocks(ceil_div(n, kImageLanes)),
+        pieces(ceil_div(blocks, 2), tiles, most_couples(), threads) {}
+
+  /// Their sums and pixels should stay in the cache beside a pair's weights.
+  int64_t most_couples() const {
+    const int64_t left = kCacheFloats - kStrassenProducts * matrix_floats();
+    return std::clamp(left / (sums_floats() + 2 * kPairTerms * kImageLanes), kGroupCouples, kMostCouples);
+  }
+
+  int64_t sums_floats() const { return kStrassenProducts * half * kImageLanes; }  ///< of a couple
+
+  int64_t blocks;
+  DensePieces pieces;  ///< of couples of blocks
+};
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
+  const LaneDense dense(step);
+  if (dense.outputs % 2 != 0) return "takes an even number of outputs";
+  if (dense.n < kLeastImages || dense.outputs < kLeastOutputs || dense.k < kLeastTerms) {
+    return fmt::format("takes {} images, {} outputs and {} terms or more: with fewer, additions cost what they save",
+                       kLeastImages, kLeastOutputs, kLeastTerms);
+  }
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const OpStep& step) { return strassen_weights_bytes(StrassenDense(step)); }
+
+void prepare(const OpArgs& args, Stream& stream) {
+  pack_strassen_weights(StrassenDense(args.step), args.inputs[1], args.prepared, *stream.threads());
+}
+
+/// The table of terms; seven sums by couple; and the outputs in lanes, if they are wanted otherwise.
+size_t workspace_bytes(const OpStep& step) {
+  const Cut cut(step, 1);
+  const int64_t outputs = step.output_layout == Layout::plain ? element_count(step.output, Layout::image_lanes) : 0;
+  const int64_t sums = checked_mul(cut.blocks / 2, cut.sums_floats());
+  return static_cast<size_t>(checked_mul(checked_add(checked_add(outputs, sums), kGemmDepth), sizeof(float)));
+}
+
+using Matrix = StrassenMatrix;
+
+/// Some terms of some blocks, or of couples' left or right blocks.
+struct Panel {
+  const float* pixels = nullptr;
+  const int64_t* at = nullptr;  ///< by block, in floats
+  int64_t blocks = 0;
+};
+
+/// A matrix of weights times a panel.
+struct Product {
+  const float* w = nullptr;
+  Panel x;
+  Panel ahead;  ///< what is wanted next, of kGemmDepth terms as x is
+  int64_t terms = kGemmDepth;
+  float* y = nullptr;
+  int64_t y_step = 0;  ///< from block to block
+  bool add = false;
+};
+
+class Launch {
+ public:
+  Launch(const OpArgs& args, int threads) : args_(args), cut_(args.step, threads), weights_(args.prepared) {
+    auto* const offsets = static_cast<uint32_t*>(args.workspace);
+    for (uint32_t i = 0; i < kGemmDepth; ++i) offsets[i] = i * static_cast<uint32_t>(kImageLanes);
+    offsets_ = offsets;
+    sums_ = static_cast<float*>(args.workspace) + kGemmDepth;
+    const bool plain = args.step.output_layout == Layout::plain;
+    y_ = plain ? sums_ + cut_.blocks / 2 * cut_.sums_floats() : args.output;
+    for (size_t i = 0; i < kGroupCouples; ++i) {
+      x_at_[i] = static_cast<int64_t>(i) * cut_.k * kImageLanes;
+      couples_at_[i] = 2 * x_at_[i];
+      panel_at_[i] = static_cast<int64_t>(i) * kGemmDepth * kImageLanes;
+    }
+  }
+
+  int64_t pieces() const { return cut_.pieces.count(); }
+
+  void compute(int64_t piece, int) const {
+    const auto [couple, couples, tile, tiles_end] = cut_.pieces[piece];
+    const Tiles tiles{tile, tiles_end};
+    const int64_t end = std::min(2 * (couple + couples), cut_.blocks);
+    const int64_t whole = weights_.coupled() ? std::min(couples, cut_.blocks / 2 - couple) : 0;
+    const int64_t groups = ceil_div(whole, kGroupCouples);
+    const auto group_at = [&](int64_t group) { return couple + whole * group / groups; };
+    std::array<Largest, 2 * kMostCouples> largest{};
+    for (int64_t pair = 0; pair < cut_.pairs; ++pair) {
+      for (int64_t group = 0; group < groups; ++group) {
+        const int64_t first = group_at(group), next = group + 1 < groups ? group_at(group + 1) : couple;
+        const int64_t next_pair = group + 1 < groups ? pair : pair + 1;
+        Panel ahead;
+        if (next_pair < cut_.pairs) ahead = upper_left(next_pair, next, group_at((group + 1) % groups + 1) - next);
+        multiply_couples(pair, first, group_at(group + 1) - first, tiles, ahead, largest.data() + 2 * (first - couple));
+      }
+      for (int64_t block = 2 * (couple + whole); block < end; block += kGroupCouples) {
+        multiply_directly(pair, block, std::min(kGroupCouples, end - block), tiles);
+      }
+    }
+    for (int64_t i = 0; i < whole; ++i) {
+      if (may_couple_all(largest[static_cast<size_t>(2 * i)], largest[static_cast<size_t>(2 * i + 1)])) {
+        add_up(couple + i, tiles, largest.data() + 2 * i);
+      } else {
+        for (int64_t pair = 0; pair < cut_.pairs; ++pair) multiply_directly(pair, 2 * (couple + i), 2, tiles);
+      }
+    }
+    for (int64_t block = 2 * couple; block < end; block += kGroupCouples) {
+      multiply_rest(block, std::min(kGroupCouples, end - block), tiles);
+    }
+    for (int64_t block = 2 * couple; block < end; ++block) {
+      for (const int64_t at : {int64_t{0}, cut_.half}) {
+        finish_lane_dense(args_, y_, block, at + cut_.first_output(tile), at + cut_.first_output(tiles_end));
+      }
+    }
+  }
+
+ private:
+  struct Tiles {
+    int64_t begin = 0, end = 0;
+  };
+
+  const float* pixels(int64_t block, int64_t term) const {
+    return args_.inputs[0] + (block * cut_.k + term) * kImageLanes;
+  }
+
+  float* outputs(int64_t block, int64_t j) const { return y_ + (block * cut_.outputs + j) * kImageLanes; }
+
+  /// B11 of some couples.
+  Panel upper_left(int64_t pair, int64_t couple, int64_t couples) const {
+    return {pixels(2 * couple, pair * kPairTerms), couples_at_.data(), couples};
+  }
+
+  void multiply(const Product& product, const Tiles& tiles) const {
+    const Panel& ahead = product.ahead;
+    for (int64_t t = tiles.begin; t < tiles.end; ++t) {
+      const int64_t j = cut_.first_output(t), fetched = t - tiles.begin;
+      sum_lanes({.x = product.x.pixels,
+                 .x_at = product.x.at,
+                 .pixels = product.x.blocks,
+                 .offsets = offsets_,
+                 .terms = product.terms,
+                 .w = product.w + j * product.terms,
+                 .ahead = fetched < ahead.blocks ? ahead.pixels + ahead.at[fetched] : nullptr,
+                 .maps = static_cast<int>(cut_.first_output(t + 1) - j),
+                 .y = product.y + j * kImageLanes,
+                 .map_step = kImageLanes,
+                 .pixel_step = product.y_step,
+                 .add = product.add});
+    }
+  }
+
+  /// The seven products of a pair of parts for some couples of blocks. What a difference is made of was multiplied just
+  /// before, is next, or has been fetched meanwhile.
+  void multiply_couples(int64_t pair, int64_t couple, int64_t couples, const Tiles& tiles, const Panel& ahead,
+                        Largest* largest) const {
+    alignas(64) std::array<float, kGroupCouples * kGemmDepth * kImageLanes> differences;
+    constexpr int64_t kPart = kGemmDepth * kImageLanes;
+    const Panel b11 = upper_left(pair, couple, couples), none, t{differences.data(), panel_at_.data(), couples};
+    const Panel b12{b11.pixels + cut_.k * kImageLanes, b11.at, couples};
+    const Panel b21{b11.pixels + kPart, b11.at, couples}, b22{b12.pixels + kPart, b11.at, couples};
+    const auto multiply_by = [&](Matrix w, int64_t product, const Panel& x, const Panel& next) {
+      multiply({.w = weights_.matrix(cut_, pair, w),
+                .x = x,
+                .ahead = next,
+                .y = sums_ + couple * cut_.sums_floats() + (product - 1) * cut_.half * kImageLanes,
+                .y_step = cut_.sums_floats(),
+                .add = pair > 0},
+               tiles);
+    };
+    const auto for_each_couple = [&](const auto& subtract) {
+      for (size_t i = 0; i < static_cast<size_t>(couples); ++i) {
+        subtract(differences.data() + panel_at_[i], couples_at_[i], largest[2 * i], largest[2 * i + 1]);
+      }
+    };
+    multiply_by(Matrix::a11, 1, b11, b12);
+    for_each_couple([&](float* t1, int64_t at, Largest& left, Largest& right) {
+      subtract_pixels(b12.pixels + at, b11.pixels + at, kGemmDepth, t1, &right, &left);
+    });
+    multiply_by(Matrix::s1, 5, t, b22);
+    for_each_couple([&](float* t2, int64_t at, Largest&, Largest& right) {
+      subtract_pixels(b22.pixels + at, t2, kGemmDepth, t2, &right, nullptr);
+    });
+    multiply_by(Matrix::s2, 6, t, b21);
+    for_each_couple([&](float* t4, int64_t at, Largest& left, Largest&) {
+      subtract_pixels(t4, b21.pixels + at, kGemmDepth, t4, nullptr, &left);
+    });
+    multiply_by(Matrix::a22, 4, t, none);
+    multiply_by(Matrix::a12, 2, b21, none);
+    multiply_by(Matrix::s4, 3, b22, none);
+    for_each_couple([&](float* t3, int64_t at, Largest&, Largest&) {
+      subtract_pixels(b22.pixels + at, b12.pixels + at, kGemmDepth, t3, nullptr, nullptr);
+    });
+    multiply_by(Matrix::s3, 7, t, ahead);
+  }
+
+  /// The same pair of parts by definition, for some neighbouring blocks.
+  void multiply_directly(int64_t pair, int64_t block, int64_t blocks, const Tiles& tiles) const {
+    for (const int64_t part : {0, 1}) {
+      for (const int64_t lower : {0, 1}) {
+        const Matrix w = lower == 0 ? (part == 0 ? Matrix::a11 : Matrix::a12) : (part == 0 ? Matrix::a21 : Matrix::a22);
+        multiply({.w = weights_.matrix(cut_, pair, w),
+                  .x = {pixels(block, pair * kPairTerms + part * kGemmDepth), x_at_.data(), blocks},
+                  .y = outputs(block, lower * cut_.half),
+                  .y_step = cut_.outputs * kImageLanes,
+                  .add = pair > 0 || part > 0},
+                 tiles);
+      }
+    }
+  }
+
+  void multiply_rest(int64_t block, int64_t blocks, const Tiles& tiles) const {
+    const float* w = weights_.rest(cut_);
+    for (int64_t first = cut_.rest(); first < cut_.k; first += kGemmDepth) {
+      const int64_t terms = std::min(kGemmDepth, cut_.k - first);
+      for (const int64_t at : {int64_t{0}, cut_.half}) {
+        multiply({.w = w,
+                  .x = {pixels(block, first), x_at_.data(), blocks},
+                  .terms = terms,
+                  .y = outputs(block, at),
+                  .y_step = cut_.outputs * kImageLanes,
+                  .add = true},
+                 tiles);
+        w += cut_.half * terms;
+      }
+    }
+  }
+
+  /// By lane; of an image that is zero there is nothing to lose.
+  static bool may_couple_all(const Largest& left, const Largest& right) {
+    for (size_t i = 0; i < left.size(); ++i) {
+      const auto a = std::bit_cast<float>(left[i]), b = std::bit_cast<float>(right[i]);
+      if (!may_couple(a == 0 ? b : a, b == 0 ? a : b, kMostPixel)) return false;
+    }
+    return true;
+  }
+
+  /// The four quadrants of a couple from its seven sums.
+  void add_up(int64_t couple, const Tiles& tiles, const Largest* largest) const {
+    const int64_t j = cut_.first_output(tiles.begin);
+    add_strassen({.sums = sums_ + couple * cut_.sums_floats() + j * kImageLanes,
+                  .step = cut_.half * kImageLanes,
+                  .pixels = cut_.first_output(tiles.end) - j,
+                  .c11 = outputs(2 * couple, j),
+                  .c12 = outputs(2 * couple + 1, j),
+                  .c21 = outputs(2 * couple, cut_.half + j),
+                  .c22 = outputs(2 * couple + 1, cut_.half + j),
+                  .left = &largest[0],
+                  .right = &largest[1]});
+  }
+
+  const OpArgs& args_;
+  Cut cut_;
+  StrassenWeights weights_;
+  const uint32_t* offsets_ = nullptr;
+  float* sums_ = nullptr;                                                  ///< [couple][product][output][16]
+  float* y_ = nullptr;                                                     ///< in lanes
+  std::array<int64_t, kGroupCouples> x_at_{}, couples_at_{}, panel_at_{};  ///< by neighbouring block; by couple
+};
+
+const RegisterOpKernel registered{{
+    .name = "cpu.dense_strassen",
+    .device = DeviceKind::cpu,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch_pieces<Launch>,
+    .layout = Layout::image_lanes,
+    .rank = 1,  // before cpu.dense_lanes
+}};
+
+}  // namespace
+}  // namespace convlab

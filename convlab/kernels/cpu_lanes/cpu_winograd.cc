@@ -1,0 +1,303 @@
+// cpu.winograd: Winograd's minimal filtering along the width, 16 images side by side.
+// Threads: a piece of work is a band of output rows of one group of maps of 16 images: all rows, but of few images.
+// Per output: 8 / (s * (9 - s)) of the direct multiply-adds, that is 2/5 for 5 columns and 4/7 for 7, and transforms:
+//   of the input, shared by all maps, and of the sums, shared by all channels. For each of the 8 points the products are
+//   sums over channels and filter rows in the sense of cpu/lanes.h. Filters are transformed once, in double.
+//   The rows of the input that an output row needs stay transformed in the second cache, and the next row takes the
+//   first one's place.
+// Refuses what is not in lanes, strides and dilation, pooling, fewer channels or maps than pay, and more terms than its
+//   error allows: along the width alone it is that of a direct sum, in both directions it would be three times that.
+// Limited by multiply-adds, and by the second cache, through which transformed pixels and sums go.
+
+#include <algorithm>
+#include <array>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/epilogue.h"
+#include "convlab/kernels/cpu/lanes.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu/tiles.h"
+#include "convlab/kernels/cpu_lanes/winograd_transforms.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/tensor/layout.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kLeastChannels = 4, kLeastMaps = 8;
+constexpr int64_t kMostSummed = 1024;  // channels times filter rows: terms of a sum at one point
+constexpr int64_t kTermsAtOnce = 96;   // of these, summed in one go, so that errors do not pile up
+constexpr int64_t kRunTiles = 9;       // so few that what a run reads at a point stays in the first cache for all maps
+constexpr int64_t kSpanTiles = 4;      // tiles of maps whose sums at all points wait in the second cache
+
+/// Of a sum at a point.
+int64_t terms_of(const ConvProblem& problem) { return problem.channels_per_group() * problem.r; }
+
+/// How a step is cut, and what scratch each thread needs for it.
+struct Cut {
+  int64_t outputs = 0, tiles = 0;            ///< of a tile; of a row
+  int64_t blocks = 0, bands = 0;             ///< of 16 images, and of output rows of each
+  int64_t rows = 0;                          ///< of a band
+  int64_t row_step = 0, point_step = 0;      ///< floats from row to row, and from point to point, of transformed pixels
+  int64_t padded_count = 0, sums_count = 0;  ///< floats: of a row with its padding, of a run's sums
+
+  int64_t scratch_count() const { return padded_count + kWinogradPoints * point_step + sums_count; }
+};
+
+Cut cut_of(const ConvStep& step, int threads) {
+  const ConvProblem& problem = step.problem;
+  Cut cut{.outputs = winograd_outputs(problem.s)};
+  cut.tiles = ceil_div(problem.q(), cut.outputs);
+  cut.blocks = ceil_div(problem.n, kImageLanes);
+  const int64_t for_threads = ceil_div(2 * threads, cut.blocks * problem.groups);
+  cut.rows = ceil_div(problem.p(), std::clamp<int64_t>(for_threads, 1, problem.p()));
+  cut.bands = ceil_div(problem.p(), cut.rows);
+  // An odd number of lines: with a power of two, the rows of a sum would meet in a few sets of the first cache.
+  cut.row_step = (cut.tiles | 1) * kImageLanes;
+  cut.point_step = checked_product({problem.channels_per_group(), problem.r, cut.row_step});
+  cut.padded_count = ((cut.tiles - 1) * cut.outputs + kWinogradPoints) * kImageLanes;
+  cut.sums_count = kWinogradPoints * kSpanTiles * most_lane_maps(false) * kRunTiles * kImageLanes;
+  return cut;
+}
+
+/// Where tile j of a run is, from the first.
+constexpr auto kTileAt = [] {
+  std::array<int64_t, kRunTiles> at{};
+  for (int64_t j = 0; j < kRunTiles; ++j) at[static_cast<size_t>(j)] = j * kImageLanes;
+  return at;
+}();
+
+/// Neighbouring tiles of an output row, for some maps of a group.
+struct Run {
+  int64_t block, row;   ///< of the image
+  int64_t tile, count;  ///< of the row
+  int64_t first_map;    ///< of the group
+  int64_t from, to;     ///< tiles of maps
+};
+
+/// One launch: the table that all pieces share, and the pieces.
+class Launch {
+ public:
+  Launch(const ConvArgs& args, int threads)
+      : args_(args),
+        problem_(args.step.problem),
+        cut_(cut_of(args.step, threads)),
+        map_tiles_(problem_, most_lane_maps(false)),
+        terms_(terms_of(problem_)) {
+    scratch_ = static_cast<float*>(args.workspace);
+    offsets_ = reinterpret_cast<uint32_t*>(scratch_ + threads * cut_.scratch_count());
+    uint32_t* offset = offsets_;
+    for (int64_t row = 0; row < problem_.r; ++row) {
+      for (int64_t c = 0; c < problem_.channels_per_group(); ++c) {
+        for (int64_t r = 0; r < problem_.r; ++r) *offset++ = static_cast<uint32_t>(place_of(c, row + r));
+      }
+    }
+  }
+
+  int64_t pieces() const { return cut_.blocks * problem_.groups * cut_.bands; }
+
+  void compute(int64_t piece, int thread) const {
+    const int64_t band = piece % cut_.bands, group = piece / cut_.bands % problem_.groups;
+    const int64_t block = piece / cut_.bands / problem_.groups;
+    const int64_t first = band * cut_.rows, rows = std::min(cut_.rows, problem_.p() - first);
+    float* const padded = scratch_ + thread * cut_.scratch_count();
+    float* const points = padded + cut_.padded_count;
+    float* const sums = points + kWinogradPoints * cut_.point_step;
+    const int64_t first_map = group * problem_.maps_per_group();
+    // A row of the input takes the place of the one that is needed no more.
+    const auto transform = [&](int64_t h) {
+      for (int64_t c = 0; c < problem_.channels_per_group(); ++c) {
+        transform_row(input(block, group * problem_.channels_per_group() + c, h - problem_.pad_top), padded,
+                      points + place_of(c, h));
+      }
+    };
+    for (int64_t h = first; h < first + problem_.r - 1; ++h) transform(h);
+    for (int64_t row = first; row < first + rows; ++row) {
+      transform(row + problem_.r - 1);
+      for (int64_t tile = 0; tile < cut_.tiles; tile += kRunTiles) {
+        for (int64_t from = 0; from < map_tiles_.count; from += kSpanTiles) {
+          const Run run{.block = block,
+                        .row = row,
+                        .tile = tile,
+                        .count = std::min(kRunTiles, cut_.tiles - tile),
+                        .first_map = first_map,
+                        .from = from,
+                        .to = std::min(from + kSpanTiles, map_tiles_.count)};
+          sum_run(run, points, sums);
+          write_run(run, sums);
+        }
+      }
+    }
+  }
+
+ private:
+  /// Of a channel's transformed row `h` of the input, padding counted, at a point. Rows take turns.
+  int64_t place_of(int64_t channel, int64_t h) const { return (channel * problem_.r + h % problem_.r) * cut_.row_step; }
+
+  /// A row of 16 images, or null where it is padding.
+  const float* input(int64_t block, int64_t channel, int64_t h) const {
+    if (h < 0 || h >= problem_.h) return nullptr;
+    return static_cast<const float*>(args_.x) +
+           ((block * problem_.c + channel) * problem_.h + h) * problem_.w * kImageLanes;
+  }
+
+  /// A pixel of a map of 16 images.
+  float* output(int64_t block, int64_t k, int64_t row, int64_t column) const {
+    return args_.y + (((block * problem_.k + k) * problem_.p() + row) * problem_.q() + column) * kImageLanes;
+  }
+
+  /// All tiles of a row, at all points. `padded` is scratch.
+  void transform_row(const float* row, float* padded, float* to) const {
+    if (row == nullptr) {
+      for (int64_t i = 0; i < kWinogradPoints; ++i) {
+        std::fill_n(to + i * cut_.point_step, cut_.tiles * kImageLanes, 0.0f);
+      }
+      return;
+    }
+    const int64_t left = problem_.pad_left, room = problem_.w + left - kWinogradPoints;
+    const int64_t end = room < 0 ? 0 : std::min(room / cut_.outputs + 1, cut_.tiles);  // of the tiles within the image
+    const int64_t begin = std::min(ceil_div(left, cut_.outputs), end);
+    winograd_input(row + (begin * cut_.outputs - left) * kImageLanes, end - begin, cut_.outputs,
+                   to + begin * kImageLanes, cut_.point_step);
+    transform_with_padding(row, 0, begin, padded, to);
+    transform_with_padding(row, end, cut_.tiles, padded, to);
+  }
+
+  /// Tiles [begin, end) of a row, some of which reach beyond it.
+  void transform_with_padding(const float* row, int64_t begin, int64_t end, float* padded, float* to) const {
+    if (begin == end) return;
+    const int64_t first = begin * cut_.outputs - problem_.pad_left;  // pixel of the row
+    const int64_t pixels = (end - begin - 1) * cut_.outputs + kWinogradPoints;
+    const int64_t before = std::clamp<int64_t>(-first, 0, pixels);
+    const int64_t inside = std::clamp<int64_t>(problem_.w - first, before, pixels) - before;
+    std::fill_n(padded, before * kImageLanes, 0.0f);
+    std::copy_n(row + (first + before) * kImageLanes, inside * kImageLanes, padded + before * kImageLanes);
+    std::fill_n(padded + (before + inside) * kImageLanes, (pixels - before - inside) * kImageLanes, 0.0f);
+    winograd_input(padded, end - begin, cut_.outputs, to + begin * kImageLanes, cut_.point_step);
+  }
+
+  /// sums[point][map][tile].
+  void sum_run(const Run& run, const float* points, float* sums) const {
+    const int64_t map_step = run.count * kImageLanes, point_step = maps_of(run) * map_step;
+    const float* const w = static_cast<const float*>(args_.prepared) + run.first_map * terms_ * kWinogradPoints;
+    const uint32_t* const offsets = offsets_ + run.row % problem_.r * terms_;
+    for (int64_t point = 0; point < kWinogradPoints; ++point) {
+      for (int64_t term = 0; term < terms_; term += kTermsAtOnce) {
+        for (int64_t tile = run.from; tile < run.to; ++tile) {
+          const int64_t map = map_tiles_.first(tile), maps = map_tiles_.first(tile + 1) - map;
+          sum_lanes({.x = points + point * cut_.point_step + run.tile * kImageLanes,
+                     .x_at = kTileAt.data(),
+                     .pixels = run.count,
+                     .offsets = offsets + term,
+                     .terms = std::min(kTermsAtOnce, terms_ - term),
+                     .w = w + map * terms_ * kWinogradPoints + (point * terms_ + term) * maps,
+                     .maps = static_cast<int>(maps),
+                     .y = sums + point * point_step + (map - map_tiles_.first(run.from)) * map_step,
+                     .map_step = map_step,
+                     .pixel_step = kImageLanes,
+                     .add = term > 0});
+        }
+      }
+    }
+  }
+
+  /// Outputs of the sums.
+  void write_run(const Run& run, const float* sums) const {
+    const Epilogue& epilogue = args_.step.epilogue;
+    const int64_t maps = maps_of(run), map_step = run.count * kImageLanes;
+    const int64_t column = run.tile * cut_.outputs, pixels = std::min(run.count * cut_.outputs, problem_.q() - column);
+    for (int64_t m = 0; m < maps; ++m) {
+      const int64_t k = run.first_map + map_tiles_.first(run.from) + m;
+      float* const y = output(run.block, k, run.row, column);
+      winograd_output({.from = sums + m * map_step,
+                       .point_step = maps * map_step,
+                       .pixels = pixels,
+                       .bias = epilogue.bias ? args_.bias[k] : 0,
+                       .y = y},
+                      cut_.outputs);
+      activate(epilogue.activation, y, pixels * kImageLanes);
+    }
+  }
+
+  int64_t maps_of(const Run& run) const { return map_tiles_.first(run.to) - map_tiles_.first(run.from); }
+
+  const ConvArgs& args_;
+  const ConvProblem& problem_;
+  Cut cut_;
+  MapTiles map_tiles_;
+  int64_t terms_;
+  float* scratch_;     ///< by thread
+  uint32_t* offsets_;  ///< by term, for each row that an output row may begin at
+};
+
+Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
+  const ConvProblem& problem = step.problem;
+  if (step.input_layout != Layout::image_lanes || step.output_layout != Layout::image_lanes) {
+    return "takes and gives images in lanes";
+  }
+  if (step.epilogue.pool) return "pools nothing";
+  if (!problem.unit_stride() || !problem.unit_dilation()) return "takes no strides or dilation";
+  if (problem.s < 3 || problem.s > 7) return fmt::format("takes filters of 3 to 7 columns, not {}", problem.s);
+  if (problem.channels_per_group() < kLeastChannels || problem.maps_per_group() < kLeastMaps) {
+    return fmt::format("takes {} channels and {} maps a group or more: with fewer, transforms cost what they save",
+                       kLeastChannels, kLeastMaps);
+  }
+  if (terms_of(problem) > kMostSummed) {
+    return fmt::format("takes {} channels times filter rows, not {}: its error grows with them", kMostSummed,
+                       terms_of(problem));
+  }
+  if (cut_of(step, caps.threads).point_step > UINT32_MAX) return "takes rows of less than 2^32 elements";
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const ConvStep& step) {
+  const ConvProblem& problem = step.problem;
+  return static_cast<size_t>(
+      checked_product({problem.k, problem.channels_per_group(), problem.r, kWinogradPoints, sizeof(float)}));
+}
+
+/// Transformed filters by tile of maps: [point][channel][row of the filter][map of the tile].
+void prepare(const ConvArgs& args, Stream&) {
+  const ConvProblem& problem = args.step.problem;
+  const int64_t terms = terms_of(problem);
+  for (int64_t group = 0; group < problem.groups; ++group) {
+    for_each_map_tile(problem, most_lane_maps(false), [&](int64_t map, int64_t maps) {
+      const int64_t first = group * problem.maps_per_group() + map;
+      float* const to = static_cast<float*>(args.prepared) + first * terms * kWinogradPoints;
+      for (int64_t m = 0; m < maps; ++m) {
+        for (int64_t term = 0; term < terms; ++term) {
+          const auto points = winograd_filter(args.w + ((first + m) * terms + term) * problem.s, problem.s);
+          for (int64_t i = 0; i < kWinogradPoints; ++i) {
+            to[(i * terms + term) * maps + m] = static_cast<float>(points[static_cast<size_t>(i)]);
+          }
+        }
+      }
+    });
+  }
+}
+
+size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
+  const int64_t scratch = checked_product({cut_of(step, caps.threads).scratch_count(), caps.threads, sizeof(float)});
+  const int64_t offsets = step.problem.r * terms_of(step.problem) * static_cast<int64_t>(sizeof(uint32_t));
+  return static_cast<size_t>(checked_add(scratch, offsets));
+}
+
+const RegisterConvKernel registered{{
+    .info = {.name = "cpu.winograd",
+             .device = DeviceKind::cpu,
+             .math = Math::fp32,
+             .repeat = Repeat::bitwise,
+             .sum = Sum::transform,
+             .rung = 4,
+             .idea = "fewer products: eight for 9 - s outputs of a filter row of s",
+             .after = "cpu.image_lanes"},
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch_pieces<Launch>,
+    .layout = Layout::image_lanes,
+}};
+
+}  // namespace
+}  // namespace convlab

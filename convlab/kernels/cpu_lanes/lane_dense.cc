@@ -1,0 +1,62 @@
+#include "convlab/kernels/cpu_lanes/lane_dense.h"
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/epilogue.h"
+#include "convlab/kernels/cpu/lane_order.h"
+
+namespace convlab {
+
+Refusal refuse_lane_dense(const OpStep& step, Layout layout) {
+  const auto* gemm = std::get_if<GemmOp>(&step.op);
+  if (gemm == nullptr) return "computes Gemm";
+  if (step.input_layout != layout) return fmt::format("takes {}", name_of(layout));
+  if (gemm->transpose_a) return "takes no transposed A";
+  if (step.constant.size() < 2 || step.constant[0] || !step.constant[1]) return "takes weights that are constant";
+  if (step.inputs.size() > 2) {
+    if (gemm->beta != 1) return "adds C as it is, not times beta";
+    const Shape& shape = step.inputs[2];
+    if (shape.size() == 2 && shape[0] != 1) return "adds the same to each image";
+  }
+  return std::nullopt;
+}
+
+LaneDense::LaneDense(const OpStep& step) : n(step.output[0]), k(step.inputs[0][1]), outputs(step.output[1]) {
+  const auto& gemm = std::get<GemmOp>(step.op);
+  alpha = gemm.alpha;
+  transpose_b = gemm.transpose_b;
+}
+
+void finish_lane_dense(const OpArgs& args, float* sums, int64_t block, int64_t begin, int64_t end) {
+  const int64_t outputs = args.step.output[1];
+  const Epilogue epilogue{.bias = args.inputs.size() > 2, .activation = args.step.activation};
+  const bool same_for_all = epilogue.bias && element_count(args.step.inputs[2]) == 1;
+  float* const y = sums + (block * outputs + begin) * kImageLanes;
+  for (int64_t j = begin; j < end; ++j) {
+    const float addend = epilogue.bias ? args.inputs[2][same_for_all ? 0 : j] : 0;
+    add_bias_and_activate(epilogue, addend, y + (j - begin) * kImageLanes, kImageLanes);
+  }
+  if (args.step.output_layout != Layout::plain) return;
+  from_lanes(y, end - begin, args.output + block * kImageLanes * outputs + begin, outputs,
+             args.step.output[0] - block * kImageLanes);
+}
+
+DensePieces::DensePieces(int64_t blocks, int64_t tiles, int64_t most_blocks, int threads)
+    : blocks_(blocks), tiles_(tiles) {
+  const int64_t blocks_each = ceil_div(blocks_, threads * ceil_div(blocks_, threads * most_blocks));
+  image_pieces_ = ceil_div(blocks_, blocks_each);
+  const int64_t wanted = image_pieces_ < threads ? ceil_div(2 * threads, image_pieces_) : 1;
+  tiles_each_ = ceil_div(tiles, std::min(wanted, tiles));
+  across_ = ceil_div(tiles, tiles_each_);
+}
+
+int64_t DensePieces::count() const { return image_pieces_ * across_; }
+
+DensePiece DensePieces::operator[](int64_t piece) const {
+  const int64_t images = piece / across_, tile = piece % across_ * tiles_each_;
+  const int64_t block = blocks_ * images / image_pieces_, end = blocks_ * (images + 1) / image_pieces_;
+  return {block, end - block, tile, std::min(tile + tiles_each_, tiles_)};
+}
+
+}  // namespace convlab

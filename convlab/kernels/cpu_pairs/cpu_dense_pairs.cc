@@ -1,0 +1,162 @@
+// cpu.dense_*_bf16 and _bf16x2: alpha * A * B' + C, then an activation, for images in lanes and channels in pairs of
+// bfloat16; B constant, packed once. The arithmetic is in bf16_sums.h.
+//
+// A's pairs are multiplied as they lie, in the order of memory; the weights are packed in that order, for which
+// OpStep::written tells what A was before it was flattened. A thread takes some blocks of 16 images, 512 images at most,
+// and some rows of weights. Sums are taken in parts of 16 tiles of terms, each with all of its rows, so that its part of
+// the weights stays in the second cache, and that of two blocks of images in the first.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/lane_order.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu_lanes/lane_dense.h"
+#include "convlab/kernels/cpu_pairs/pair_weights.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kMostBlocks = 32;
+
+/// Sizes of a step, and how it is cut into pieces.
+struct Cut {
+  int64_t n = 0, outputs = 0;
+  int64_t channels = 0, pixels = 0;  ///< of an image, as it was written
+  PairTiles terms{1};
+  TileWeights w;
+  DensePieces pieces;  ///< a tile being two tiles of rows
+  bool split = false;
+
+  int64_t plane() const { return terms.count * kPairBytes; }
+  int64_t block_floats() const { return w.row_tiles * w.shape.rows * kImageLanes; }
+};
+
+Cut cut_of(const OpStep& step, Math math, int threads) {
+  Cut cut{.n = step.output[0], .outputs = step.output[1], .channels = step.written[1], .pixels = 1};
+  for (size_t i = 2; i < step.written.size(); ++i) cut.pixels = checked_mul(cut.pixels, step.written[i]);
+  cut.terms = PairTiles(checked_mul(cut.pixels, ceil_div(cut.channels, 2)));
+  cut.terms.depth = std::min(cut.terms.count, kTileRows);  // full tiles, but perhaps the last one: there are many
+  cut.w = tile_weights(cut.outputs, 1, cut.terms, 1, math, false);
+  cut.pieces = DensePieces(ceil_div(cut.n, kImageLanes), ceil_div(cut.w.row_tiles, 2), kMostBlocks, threads);
+  cut.split = math == Math::bf16x2;
+  return cut;
+}
+
+Refusal refuse(const OpStep& step, Math math, Bf16Unit unit) {
+  if (const Refusal refusal = refuse_lane_dense(step, pairs_layout(math))) return refusal;
+  if (step.written.size() < 2) return "takes images of one dimension or more";
+  return refuse_without(unit);
+}
+
+void prepare(const OpArgs& args, Math math) {
+  const Cut cut = cut_of(args.step, math, 1);
+  const auto& gemm = std::get<GemmOp>(args.step.op);
+  const int64_t channel_pairs = ceil_div(cut.channels, 2), terms = cut.channels * cut.pixels;
+  const float* b = args.inputs[1];
+  pack_weights(cut.w, static_cast<std::byte*>(args.prepared), [&](int64_t row, int64_t tile, int64_t l, int64_t e) {
+    const int64_t pair = cut.terms.first(tile) + l, c = pair % channel_pairs * 2 + e;
+    if (row >= cut.outputs || c >= cut.channels || cut.terms.is_again(tile, l)) return 0.0f;
+    const int64_t term = c * cut.pixels + pair / channel_pairs;
+    return gemm.alpha * b[gemm.transpose_b ? row * terms + term : term * cut.outputs + row];
+  });
+}
+
+/// Sums of all rows. Behind them are the tiles' offsets, and what is added to each output.
+int64_t workspace_floats(const Cut& cut) { return checked_mul(cut.pieces.blocks(), cut.block_floats()); }
+
+size_t workspace_bytes(const OpStep& step, Math math) {
+  const Cut cut = cut_of(step, math, 1);
+  return static_cast<size_t>(checked_add(checked_mul(checked_add(workspace_floats(cut), cut.outputs), sizeof(float)),
+                                         checked_mul(cut.terms.tiles, sizeof(int64_t))));
+}
+
+class Launch {
+ public:
+  Launch(const OpArgs& args, Math math, Bf16Unit unit, int threads)
+      : args_(args), unit_(unit), cut_(cut_of(args.step, math, threads)) {
+    cut_.w.data = static_cast<const std::byte*>(args.prepared);
+    sums_ = static_cast<float*>(args.workspace);
+    offsets_ = reinterpret_cast<int64_t*>(sums_ + workspace_floats(cut_));
+    for (int64_t i = 0; i < cut_.terms.tiles; ++i) offsets_[i] = cut_.terms.first(i) * kPairBytes;
+    const bool same_for_all = args.inputs.size() > 2 && element_count(args.step.inputs[2]) == 1;
+    auto* const bias = reinterpret_cast<float*>(offsets_ + cut_.terms.tiles);
+    quiet_bias(args.inputs.size() > 2 && !same_for_all ? args.inputs[2] : nullptr, cut_.outputs, bias);
+    if (same_for_all)
+      std::for_each(bias, bias + cut_.outputs, [&](float& each) { quiet_bias(args.inputs[2], 1, &each); });
+    bias_ = bias;
+  }
+
+  int64_t pieces() const { return cut_.pieces.count(); }
+
+  void compute(int64_t piece, int) const {
+    const auto [block, blocks, two, twos_end] = cut_.pieces[piece];
+    const int64_t first = 2 * two, end = std::min(2 * twos_end, cut_.w.row_tiles);
+    const int64_t parts = cut_.split ? 2 : 1;
+    float* const sums = sums_ + block * cut_.block_floats();
+    PairDense job{.w = cut_.w,
+                  .first_row_tile = first,
+                  .end_row_tile = end,
+                  .x = reinterpret_cast<const std::byte*>(args_.inputs[0]) + block * cut_.plane() * parts,
+                  .low_at = cut_.plane(),
+                  .block_bytes = cut_.plane() * parts,
+                  .blocks = blocks,
+                  .offsets = offsets_,
+                  .sums = sums,
+                  .end = {.maps = cut_.outputs,
+                          .bias = bias_,
+                          .activation = args_.step.activation,
+                          .floats = sums,
+                          .floats_step = cut_.block_floats(),
+                          .map_step = kImageLanes}};
+    if (args_.step.output_layout != Layout::plain) {
+      const int64_t plane = ceil_div(cut_.outputs, 2) * kPairBytes;
+      job.end.pairs = reinterpret_cast<std::byte*>(args_.output) + block * plane * parts;
+      job.end.pairs_step = plane * parts;
+      job.end.low_at = cut_.split ? plane : 0;
+      multiply_pairs(unit_, job);
+      return;
+    }
+    multiply_pairs(unit_, job);
+    const int64_t rows = cut_.w.shape.rows, begin = first * rows, count = std::min(end * rows, cut_.outputs) - begin;
+    for (int64_t i = block; i < block + blocks; ++i) {
+      from_lanes(sums_ + i * cut_.block_floats() + begin * kImageLanes, count,
+                 args_.output + i * kImageLanes * cut_.outputs + begin, cut_.outputs, cut_.n - i * kImageLanes);
+    }
+  }
+
+ private:
+  const OpArgs& args_;
+  Bf16Unit unit_;
+  Cut cut_;
+  float* sums_;  ///< [block][row][16]
+  int64_t* offsets_;
+  const float* bias_ = nullptr;
+};
+
+template <Math kMath, Bf16Unit kUnit>
+OpKernel dense_kernel(std::string_view name) {
+  return {
+      .name = name,
+      .device = DeviceKind::cpu,
+      .refuses = [](const OpStep& step) { return refuse(step, kMath, kUnit); },
+      .prepared_bytes = [](const OpStep& step) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
+      .workspace_bytes = [](const OpStep& step) { return workspace_bytes(step, kMath); },
+      .prepare = [](const OpArgs& args, Stream&) { prepare(args, kMath); },
+      .launch = [](const OpArgs& args,
+                   Stream& stream) { compute_pieces(Launch(args, kMath, kUnit, stream.threads()->size()), stream); },
+      .layout = pairs_layout(kMath),
+      .math = kMath,
+      .rank = static_cast<int>(kUnit)};
+}
+
+const RegisterOpKernel amx_bf16{dense_kernel<Math::bf16, Bf16Unit::amx>("cpu.dense_amx_bf16")};
+const RegisterOpKernel amx_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::amx>("cpu.dense_amx_bf16x2")};
+const RegisterOpKernel avx512_bf16{dense_kernel<Math::bf16, Bf16Unit::avx512_bf16>("cpu.dense_avx512_bf16")};
+const RegisterOpKernel avx512_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::avx512_bf16>("cpu.dense_avx512_bf16x2")};
+const RegisterOpKernel pairs_bf16{dense_kernel<Math::bf16, Bf16Unit::vectors>("cpu.dense_pairs_bf16")};
+const RegisterOpKernel pairs_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::vectors>("cpu.dense_pairs_bf16x2")};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "convlab/kernels/cpu/bf16.h"
+#include "convlab/kernels/cpu_pairs/pair_filters.h"
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+// The kernels of convolutions in Layout::lane_pairs (bf16) and Layout::split_lane_pairs (bf16x2): one for each unit of a
+// processor that multiplies tiles. What they do is in pair_conv.cc.
+
+Refusal refuse_pairs(const ConvStep& step, Bf16Unit unit);
+size_t pairs_prepared_bytes(const ConvStep& step, Math math);
+size_t pairs_workspace_bytes(const ConvStep& step, const DeviceCaps& caps, Math math);
+void launch_pairs(const ConvArgs& args, Stream& stream, Math math, Bf16Unit unit);
+
+template <Math kMath, Bf16Unit kUnit>
+ConvKernel pair_conv_kernel(std::string_view name, std::string_view idea, std::string_view after) {
+  return {
+      .info = {.name = name,
+               .device = DeviceKind::cpu,
+               .math = kMath,
+               .repeat = Repeat::bitwise,
+               .rung = 5,
+               .idea = idea,
+               .after = after},
+      .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_pairs(step, kUnit); },
+      .prepared_bytes = [](const ConvStep& step) { return pairs_prepared_bytes(step, kMath); },
+      .workspace_bytes = [](const ConvStep& step,
+                            const DeviceCaps& caps) { return pairs_workspace_bytes(step, caps, kMath); },
+      .prepare = [](const ConvArgs& args, Stream&) { pack_filters(args, kMath); },
+      .launch = [](const ConvArgs& args, Stream& stream) { launch_pairs(args, stream, kMath, kUnit); },
+      .absent = [] { return refuse_without(kUnit); },
+      .layout = pairs_layout(kMath),
+  };
+}
+
+}  // namespace convlab

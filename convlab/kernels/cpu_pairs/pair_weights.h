@@ -1,0 +1,61 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "convlab/base/bf16.h"
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu_pairs/bf16_sums.h"
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+inline constexpr int64_t kTileRows = 16;
+
+/// How `count` rows of pairs that lie one behind the other are cut into tiles of equally many. Where they do not come
+/// out even, the last tile begins earlier: its first rows are a tile's already, and have weights of 0 in it. (They are
+/// terms of the same sums, so that a NaN among them gets nowhere new.)
+struct PairTiles {
+  int64_t count = 0, tiles = 0, depth = 0;
+
+  explicit PairTiles(int64_t pairs) : count(pairs), tiles(ceil_div(pairs, kTileRows)), depth(ceil_div(pairs, tiles)) {}
+
+  int64_t first(int64_t tile) const { return std::min(tile * depth, count - depth); }
+  /// Whether row `l` of the tile is a row of the one before, too.
+  bool is_again(int64_t tile, int64_t l) const { return first(tile) + l < tile * depth; }
+};
+
+/// The shape of all tiles for so many rows of weights, in rows of a multiple of `even`, and such terms.
+inline TileWeights tile_weights(int64_t rows, int64_t even, const PairTiles& terms, int64_t segments, Math math,
+                                bool exact_x) {
+  TileWeights w{.row_tiles = ceil_div(rows, kTileRows), .term_tiles = checked_mul(segments, terms.tiles)};
+  w.shape = {.rows = static_cast<int>(round_up(ceil_div(rows, w.row_tiles), even)),
+             .depth = static_cast<int>(terms.depth)};
+  w.products = math == Math::bf16 ? Products::one : exact_x ? Products::two : Products::three;
+  return w;
+}
+
+/// Writes w.bytes() to `to`: weight(row, tile of terms, l, e) is that of element e of pair l.
+template <class Weight>
+void pack_weights(const TileWeights& w, std::byte* to, Weight weight) {
+  std::memset(to, 0, static_cast<size_t>(w.bytes()));
+  for (int64_t tile = 0; tile < w.row_tiles; ++tile) {
+    for (int64_t terms = 0; terms < w.term_tiles; ++terms) {
+      auto* const low = reinterpret_cast<uint16_t*>(to + w.tile_at(tile, terms, 0));
+      auto* const high = reinterpret_cast<uint16_t*>(to + w.tile_at(tile, terms, w.parts() - 1));
+      for (int64_t i = 0; i < w.shape.rows * kTileRows * 2; ++i) {
+        const int64_t row = i / (kTileRows * 2), l = i / 2 % kTileRows;
+        const float value = l < w.shape.depth ? weight(tile * w.shape.rows + row, terms, l, i % 2) : 0;
+        const float rounded = from_bf16(to_bf16(value));
+        low[i] = std::isfinite(rounded) ? to_bf16(value - rounded) : 0;
+        high[i] = to_bf16(value);  // last: it may be the only part
+      }
+    }
+  }
+}
+
+/// The layout of a class: bf16 or bf16x2.
+constexpr Layout pairs_layout(Math math) { return math == Math::bf16 ? Layout::lane_pairs : Layout::split_lane_pairs; }
+
+}  // namespace convlab

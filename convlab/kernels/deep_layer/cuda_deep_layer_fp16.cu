@@ -1,0 +1,57 @@
+// cuda.deep_layer_fp16: a layer between float16 arrays in Layout::channel_blocks, multiplied in fp16 and summed in fp32.
+// Threads: 12 warps multiply and 3 stage the input by asynchronous copies, or 8 and 7, and one writes results;
+//   layer.cuh draws the picture. A block stays on its multiprocessor and works through images.
+// Per output: 2 * terms() flops; memory: each float16 of input and output once.
+// Refuses: plain input, pooling, activations but ReLU, strides, dilation, groups, filters not 3, 5 or 7 high, images of
+//   which a few rows do not fit into shared memory, GPUs before compute capability 8.0.
+// Limited now by the tensor cores, busy for 68 % of the time; a third of what consumers do is not products.
+
+#include "convlab/kernels/deep_layer/launch.cuh"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+template <template <int, int> class Output>
+struct Shape16 {
+  // With fewer columns there is less to multiply for each pixel that is staged.
+  static constexpr int consumers(int columns) { return columns == 3 ? 12 : 8; }
+
+  template <int R, int Columns>
+  using Config =
+      DeepConfig<R, Columns, deep_rows(R, Columns), consumers(Columns), 15 - consumers(Columns), BlocksInput, Output>;
+};
+
+using ToBlocks = Shape16<BlocksOutput>;
+using ToPlain = Shape16<PlainOutput>;
+
+Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
+  if (step.output_layout == Layout::channel_blocks)
+    return refuses_deep_layer<ToBlocks>(step, caps, Layout::channel_blocks);
+  return refuses_deep_layer<ToPlain>(step, caps, Layout::channel_blocks);
+}
+
+void launch(const ConvArgs& args, Stream& stream) {
+  if (args.step.output_layout == Layout::channel_blocks) return launch_deep_layer<ToBlocks>(args, stream);
+  launch_deep_layer<ToPlain>(args, stream);
+}
+
+const RegisterConvKernel registered{{
+    .info =
+        {.name = "cuda.deep_layer_fp16",
+         .device = kCompiledFor,
+         .math = Math::fp16,
+         .repeat = Repeat::bitwise,
+         .rung = 19,
+         .idea =
+             "from and to float16 in blocks of channels, so that nothing is converted, and filters stay in registers",
+         .after = "cuda.deep_layer_1xfp16"},
+    .refuses = refuses,
+    .prepared_bytes = deep_layer_prepared_bytes<ToBlocks>,
+    .prepare = prepare_deep_layer<ToBlocks>,
+    .launch = launch,
+    .layout = Layout::channel_blocks,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,193 @@
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/core.h>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/first_layer/layer.cuh"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+// How a step becomes a launch of layer.cuh's kernel.
+
+constexpr int kMostFilterWords = 32;             // 7 rows of a filter of 7
+constexpr int64_t kMostSharedBytes = 220 << 10;  // of what the largest chips have
+
+/// What a launch may choose; 0: as measured to be best, or as much as there is room for.
+struct FirstLayerTuning {
+  int threads = 0, columns = 0, band_rows = 0, buffers = 0;
+  int evict_first = 0;  ///< 1: L2 is not told to evict results first, 2: it is
+};
+constexpr int kThreadChoices[] = {0, 128, 256, 384, 512}, kColumnChoices[] = {0, 1, 3};
+constexpr int kBandRowChoices[] = {0, 12, 14, 18, 22, 34, 66}, kBufferChoices[] = {0, 1, 2};
+constexpr int kEvictFirstChoices[] = {0, 1, 2};
+constexpr Tunable kFirstLayerTunables[] = {
+    {"threads", kThreadChoices, 0}, {"columns", kColumnChoices, 0},         {"band_rows", kBandRowChoices, 0},
+    {"buffers", kBufferChoices, 0}, {"evict_first", kEvictFirstChoices, 0},
+};
+
+struct FirstLayerLaunch {
+  FirstLayerShape shape;
+  int threads, steps, columns;
+  int64_t shared_bytes;  ///< more than kMostSharedBytes where not even two rows of outputs fit
+};
+
+inline int first_layer_filter_words(const ConvProblem& problem) { return static_cast<int>((problem.s + 2) / 2); }
+inline int first_layer_steps(const ConvProblem& problem) {
+  return problem.r * first_layer_filter_words(problem) <= kMostFilterWords / 2 ? 2 : 4;
+}
+
+template <class Layer>
+FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning) {
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  const ConvProblem& problem = step.problem;
+  const int64_t pixel_size = sizeof(typename Layer::Pixel), all_columns = ceil_div(problem.k, 4);
+  const int64_t rows = problem.p() / Layer::kSquare, width = problem.q() / Layer::kSquare;
+  const int steps = first_layer_steps(problem);
+  // As measured on an H200 with the course's layers. Long runs matter to bulk stores, and blocks beside each other to
+  // what waits for barriers; 14 of 66 rows leave no small band.
+  const bool light = Layer::kProducts == 1, small_filter = steps == 2;
+  if (tuning.columns == 0) tuning.columns = 3;
+  if (Layer::kPooled) {
+    if (tuning.threads == 0) tuning.threads = 256;
+    if (tuning.band_rows == 0) tuning.band_rows = 34;
+    if (tuning.buffers == 0) tuning.buffers = 1;
+  } else {
+    if (tuning.threads == 0) tuning.threads = !small_filter ? (light ? 512 : 256) : light ? 256 : 128;
+    if (tuning.band_rows == 0) tuning.band_rows = !light && small_filter ? 14 : 22;
+    if (tuning.buffers == 0) tuning.buffers = light || small_filter ? 2 : 1;
+    if (tuning.evict_first == 0 && light && small_filter) tuning.evict_first = 2;
+  }
+  const int columns = narrow(std::min<int64_t>(tuning.columns, all_columns));
+
+  FirstLayerShape shape{.conv = kernel_shape(problem),
+                        .activation = step.epilogue.activation,
+                        .rows = narrow(rows),
+                        .columns = narrow(width),
+                        .cells = narrow(Layer::kPooled ? width : ceil_div(width, 2)),
+                        .passes = narrow(ceil_div(all_columns, columns)),
+                        .filter_words = first_layer_filter_words(problem)};
+  shape.image_words = shape.cells + shape.filter_words - 1;
+  shape.cells_inverse = narrow(ceil_div(int64_t{1} << 31, shape.cells));
+  shape.words_inverse = narrow(ceil_div(int64_t{1} << 31, shape.image_words));
+  shape.buffers = tuning.buffers;
+  shape.evict_first = tuning.evict_first == 2;
+  constexpr int64_t kLine = 128;
+  const int64_t filter_words = steps * shape.passes * columns * 64 * (Layer::kSplitFilters ? 2 : 1);
+  shape.pixels_offset = narrow(round_up((filter_words + shape.passes * columns * 4) * 4, kLine));
+
+  int64_t shared_bytes = 0;
+  for (int64_t band_rows = std::min<int64_t>(tuning.band_rows, rows);; band_rows = (band_rows - 1) / 2 * 2) {
+    shape.bands = narrow(ceil_div(rows, band_rows));
+    // As even as possible; of an even number of rows, so that runs and units of pixels begin where they may.
+    shape.band_rows = narrow(shape.bands == 1 ? rows : round_up(ceil_div(rows, shape.bands), 2));
+    const int64_t height = round_up(shape.band_rows, 2) * Layer::kSquare + problem.r - 1;
+    shape.results_offset = narrow(round_up(shape.pixels_offset + (height * Layer::kRowWords + 1) * 4, kLine));
+    const int64_t run = shape.band_rows * width * 4;
+    shape.run_pitch = narrow(shape.bands == 1 ? run : round_up(run + kLine, kLine));  // it may begin anywhere in a line
+    shape.results_bytes = narrow(round_up(columns * 4 * shape.run_pitch + kLine, kLine));
+    shared_bytes = shape.results_offset + shape.buffers * shape.results_bytes;
+    if (shared_bytes <= kMostSharedBytes) break;
+    if (band_rows <= 2) {
+      if (shape.buffers == 1) break;
+      shape.buffers = 1;
+      band_rows = std::min<int64_t>(tuning.band_rows, rows) + 1;
+    }
+  }
+  const int64_t band_pixels = shape.band_rows * Layer::kSquare * problem.w;
+  shape.contiguous = !problem.padded() && problem.w == 2 * shape.image_words;
+  if (pixel_size == 1) {  // units of four
+    const int64_t last_height = (rows - (shape.bands - 1) * shape.band_rows) * Layer::kSquare + problem.r - 1;
+    const bool even = (shape.band_rows * Layer::kSquare + problem.r - 1) * shape.image_words % 2 == 0 &&
+                      last_height * shape.image_words % 2 == 0;
+    shape.contiguous &= even && problem.h * problem.w % 4 == 0 && (shape.bands == 1 || band_pixels % 4 == 0);
+  } else {
+    shape.contiguous &= problem.h * problem.w % 2 == 0;
+  }
+  return {shape, std::min(tuning.threads, Layer::kMostThreads), steps, columns, shared_bytes};
+}
+
+/// What all kernels of the family refuse.
+inline Refusal refuse_unless_first_layer(const ConvStep& step, const DeviceCaps& caps) {
+  const ConvProblem& problem = step.problem;
+  if (problem.c != 1) return "takes one input channel only";
+  if (!problem.unit_stride()) return "takes a stride of 1 only";
+  if (!problem.unit_dilation()) return "takes a dilation of 1 only";
+  if (step.input_layout != Layout::plain) return "takes plain images only";
+  if (step.epilogue.pool && !step.epilogue.pool->is_max_2x2()) return "pools by maxima of 2x2 only";
+  if (!step.epilogue.pool && !step.epilogue.empty()) return "takes bias and activation only together with pooling";
+  const int64_t filter_words = first_layer_filter_words(problem);
+  if (problem.r * filter_words > kMostFilterWords) {
+    return fmt::format("takes filters of up to 7x7: rows of {} pixels take {} words, and of all there may be {}",
+                       problem.s, filter_words, kMostFilterWords);
+  }
+  if (ceil_div(problem.q(), 2) + filter_words - 1 > kPitch) {
+    return fmt::format("takes rows of up to {} pixels, padding included", 2 * kPitch);
+  }
+  if (problem.pad_top > problem.h + problem.r || problem.pad_bottom > problem.h + problem.r) {
+    return "takes no padding beyond the filter's and the image's height";
+  }
+  constexpr int64_t kMost = std::numeric_limits<int>::max() / 64;
+  if (std::max({problem.n, problem.h, problem.output_count() / problem.n, problem.n * problem.p() / 2}) > kMost) {
+    return fmt::format("the batch, or an image's output, has more than {} elements, which 32-bit offsets reach", kMost);
+  }
+  if (caps.compute_capability < 80) return "needs tensor cores of compute capability 8.0";
+  return std::nullopt;
+}
+
+template <class Layer>
+Refusal refuse_without_room(const ConvStep& step, const DeviceCaps& caps) {
+  const int64_t bytes = plan_first_layer<Layer>(step, {}).shared_bytes + Layer::kMostThreads;
+  if (bytes <= static_cast<int64_t>(caps.shared_bytes_per_block)) return std::nullopt;
+  return fmt::format("needs {} bytes of shared memory for a block, {} are there", bytes, caps.shared_bytes_per_block);
+}
+
+/// Blocks that run at a time on the whole device, so that each can take its share of the bands.
+template <class Kernel>
+int64_t resident_blocks([[maybe_unused]] Kernel kernel, [[maybe_unused]] int threads,
+                        [[maybe_unused]] int64_t shared_bytes) {
+#ifdef __CUDACC__
+  const auto function = reinterpret_cast<const void*>(kernel);
+  int device = 0, processors = 0, blocks = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the device");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
+  check_cuda(
+      cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+      "asking for shared memory");
+  check_cuda(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, static_cast<size_t>(shared_bytes)),
+      "asking how many blocks fit");
+  return std::max<int64_t>(1, int64_t{processors} * blocks);
+#else
+  return 3;
+#endif
+}
+
+template <class Layer>
+void launch_first_layer(const ConvArgs& args, Stream& stream) {
+  FirstLayerTuning tuning;
+  if (!args.tuning.empty()) tuning = {args.tuning[0], args.tuning[1], args.tuning[2], args.tuning[3], args.tuning[4]};
+  const FirstLayerLaunch plan = plan_first_layer<Layer>(args.step, tuning);
+  const auto with = [&](auto kernel) {
+    const int64_t bands = checked_mul(args.step.problem.n, plan.shape.bands);
+    launch(kernel,
+           {.grid = std::min(bands, resident_blocks(kernel, plan.threads, plan.shared_bytes)),
+            .block = plan.threads,
+            .shared_bytes = static_cast<size_t>(plan.shared_bytes)},
+           stream.native(), static_cast<const typename Layer::Pixel*>(args.x), args.w,
+           args.step.epilogue.bias ? args.bias : nullptr, args.y, plan.shape);
+  };
+  const auto with_columns = [&]<int kSteps>() {
+    if (plan.columns == 1) return with(convolve_first_layer<Layer, kSteps, 1>);
+    if (plan.columns == 2) return with(convolve_first_layer<Layer, kSteps, 2>);
+    with(convolve_first_layer<Layer, kSteps, 3>);
+  };
+  if (plan.steps == 2) return with_columns.template operator()<2>();
+  with_columns.template operator()<4>();
+}
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

@@ -1,0 +1,185 @@
+// cuda.dense_fp16: a dense layer on tensor cores, of what a convolution left in blocks of channels (float16).
+//
+// A is a row an image, B the weights, packed once: in the order in which the layout has an image's elements, each column
+// scaled by a power of two so that its weights are normal numbers of fp16. The product is cut as cut.h says
+// into tiles of up to 256 rows and 160 columns and into slices of 64 terms. Blocks leave their sums, in fp32, in the
+// workspace; a second kernel adds them in a fixed order, adds the bias and applies the activation.
+//
+// On Hopper a block is two warpgroups, 128 rows each, and a thread that has A and B copied: a slice of 256 rows (32 KiB)
+// and of the columns (20 KiB), four stages of them. Elsewhere a warp makes 16 rows, from global memory.
+//
+// Per row and 160 columns: 320 flops and 2 bytes a term; of all columns, B is read once a tile, from the second cache.
+// Limited on an H200 by reading A.
+
+#include "convlab/device/tensor_core.cuh"
+#include "convlab/kernels/gpu_dense/hopper.cuh"
+#include "convlab/kernels/gpu_dense/step.cuh"
+
+namespace convlab {
+namespace {
+
+constexpr int kMostGroups = 4;  // of 64 rows each, of a block
+
+#ifdef __CUDACC__
+
+using Stages = DenseStages<2, 2, 4>;
+static_assert(Stages::kGroups == kMostGroups);
+
+__global__ void __launch_bounds__(Stages::kThreads, 1)
+    multiply_on_hopper(const __grid_constant__ CUtensorMap a, const __half* packed, float* parts, DenseCut cut) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  const Stages shared;
+  begin_stages(shared);
+  const int team = blockIdx.x, warpgroup = threadIdx.x / 128, thread = threadIdx.x % 128;
+  if (warpgroup == 2) {
+    leave_registers<40>();
+    if (thread == 0) fill_stages(shared, a, kSliceHalves, packed, cut, team);
+  } else {
+    take_registers<232>();
+    const int64_t end = cut.begin(team + 1);
+    if (warpgroup * 2 >= cut.groups()) {
+      pass_stages(shared, end - cut.begin(team));
+      return;
+    }
+    StageTurn<4> turn;
+    for (int64_t step = cut.begin(team); step < end;) {
+      const DenseRun run = run_from(cut, step, end);
+      float sum[2][kDenseColumns / 2];
+      int before = -1;  // the stage that multiplications may still be reading
+      for (int slice = run.first; slice < run.last; ++slice) {
+        barrier_wait(shared.full + turn.stage, turn.parity);
+        const uint64_t rows = dense_operand(shared.a(turn.stage) + warpgroup * (2 * kDenseGroupRows * 128));
+        const uint64_t columns = dense_operand(shared.b(turn.stage));
+        fence_multiplications();
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          multiply_group(sum[0], rows + 2 * k, columns + 2 * k, slice > run.first || k > 0);
+          multiply_group(sum[1], rows + 512 + 2 * k, columns + 2 * k, slice > run.first || k > 0);
+        }
+        commit_multiplications();
+        await_all_but<1>();
+        if (before >= 0) leave_stage(shared.empty + before);
+        before = turn.stage;
+        turn.next();
+      }
+      await_all_but<0>();
+      leave_stage(shared.empty + before);
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const int group = warpgroup * 2 + i;
+        if (group < cut.groups()) leave_part(sum[i], cut, cut.part(team, run.tile), group, thread, parts);
+      }
+      step += run.last - run.first;
+    }
+  }
+#endif
+}
+
+#endif  // __CUDACC__
+
+/// The same for other tensor cores; a warp makes 16 rows of its group.
+__global__ void __launch_bounds__(kMostGroups * 128)
+    multiply_by_warps(const __half* a, int64_t stride, const __half* packed, float* parts, DenseCut cut) {
+  const int team = blockIdx.x, group = threadIdx.x / 128, thread = threadIdx.x % 128;
+  const int lane_row = thread % 32 / 4, t = thread % 4, first = threadIdx.x / 32 * 16 + lane_row;
+  const int64_t end = cut.begin(team + 1);
+  const bool idle = threadIdx.x / 32 * 16 >= cut.tile_rows;  // a warp without rows leaves zeros
+  for (int64_t step = cut.begin(team); step < end;) {
+    const DenseRun run = run_from(cut, step, end);
+    const __half* row[2];
+    bool inside[2];
+    for (int i = 0; i < 2; ++i) {
+      const int64_t at = cut.first_row(run.tile) + first + 8 * i;
+      inside[i] = first + 8 * i < cut.tile_rows && at < cut.rows;
+      row[i] = a + (inside[i] ? at * stride : 0);
+    }
+    float sum[kDenseColumns / 2] = {};
+    for (int slice = run.first; slice < run.last && !idle; ++slice) {
+      const __half* b = packed + (int64_t{run.tile % cut.column_tiles} * cut.slices + slice) * kSliceElements;
+      for (int k = 0; k < kSliceHalves; k += 16) {
+        uint32_t words[4];
+        for (int i = 0; i < 4; ++i) {
+          const int term = slice * kSliceHalves + k + i / 2 * 8 + 2 * t;
+          words[i] = inside[i % 2] ? *reinterpret_cast<const uint32_t*>(row[i % 2] + term) : 0;
+        }
+#pragma unroll
+        for (int j = 0; j < kDenseColumns / 8; ++j) {
+          uint32_t column[2];
+          for (int i = 0; i < 2; ++i) {
+            const int chunk = (k / 8 + i) ^ lane_row;  // a column's place in its eight is the lane's, too
+            column[i] = *reinterpret_cast<const uint32_t*>(b + (j * 8 + lane_row) * kSliceHalves + chunk * 8 + 2 * t);
+          }
+          auto& of_columns = reinterpret_cast<float(&)[4]>(sum[4 * j]);
+          mma_fp16(of_columns, words, column, of_columns);
+        }
+      }
+    }
+    leave_part(sum, cut, cut.part(team, run.tile), group, thread, parts);
+    step += run.last - run.first;
+  }
+}
+
+int64_t stride_of(const OpStep& step) { return channel_blocks_stride(step.written); }
+
+TermOrder order_of(const OpStep& step) {
+  return {.terms = terms_of(step),
+          .channels = step.written[1],
+          .plane = terms_of(step) / std::max<int64_t>(step.written[1], 1)};
+}
+
+PackedWeights packed_of(const OpStep& step) { return {step, stride_of(step) / kSliceHalves}; }
+
+DenseCut cut_of(const OpStep& step) {
+  constexpr int kStepCycles = 320;  // four multiplications of 64 rows
+  return cut_dense(step.output[0], step.output[1], static_cast<int>(packed_of(step).slices), kMostGroups, kStepCycles);
+}
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_packable(step)) return refusal;
+  if (step.input_layout != Layout::channel_blocks || step.output_layout != Layout::plain) {
+    return "takes channels in blocks, and gives plain arrays";
+  }
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const OpStep& step) { return packed_of(step).bytes(); }
+size_t workspace_bytes(const OpStep& step) { return parts_bytes(cut_of(step)); }
+
+void prepare(const OpArgs& args, Stream& stream) {
+  packed_of(args.step).pack<false>(args, order_of(args.step), stream);
+}
+
+void launch_dense(const OpArgs& args, Stream& stream) {
+  const PackedWeights weights = packed_of(args.step);
+  const DenseCut cut = cut_of(args.step);
+  const auto* a = reinterpret_cast<const __half*>(args.inputs[0]);
+  auto* parts = static_cast<float*>(args.workspace);
+  const int64_t stride = stride_of(args.step);
+#ifdef __CUDACC__
+  if (runs_on_hopper()) {
+    const CUtensorMap matrix =
+        describe_matrix(a, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, cut.rows, stride, stride * 2, cut.tile_rows);
+    launch(multiply_on_hopper, {.grid = cut.teams, .block = Stages::kThreads, .shared_bytes = Stages::kBytes},
+           stream.native(), matrix, weights.packed(args), parts, cut);
+    finish_dense<false>(args, cut, weights.undo(args), stream);
+    return;
+  }
+#endif
+  launch(multiply_by_warps, {.grid = cut.teams, .block = cut.groups() * 128}, stream.native(), a, stride,
+         weights.packed(args), parts, cut);
+  finish_dense<false>(args, cut, weights.undo(args), stream);
+}
+
+const RegisterOpKernel registered{{.name = "cuda.dense_fp16",
+                                   .device = kCompiledFor,
+                                   .refuses = refuses,
+                                   .prepared_bytes = prepared_bytes,
+                                   .workspace_bytes = workspace_bytes,
+                                   .prepare = prepare,
+                                   .launch = launch_dense,
+                                   .layout = Layout::channel_blocks,
+                                   .math = Math::fp16,
+                                   .rank = 2}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,133 @@
+// cuda.dense_narrow: act(alpha * A * B' + beta * C) for few columns, such as a network's last layer.
+//
+// A warp takes four rows, each lane every 32nd term of all columns; B lies in shared memory, column after column. Sums
+// of 32 lanes are added in halves: each step exchanges half of a lane's columns for the other half of the same columns,
+// so that 16 columns take 16 shuffles, and lanes 2 c and 2 c + 1 end with column c. Per row: 2 K N flops, 4 (K + N)
+// bytes. Refuses more than 16 columns, weights beyond shared memory, transposed inputs. Limited by latency: it takes
+// little longer than its launch, so blocks begin, and fetch weights that are constant, while the kernel before still runs.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/op.h"
+#include "convlab/kernels/ops/activation.cuh"
+
+namespace convlab {
+namespace {
+
+constexpr int kColumns = 16;
+constexpr int kRows = 4;  // of a warp at once
+constexpr int kThreads = 256;
+constexpr int kMostTerms = 48 * 1024 / (kColumns * 4);
+
+struct NarrowShape {
+  int64_t rows;
+  int terms, columns;
+  int b_term_stride, b_column_stride;
+  float alpha, beta;
+  int64_t c_row_stride;
+  int c_column_stride;
+  Activation activation;
+  bool constant_weights;  ///< no kernel writes them
+};
+
+/// Of 2 * kHalf sums a lane keeps half, and gets the other lane's of these.
+template <int kHalf>
+__device__ __forceinline__ void exchange(float (&sum)[kColumns], int lane) {
+  if constexpr (kHalf > 0) {
+    const bool upper = (lane & (2 * kHalf)) != 0;
+#pragma unroll
+    for (int i = 0; i < kHalf; ++i) {
+      const float kept = upper ? sum[i + kHalf] : sum[i], given = upper ? sum[i] : sum[i + kHalf];
+      sum[i] = kept + __shfl_xor_sync(0xffffffff, given, 2 * kHalf);
+    }
+    exchange<kHalf / 2>(sum, lane);
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    multiply(const float* a, const float* b, const float* c, float* y, NarrowShape shape) {
+  float* weights = dynamic_shared<float>();
+  if (!shape.constant_weights) wait_for_launch_before();
+  for (int i = threadIdx.x; i < kColumns * shape.terms; i += kThreads) {
+    const int column = i / shape.terms, term = i % shape.terms;
+    weights[i] = column < shape.columns ? b[term * shape.b_term_stride + column * shape.b_column_stride] : 0;
+  }
+  wait_for_launch_before();
+  __syncthreads();
+  const int lane = threadIdx.x % 32, warps = gridDim.x * (kThreads / 32);
+  for (int64_t first = (blockIdx.x * (kThreads / 32) + threadIdx.x / 32) * int64_t{kRows}; first < shape.rows;
+       first += int64_t{warps} * kRows) {
+    const int rows = static_cast<int>(min(static_cast<int64_t>(kRows), shape.rows - first));
+    float sum[kRows][kColumns] = {};
+#pragma unroll 4
+    for (int term = lane; term < shape.terms; term += 32) {
+      float value[kRows];
+#pragma unroll
+      for (int row = 0; row < kRows; ++row) value[row] = row < rows ? a[(first + row) * shape.terms + term] : 0;
+#pragma unroll
+      for (int column = 0; column < kColumns; ++column) {
+        const float weight = weights[column * shape.terms + term];
+#pragma unroll
+        for (int row = 0; row < kRows; ++row) sum[row][column] += value[row] * weight;
+      }
+    }
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      exchange<kColumns / 2>(sum[row], lane);
+      const float total = sum[row][0] + __shfl_xor_sync(0xffffffff, sum[row][0], 1);
+      const int column = lane / 2;
+      if (lane % 2 != 0 || column >= shape.columns || row >= rows) continue;
+      float value = shape.alpha * total;
+      if (c != nullptr) {
+        value += shape.beta * c[(first + row) * shape.c_row_stride + column * shape.c_column_stride];
+      }
+      y[(first + row) * shape.columns + column] = activated(shape.activation, value);
+    }
+  }
+}
+
+Refusal refuses(const OpStep& step) {
+  const auto* gemm = std::get_if<GemmOp>(&step.op);
+  if (gemm == nullptr) return "computes dense layers only";
+  if (gemm->transpose_a) return "takes no transposed inputs";
+  if (step.output[1] > kColumns) return fmt::format("takes at most {} columns", kColumns);
+  if (step.inputs[0][1] > kMostTerms) return fmt::format("takes at most {} terms", kMostTerms);
+  return std::nullopt;
+}
+
+void launch_narrow(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const auto& op = std::get<GemmOp>(step.op);
+  if (element_count(step.output) == 0) return;
+  NarrowShape shape{.rows = step.output[0],
+                    .terms = static_cast<int>(step.inputs[0][1]),
+                    .columns = static_cast<int>(step.output[1]),
+                    .alpha = op.alpha,
+                    .beta = op.beta,
+                    .activation = step.activation,
+                    .constant_weights = step.constant.size() > 1 && step.constant[1]};
+  shape.b_term_stride = op.transpose_b ? 1 : shape.columns;
+  shape.b_column_stride = op.transpose_b ? shape.terms : 1;
+  const float* addend = nullptr;
+  if (args.inputs.size() > 2) {  // a scalar, a row, a column or a whole matrix
+    const Shape& c = step.inputs[2];
+    addend = args.inputs[2];
+    shape.c_row_stride = c.size() < 2 || c[0] == 1 ? 0 : c[1];
+    shape.c_column_stride = c.empty() || c.back() == 1 ? 0 : 1;
+  }
+  constexpr int64_t kMostBlocks = 1024;
+  const int64_t blocks = std::min(ceil_div(shape.rows, kRows * (kThreads / 32)), kMostBlocks);
+  launch(multiply,
+         {.grid = blocks,
+          .block = kThreads,
+          .shared_bytes = static_cast<size_t>(kColumns * shape.terms) * sizeof(float),
+          .early = true},
+         stream.native(), args.inputs[0], args.inputs[1], addend, args.output, shape);
+}
+
+const RegisterOpKernel registered{
+    {.name = "cuda.dense_narrow", .device = kCompiledFor, .refuses = refuses, .launch = launch_narrow, .rank = 3}};
+
+}  // namespace
+}  // namespace convlab

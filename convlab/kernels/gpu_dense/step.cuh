@@ -1,0 +1,85 @@
+#pragma once
+
+// A dense layer's step, as the kernels that pack its weights take it.
+
+#include "convlab/kernels/gpu_dense/parts.cuh"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+/// The refusal of all of them.
+inline Refusal refuse_unless_packable(const OpStep& step) {
+  const auto* gemm = std::get_if<GemmOp>(&step.op);
+  if (gemm == nullptr) return "computes dense layers only";
+  if (step.constant.size() < 2 || !step.constant[1]) return "takes weights that are constant";
+  if (gemm->transpose_a) return "takes no transposed inputs";
+  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "takes no empty matrices";
+  if (step.output[0] > 1 << 22 || element_count(step.inputs[1]) > int64_t{1} << 30) {
+    return "takes at most 2^22 rows, and 2^30 weights";
+  }
+  return std::nullopt;
+}
+
+inline int64_t terms_of(const OpStep& step) { return step.inputs[0][1]; }
+
+inline DenseWeights weights_of(const OpArgs& args) {
+  const Shape& shape = args.step.inputs[1];
+  const bool transposed = std::get<GemmOp>(args.step.op).transpose_b;
+  return {.data = args.inputs[1],
+          .term_stride = transposed ? 1 : shape[1],
+          .column_stride = transposed ? shape[1] : 1,
+          .columns = args.step.output[1]};
+}
+
+/// Packed weights, and behind them what undoes the columns' scales.
+struct PackedWeights {
+  int64_t slices, halves, columns;
+
+  PackedWeights(const OpStep& step, int64_t slices_) : slices(slices_), columns(step.output[1]) {
+    halves = checked_product({ceil_div(columns, kDenseColumns), slices, kSliceElements});
+  }
+  size_t bytes() const { return static_cast<size_t>(halves) * sizeof(__half) + static_cast<size_t>(columns) * 4; }
+  __half* packed(const OpArgs& args) const { return static_cast<__half*>(args.prepared); }
+  float* undo(const OpArgs& args) const { return reinterpret_cast<float*>(packed(args) + halves); }
+
+  /// kSplit: large and small halves, and columns that halves cannot hold marked.
+  template <bool kSplit>
+  void pack(const OpArgs& args, const TermOrder& order, Stream& stream) const {
+    launch(measure_columns<kSplit>, {.grid = columns, .block = 256}, stream.native(), weights_of(args), order.terms,
+           undo(args));
+    launch(pack_weights<kSplit>, {.grid = std::min<int64_t>(ceil_div(halves, 256), 4096), .block = 256},
+           stream.native(), weights_of(args), order, undo(args), slices, halves, packed(args));
+  }
+};
+
+/// Bytes of the parts of a product.
+inline size_t parts_bytes(const DenseCut& cut) {
+  return static_cast<size_t>(cut.parts() * cut.part_elements()) * sizeof(float);
+}
+
+/// Adds up what the step's workspace holds.
+template <bool kSplit>
+void finish_dense(const OpArgs& args, const DenseCut& cut, const float* undo, Stream& stream) {
+  const auto& op = std::get<GemmOp>(args.step.op);
+  DenseFinish finish{.undo = undo, .alpha = op.alpha, .beta = op.beta, .activation = args.step.activation};
+  if (args.inputs.size() > 2) {  // a scalar, a row, a column or a whole matrix
+    const Shape& shape = args.step.inputs[2];
+    const int64_t columns = shape.empty() ? 1 : shape.back(), rows = shape.size() < 2 ? 1 : shape[0];
+    finish.addend = args.inputs[2];
+    finish.addend_row_stride = rows == 1 ? 0 : columns;
+    finish.addend_column_stride = columns == 1 ? 0 : 1;
+  }
+  const auto* parts = static_cast<const float*>(args.workspace);
+  constexpr int kMany = 8;
+  if (cut.teams > kMany * cut.tiles()) {
+    launch(add_parts<kSplit, true>, {.grid = {cut.tiles(), cut.groups(), kDenseColumns / 8}, .block = kAddingThreads},
+           stream.native(), parts, cut, finish, args.inputs[0], weights_of(args), terms_of(args.step), args.output);
+  } else {
+    launch(add_parts<kSplit, false>, {.grid = {cut.tiles(), cut.groups()}, .block = kAddingThreads}, stream.native(),
+           parts, cut, finish, args.inputs[0], weights_of(args), terms_of(args.step), args.output);
+  }
+}
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

@@ -1,0 +1,201 @@
+// cuda.hopper_3xfp16: the production kernel of float32-class sums over several channels, for compute capability 9.0.
+//
+// Arithmetic: that of cuda.tensor_core_3xfp16. A pixel x is X + x' / 2048, a filter (times a power of two, so that a
+// map's largest is near 2^15) w is W + w', all four in fp16; the sum is of W X + w' X + (W / 2048) x', in fp32. Tensor cores
+// cut off where adders round, so what they add up is one row of the filters, and adders do the rest. An image whose
+// pixels reach 65504, are not numbers, or are all below 2^-12, is marked, and a second launch computes it by definition.
+//
+// A block takes one chunk of 16 or 24 maps and goes through images. It has two rings of staged rows of pixels; a ring
+// belongs to a warpgroup of producers and one of consumers:
+//
+//   x -> producers: load, split -> ring: 4 stages of rows -> consumers: wgmma, add rows -> two buffers -> y
+//
+// Staged rows. A slot of 16 bytes is 8 channels of a pixel, slots of neighbours follow each other, and planes of slots
+// are the channels 0-7, 8-15, ..., first of the large parts, then of the small ones. Where at most 4 channels are left,
+// the last plane's slots have them for a pixel and its right neighbour. So 8 rows of a wgmma's A and 8 of its terms are
+// 128 contiguous bytes wherever they begin: tap s of a filter is the same operand 16 s bytes further, and no pixel is
+// copied. Images lie side by side in a row, so that its 64 outputs are of two images of 33 x 33, say; the outputs that
+// would lie across a border are not stored. Rows of more than 64 outputs are cut in tiles. Padding is staged as zeros.
+//
+// Products. A staged row, 64 outputs wide, is multiplied by all rows r of the filters at once: a wgmma's columns are
+// (r, map), 5 x 24 = 120 of them. What row h gives for r belongs to the row h - r of the outputs: a thread adds it to
+// the sum that row h - 1 left for r - 1, so that sums move on by one r with each row of pixels, at no instruction's
+// cost, and those at the last r are complete. Thus each staged row is read once, whatever the height of the filters.
+// The first and last rows of an image meet only half of the filters' rows, and are multiplied by no more.
+//
+// Stores. While a row is multiplied, the outputs that the one before has completed pass through shared memory, so that
+// a warp writes up to 32 neighbours of a map at once.
+//
+// Limited now by nothing alone: on an H200, with 12 channels of 33 x 33 and 24 filters of 5 x 5, leaving out the loads,
+// the splitting or the stores gains between 5 and 13 percent, and the tensor cores are busy for 60 percent of the time.
+
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/hopper/split_filters.cuh"
+#include "convlab/kernels/hopper/split_sums.cuh"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+/// kSteps is plan.steps, or 0 for any number of them and any channels.
+template <int kFilterRows, int kMaps, int kSteps>
+__global__ void __launch_bounds__(kSplitThreads, 1)
+    convolve_hopper(const float* __restrict__ x, const float* __restrict__ bias, float* __restrict__ y,
+                    uint32_t* __restrict__ marks, const unsigned char* __restrict__ prepared,
+                    const __grid_constant__ SplitPlan plan) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  constexpr int kBarriersOfRing = 2 * kSplitStages, kWordsOfRing = kSplitStages * kSplitProducers / 32;
+  unsigned char* const shared = dynamic_shared<unsigned char>();
+  auto* const barriers = reinterpret_cast<uint64_t*>(shared);
+  uint64_t* const filters_there = barriers + kSplitRings * kBarriersOfRing;
+  auto* const ranges = reinterpret_cast<uint32_t*>(shared + 512);
+  auto* const biases = reinterpret_cast<float*>(shared + 640);
+  auto* const scales = reinterpret_cast<float*>(shared + 768);
+  unsigned char* const filters = shared + kSplitBarrierBytes;
+  unsigned char* const stages = filters + plan.filter_bytes;
+  auto* const results = reinterpret_cast<float*>(stages + kSplitRings * kSplitStages * plan.stage_bytes);
+
+  const int thread = threadIdx.x, chunk = blockIdx.y;
+  const int warpgroup = __shfl_sync(0xffffffffu, thread / 128, 0), which = warpgroup % kSplitRings;
+  const Ring ring{.stages = stages + which * kSplitStages * plan.stage_bytes,
+                  .full = barriers + which * kBarriersOfRing,
+                  .empty = barriers + which * kBarriersOfRing + kSplitStages,
+                  .ranges = ranges + which * kWordsOfRing};
+  if (thread == 0) {
+    for (int i = 0; i < kSplitRings * kBarriersOfRing; ++i) barrier_init(barriers + i, 4);  // a warp's arrival each
+    barrier_init(filters_there, 1);
+  }
+  // Slots that nobody fills are multiplied, too, for outputs that do not exist.
+  for (int i = thread * 16; i < kSplitRings * kSplitStages * plan.stage_bytes; i += kSplitThreads * 16) {
+    *reinterpret_cast<uint4*>(stages + i) = {0, 0, 0, 0};
+  }
+  if (thread < kMaps) {
+    const int map = chunk * kMaps + thread;
+    biases[thread] = bias && map < plan.k ? bias[map] : 0;
+    scales[thread] = reinterpret_cast<const float*>(prepared + kSplitHeaderBytes)[map];
+  }
+  fence_for_async();
+  __syncthreads();
+
+  const int first = blockIdx.x * kSplitRings + which, step = gridDim.x * kSplitRings;
+  constexpr int kConsumerRegisters = kFilterRows * kMaps > 120 ? 200 : 168;
+  if (warpgroup >= kSplitRings) {
+    leave_registers<256 - kConsumerRegisters>();
+    produce<split_slots_of_thread(kFilterRows), (kSteps > 0)>(x, plan, ring, first, step);
+  } else {
+    take_registers<kConsumerRegisters>();
+    if (thread == 0) {
+      barrier_arrive_expecting(filters_there, plan.filter_bytes);
+      fetch_bulk(to_shared(filters), prepared + split_filters_offset(plan) + int64_t{chunk} * plan.filter_bytes,
+                 plan.filter_bytes, filters_there);
+    }
+    barrier_wait(filters_there, 0);
+    Consumer<kFilterRows, kMaps, kSteps> consumer{.y = y,
+                                                  .marks = marks,
+                                                  .plan = plan,
+                                                  .ring = ring,
+                                                  .biases = biases,
+                                                  .scales = scales,
+                                                  .results = results + which * 2 * kMaps * kSplitResultPitch,
+                                                  .chunk = chunk,
+                                                  .barrier = 1 + which};
+    consumer.run(operand_descriptor(to_shared(filters), 128, 256), first, step);
+  }
+#endif
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
+  ConvStep plain = step;
+  plain.epilogue.bias = false;
+  if (Refusal refusal = refuse_unless_dense(plain)) return refusal;
+  const ConvProblem& problem = step.problem;
+  if (caps.compute_capability != 90) return "is made of instructions that only compute capability 9.0 has";
+  if (problem.c < 4) return "takes 4 channels or more: of fewer, most of its products would be in vain";
+  if (problem.r < 2 || problem.r > 7) return "takes filters of 2 to 7 rows";
+  constexpr int64_t kMostColumns = 32;
+  if (problem.s > kMostColumns) return fmt::format("takes filters of at most {} columns", kMostColumns);
+  constexpr int64_t kMost = int64_t{1} << 27;  // kSplitImages such images fit into 32 bits
+  if (problem.input_count() / problem.n > kMost || problem.output_count() / problem.n > kMost || problem.n > kMost) {
+    return fmt::format("takes images and batches of at most {} elements", kMost);
+  }
+  const SplitPlan plan = make_split_plan(problem);
+  if (plan.steps > kSplitSteps || plan.stage_rows == 0) return "so many channels do not fit into shared memory";
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const ConvStep& step) {
+  const SplitPlan plan = make_split_plan(step.problem);
+  return static_cast<size_t>(split_filters_offset(plan) + int64_t{plan.chunks} * plan.filter_bytes);
+}
+
+size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) {
+  const SplitPlan plan = make_split_plan(step.problem);
+  return static_cast<size_t>(int64_t{plan.items()} * plan.images) * sizeof(uint32_t);
+}
+
+void prepare(const ConvArgs& args, Stream& stream) {
+  launch(pack_split_filters, {.block = 1024}, stream.native(), args.w, static_cast<unsigned char*>(args.prepared),
+         make_split_plan(args.step.problem));
+}
+
+void launch_hopper(const ConvArgs& args, Stream& stream) {
+  const SplitPlan plan = make_split_plan(args.step.problem);
+  int device = 0, multiprocessors = 0;
+  check_cuda(cudaGetDevice(&device), "asking for the device");
+  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking for its size");
+  const int64_t blocks = std::clamp<int64_t>(multiprocessors / plan.chunks, 1, ceil_div(plan.items(), kSplitRings));
+  const auto* const x = static_cast<const float*>(args.x);
+  auto* const marks = static_cast<uint32_t*>(args.workspace);
+  const auto* const prepared = static_cast<const unsigned char*>(args.prepared);
+  const auto with = [&](auto kernel) {
+    launch(kernel,
+           {.grid = {blocks, plan.chunks},
+            .block = kSplitThreads,
+            .shared_bytes = static_cast<size_t>(plan.shared_bytes())},
+           stream.native(), x, args.bias, args.y, marks, prepared, plan);
+  };
+  const auto with_maps = [&]<int kFilterRows>() {
+    if (plan.maps == 16) return with(convolve_hopper<kFilterRows, 16, 0>);
+    with(convolve_hopper<kFilterRows, 24, 0>);
+  };
+  const bool course = plan.quads && plan.maps == 24;  // 12 channels: the steps of its products are unrolled
+  if (course && plan.filter_rows == 5 && plan.steps == 4) {
+    with(convolve_hopper<5, 24, 4>);
+  } else if (course && plan.filter_rows == 7 && plan.steps == 6) {
+    with(convolve_hopper<7, 24, 6>);
+  } else if (plan.filter_rows == 3) {
+    with_maps.template operator()<3>();
+  } else if (plan.filter_rows == 5) {
+    with_maps.template operator()<5>();
+  } else {
+    with_maps.template operator()<7>();
+  }
+  constexpr int64_t kBlocksOfMarked = 8;  // of a multiprocessor
+  launch(
+      convolve_marked,
+      {.grid = std::min<int64_t>(multiprocessors * kBlocksOfMarked, int64_t{plan.items()} * plan.images), .block = 256},
+      stream.native(), x, args.w, args.bias, args.y, static_cast<const uint32_t*>(marks), prepared, plan);
+}
+
+const RegisterConvKernel registered{{
+    .info = {.name = "cuda.hopper_3xfp16",
+             .device = kCompiledFor,
+             .math = Math::fp32,
+             .repeat = Repeat::bitwise,
+             .sum = Sum::split,
+             .rung = 19,
+             .idea = "warpgroups multiply rows of pixels by all rows of the filters at once",
+             .after = "cuda.tensor_core_3xfp16"},
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch_hopper,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,47 @@
+// cuda.tensor_core_tf32: implicit matrix multiply on tensor cores in TF32.
+// Threads: 8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.
+// Per output: 2 * terms() flops, at the rate of tensor cores; operands are rounded to 10 bits of mantissa, sums are
+//   fp32.
+// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.
+// Limited now by staging, which waits for memory and spends as many instructions as the products, and by shared
+//   memory: 4 loads for three products of 8 maps.
+
+#include "convlab/kernels/ladder/tensor_core_tile.cuh"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+struct Tf32 {
+  static constexpr int kTilesAtOnce = kTilesOfWarp;
+  static constexpr bool kRanged = false;
+  static constexpr int kGroup = 2, kWords = 2;
+  struct alignas(8) B {
+    uint32_t terms[2];
+  };
+
+  static __device__ uint32_t stage(int word, const float (&value)[2]) { return to_tf32(value[word]); }
+  static __device__ B pack(const float (&weight)[2]) { return {to_tf32(weight[0]), to_tf32(weight[1])}; }
+
+  template <int kColumns>
+  static __device__ void multiply(float (&sum)[kColumns][4], const uint32_t (&words)[2][2], const B (&b)[kColumns]) {
+    const uint32_t a[4] = {words[0][0], words[1][0], words[0][1], words[1][1]};
+#pragma unroll
+    for (int column = 0; column < kColumns; ++column) mma_tf32(sum[column], a, b[column].terms, sum[column]);
+  }
+};
+
+const RegisterConvKernel registered{{
+    .info = {.name = "cuda.tensor_core_tf32",
+             .device = kCompiledFor,
+             .math = Math::tf32,
+             .repeat = Repeat::bitwise,
+             .rung = 15,
+             .idea = "implicit matrix multiply on tensor cores in TF32",
+             .after = "cuda.register_tile"},
+    .refuses = refuses_tensor_core<Tf32>,
+    .launch = launch_tensor_core<Tf32>,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,49 @@
+// cuda.tensor_core_fp16: implicit matrix multiply on tensor cores in fp16, summed in fp32.
+// Threads: 8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.
+// Per output: 2 * terms() flops, at twice the rate of TF32. fp16 has the mantissa of TF32, but not its range: pixels or
+//   weights beyond 65504 become infinite and those below 6e-8 zero.
+// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.
+// Limited now by staging, which waits for memory and spends as many instructions as the products.
+
+#include "convlab/kernels/ladder/tensor_core_tile.cuh"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+struct Fp16 {
+  static constexpr int kTilesAtOnce = kTilesOfWarp;
+  static constexpr bool kRanged = false;
+  static constexpr int kGroup = 4, kWords = 2;  // two halves a word
+  struct alignas(8) B {
+    uint32_t terms[2];
+  };
+
+  static __device__ uint32_t stage(int word, const float (&value)[4]) {
+    const __half2 pair = __floats2half2_rn(value[2 * word], value[2 * word + 1]);
+    return __half_as_ushort(__low2half(pair)) | uint32_t{__half_as_ushort(__high2half(pair))} << 16;
+  }
+  static __device__ B pack(const float (&weight)[4]) { return {stage(0, weight), stage(1, weight)}; }
+
+  template <int kColumns>
+  static __device__ void multiply(float (&sum)[kColumns][4], const uint32_t (&words)[2][2], const B (&b)[kColumns]) {
+    const uint32_t a[4] = {words[0][0], words[1][0], words[0][1], words[1][1]};
+#pragma unroll
+    for (int column = 0; column < kColumns; ++column) mma_fp16(sum[column], a, b[column].terms, sum[column]);
+  }
+};
+
+const RegisterConvKernel registered{{
+    .info = {.name = "cuda.tensor_core_fp16",
+             .device = kCompiledFor,
+             .math = Math::fp16,
+             .repeat = Repeat::bitwise,
+             .rung = 16,
+             .idea = "the same in fp16, summed in fp32",
+             .after = "cuda.tensor_core_tf32"},
+    .refuses = refuses_tensor_core<Fp16>,
+    .launch = launch_tensor_core<Fp16>,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,107 @@
+#include "convlab/rewrite/linear_cut.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "convlab/rewrite/evaluate.h"
+
+namespace convlab {
+namespace {
+
+/// What a machine can do while a byte comes: GPUs and CPUs of today multiply and add about 5 times (an H200 7, a pair
+/// of Xeon cores 5).
+constexpr double kMultiplyAddsPerByte = 5;
+
+/// A matrix of more elements is not made, whatever it saves: in double they are half a gigabyte.
+constexpr int64_t kMostMatrixCount = int64_t{1} << 26;
+
+int64_t image_count(const Shape& shape) { return element_count(shape) / shape[0]; }
+
+/// The cost of one operator: its images before and after, and their share of the weights.
+LinearCost cost_of(double multiply_adds, const Shape& x, const Shape& y, double weights) {
+  const auto images = static_cast<double>(image_count(x) + image_count(y));
+  return {multiply_adds, 4 * (images + weights / static_cast<double>(x[0]))};
+}
+
+LinearPart kept(const std::vector<LinearStep>& chain, size_t at) {
+  const LinearStep& step = chain[at];
+  LinearPart part{.begin = at, .end = at + 1};
+  if (only_reshapes(step.node->op)) return part;
+  double weights = 0;
+  for (const Tensor* given : step.given) weights += given != nullptr ? static_cast<double>(given->count()) : 0;
+  part.cost = cost_of(multiply_adds(step), step.x, step.y, weights);
+  return part;
+}
+
+std::optional<LinearPart> as_conv(const std::vector<LinearStep>& chain, size_t begin, size_t end) {
+  const auto form = conv_form(
+      {chain.begin() + static_cast<std::ptrdiff_t>(begin), chain.begin() + static_cast<std::ptrdiff_t>(end)}, true);
+  if (!form || form->filter_count() > kMostMatrixCount) return std::nullopt;
+  const Shape &x = chain[begin].x, &y = chain[end - 1].y;
+  const auto terms = static_cast<double>(form->c * form->r * form->s);
+  return LinearPart{
+      begin, end, LinearPart::Form::conv,
+      cost_of(static_cast<double>(image_count(y)) * terms, x, y, static_cast<double>(form->filter_count()))};
+}
+
+std::optional<LinearPart> as_dense(const std::vector<LinearStep>& chain, size_t begin, size_t end) {
+  const Shape &x = chain[begin].x, &y = chain[end - 1].y;
+  for (size_t i = begin; i < end; ++i) {
+    // Also the matrices on the way are to stay small.
+    if (std::max(image_count(chain[i].x), image_count(chain[i].y)) > kMostMatrixCount / image_count(y)) {
+      return std::nullopt;
+    }
+  }
+  const auto count = static_cast<double>(image_count(x) * image_count(y));
+  return LinearPart{begin, end, LinearPart::Form::dense, cost_of(count, x, y, count)};
+}
+
+}  // namespace
+
+double LinearCost::total() const { return multiply_adds + kMultiplyAddsPerByte * bytes; }
+
+std::string to_text(const LinearCost& cost) {
+  return fmt::format("{:.2f} million multiply-adds and {:.1f} kB an image", cost.multiply_adds * 1e-6,
+                     cost.bytes * 1e-3);
+}
+
+LinearCost cost_of(const std::vector<LinearStep>& chain) {
+  LinearCost cost;
+  for (size_t i = 0; i < chain.size(); ++i) cost = cost + kept(chain, i).cost;
+  return cost;
+}
+
+/// Found from the chain's beginning on: the best of the first j steps is the best of the first i, and one part for the
+/// rest. What stays as it is comes first, and only a lower cost replaces it.
+std::vector<LinearPart> cheapest_cut(const std::vector<LinearStep>& chain) {
+  struct Best {
+    LinearCost cost;
+    LinearPart last;
+  };
+  std::vector<Best> best(chain.size() + 1);
+  for (size_t end = 1; end <= chain.size(); ++end) {
+    const LinearPart single = kept(chain, end - 1);
+    best[end] = {best[end - 1].cost + single.cost, single};
+    for (size_t begin = 0; begin + 1 < end; ++begin) {
+      for (const std::optional<LinearPart>& part : {as_conv(chain, begin, end), as_dense(chain, begin, end)}) {
+        if (!part) continue;
+        const LinearCost cost = best[begin].cost + part->cost;
+        if (cost.total() < best[end].cost.total()) best[end] = {cost, *part};
+      }
+    }
+  }
+  std::vector<LinearPart> parts;
+  for (size_t end = chain.size(); end > 0; end = parts.back().begin) parts.push_back(best[end].last);
+  std::ranges::reverse(parts);
+  return parts;
+}
+
+std::string why_not_one(const std::vector<LinearStep>& chain) {
+  const auto conv = as_conv(chain, 0, chain.size()), dense = as_dense(chain, 0, chain.size());
+  if (!conv && !dense) return fmt::format("its matrix would have more than {} elements", kMostMatrixCount);
+  const bool as_filter = conv && (!dense || conv->cost.total() <= dense->cost.total());
+  return fmt::format("as one {} it would take {} instead of {}", as_filter ? "convolution" : "matrix",
+                     to_text(as_filter ? conv->cost : dense->cost), to_text(cost_of(chain)));
+}
+
+}  // namespace convlab

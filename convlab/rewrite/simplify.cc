@@ -1,0 +1,233 @@
+#include "convlab/rewrite/simplify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "convlab/base/error.h"
+#include "convlab/device/cpu.h"
+#include "convlab/rewrite/evaluate.h"
+#include "convlab/rewrite/readers.h"
+
+namespace convlab {
+namespace {
+
+/// y = scale * x + shift, by map of a convolution or column of a dense layer.
+struct Affine {
+  std::vector<double> scale, shift;
+};
+
+/// Merges nodes into their neighbours until nothing fits any more.
+class Merger {
+ public:
+  Merger(Graph& graph, const Shape& input_shape) : graph_(graph), shapes_(infer_shapes(graph, input_shape)) {}
+
+  void run() {
+    for (Node& node : graph_.nodes) matmul_to_gemm(node);
+    // A node that takes its reader up stays, and may take up the next one: hence no step of i then.
+    for (size_t i = 0; i < graph_.nodes.size();) {
+      const std::optional<size_t> reader = only_reader(graph_, graph_.nodes[i].output);
+      if (reader && (pad_to_conv(i, *reader) || affine_to_weights(i, *reader))) continue;
+      ++i;
+    }
+  }
+
+ private:
+  const Shape& shape_of(ValueId value) const { return shapes_[static_cast<size_t>(value)]; }
+  const Tensor* constant(ValueId value) const {
+    const auto found = graph_.constants.find(value);
+    return found == graph_.constants.end() ? nullptr : &found->second;
+  }
+
+  ValueId add_constant(std::string name, Tensor tensor) {
+    const ValueId value = graph_.add_value(std::move(name));
+    shapes_.push_back(tensor.shape());
+    graph_.constants[value] = std::move(tensor);
+    return value;
+  }
+
+  void matmul_to_gemm(Node& node) {
+    if (!std::holds_alternative<MatMulOp>(node.op) || constant(node.inputs[1]) == nullptr) return;
+    if (shape_of(node.inputs[0]).size() == 2 && shape_of(node.inputs[1]).size() == 2) node.op = GemmOp{};
+  }
+
+  /// Zeros around an image, as a convolution's own padding.
+  bool pad_to_conv(size_t at, size_t reader) {
+    const auto* pad = std::get_if<PadOp>(&graph_.nodes[at].op);
+    auto* conv = std::get_if<ConvOp>(&graph_.nodes[reader].op);
+    if (pad == nullptr || conv == nullptr || pad->mode != PadMode::constant || pad->value != 0) return false;
+    if (pad->pads.size() != 8 || pad->pads[0] != 0 || pad->pads[1] != 0 || pad->pads[4] != 0 || pad->pads[5] != 0) {
+      return false;
+    }
+    if (std::any_of(pad->pads.begin(), pad->pads.end(), [](int64_t each) { return each < 0; })) return false;
+    if (conv->auto_pad == AutoPad::valid) {
+      conv->auto_pad = AutoPad::explicit_pads;
+      conv->pad_top = conv->pad_left = conv->pad_bottom = conv->pad_right = 0;
+    }
+    if (conv->auto_pad != AutoPad::explicit_pads) return false;
+    conv->pad_top += pad->pads[2];
+    conv->pad_left += pad->pads[3];
+    conv->pad_bottom += pad->pads[6];
+    conv->pad_right += pad->pads[7];
+    Node& node = graph_.nodes[reader];
+    node.name = graph_.nodes[at].name + "+" + node.name;
+    node.inputs[0] = graph_.nodes[at].inputs[0];
+    graph_.nodes.erase(graph_.nodes.begin() + static_cast<std::ptrdiff_t>(at));
+    return true;
+  }
+
+  bool affine_to_weights(size_t at, size_t reader) {
+    Node& node = graph_.nodes[at];
+    const std::optional<int64_t> maps = maps_of(node);
+    if (!maps) return false;
+    const std::optional<Affine> affine = affine_of(graph_.nodes[reader], node.output, *maps);
+    if (!affine) return false;
+    if (std::holds_alternative<ConvOp>(node.op)) {
+      scale_conv(node, *affine);
+    } else {
+      scale_gemm(node, *affine);
+    }
+    node.name += "+" + graph_.nodes[reader].name;
+    node.output = graph_.nodes[reader].output;
+    graph_.nodes.erase(graph_.nodes.begin() + static_cast<std::ptrdiff_t>(reader));
+    return true;
+  }
+
+  /// Maps of a convolution or columns of a dense layer whose weights are constants; nothing for other nodes.
+  std::optional<int64_t> maps_of(const Node& node) const {
+    if (std::holds_alternative<ConvOp>(node.op)) return shape_of(node.output)[1];
+    if (!std::holds_alternative<GemmOp>(node.op) || constant(node.inputs[1]) == nullptr) return std::nullopt;
+    const int64_t columns = shape_of(node.output)[1];
+    if (node.inputs.size() > 2 && !by_map(node.inputs[2], 2, columns)) return std::nullopt;
+    return columns;
+  }
+
+  /// The values of a constant that is broadcast to `rank` dimensions and differs along the second of them only.
+  std::optional<std::vector<double>> by_map(ValueId value, size_t rank, int64_t maps) const {
+    const Tensor* tensor = constant(value);
+    if (tensor == nullptr || tensor->shape().size() > rank) return std::nullopt;
+    const Shape& shape = tensor->shape();
+    for (size_t i = 0; i < shape.size(); ++i) {
+      const bool second = rank - shape.size() + i == 1;
+      if (shape[i] != 1 && !(second && shape[i] == maps)) return std::nullopt;
+    }
+    const std::span<const float> values = tensor->values<float>();
+    std::vector<double> result(static_cast<size_t>(maps));
+    for (size_t k = 0; k < result.size(); ++k) result[k] = values[values.size() == 1 ? 0 : k];
+    return result;
+  }
+
+  /// What a node does to its input `x`, if that is affine by map.
+  std::optional<Affine> affine_of(const Node& node, ValueId x, int64_t maps) const {
+    const auto count = static_cast<size_t>(maps);
+    Affine affine{std::vector<double>(count, 1), std::vector<double>(count, 0)};
+    if (const auto* norm = std::get_if<BatchNormOp>(&node.op)) {
+      std::span<const float> parameters[4];
+      for (size_t i = 0; i < 4; ++i) parameters[i] = constant(node.inputs[i + 1])->values<float>();
+      const auto [scale, shift, mean, variance] = parameters;
+      for (size_t k = 0; k < count; ++k) {
+        affine.scale[k] = scale[k] / std::sqrt(static_cast<double>(variance[k]) + norm->epsilon);
+        affine.shift[k] = shift[k] - mean[k] * affine.scale[k];
+      }
+      return affine;
+    }
+    const bool adds = std::holds_alternative<AddOp>(node.op);
+    if (!adds && !std::holds_alternative<MulOp>(node.op)) return std::nullopt;
+    const ValueId other = node.inputs[node.inputs[0] == x ? 1 : 0];
+    auto values = by_map(other, shape_of(x).size(), maps);
+    if (!values) return std::nullopt;
+    (adds ? affine.shift : affine.scale) = std::move(*values);
+    return affine;
+  }
+
+  void scale_conv(Node& node, const Affine& affine) {
+    const Tensor& w = *constant(node.inputs[1]);
+    Tensor scaled(ElementType::f32, w.shape()), bias(ElementType::f32, {w.shape()[0]});
+    const int64_t terms = w.count() / w.shape()[0];
+    for (int64_t i = 0; i < w.count(); ++i) {
+      const double scale = affine.scale[static_cast<size_t>(i / terms)];
+      scaled.values<float>()[static_cast<size_t>(i)] =
+          static_cast<float>(w.values<float>()[static_cast<size_t>(i)] * scale);
+    }
+    for (size_t k = 0; k < affine.scale.size(); ++k) {
+      const double old = node.inputs.size() > 2 ? constant(node.inputs[2])->values<float>()[k] : 0.0;
+      bias.values<float>()[k] = static_cast<float>(old * affine.scale[k] + affine.shift[k]);
+    }
+    set_weights(node, std::move(scaled), std::move(bias));
+  }
+
+  void scale_gemm(Node& node, const Affine& affine) {
+    auto& op = std::get<GemmOp>(node.op);
+    const Tensor& b = *constant(node.inputs[1]);
+    const auto columns = static_cast<int64_t>(affine.scale.size());
+    Tensor scaled(ElementType::f32, b.shape()), bias(ElementType::f32, {columns});
+    const int64_t depth = b.shape()[op.transpose_b ? 1 : 0];
+    for (int64_t i = 0; i < b.count(); ++i) {
+      const double scale = op.alpha * affine.scale[static_cast<size_t>(op.transpose_b ? i / depth : i % columns)];
+      scaled.values<float>()[static_cast<size_t>(i)] =
+          static_cast<float>(b.values<float>()[static_cast<size_t>(i)] * scale);
+    }
+    std::vector<double> old(affine.scale.size(), 0);
+    if (node.inputs.size() > 2) old = *by_map(node.inputs[2], 2, columns);
+    for (size_t k = 0; k < affine.scale.size(); ++k) {
+      bias.values<float>()[k] = static_cast<float>(op.beta * old[k] * affine.scale[k] + affine.shift[k]);
+    }
+    op.alpha = op.beta = 1;
+    set_weights(node, std::move(scaled), std::move(bias));
+  }
+
+  void set_weights(Node& node, Tensor weights, Tensor bias) {
+    node.inputs.resize(3);
+    node.inputs[1] = add_constant(node.name + ".weights", std::move(weights));
+    node.inputs[2] = add_constant(node.name + ".bias", std::move(bias));
+  }
+
+  Graph& graph_;
+  std::vector<Shape> shapes_;
+};
+
+void drop_unread_constants(Graph& graph) {
+  std::erase_if(graph.constants, [&](const auto& constant) {
+    return constant.first != graph.output &&
+           std::none_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
+             return std::count(node.inputs.begin(), node.inputs.end(), constant.first) != 0;
+           });
+  });
+}
+
+}  // namespace
+
+void fold_constants(Graph& graph) {
+  int64_t bytes_left = usable_memory_bytes() / 4;  // for all results together: a small file may ask for very large ones
+  std::vector<Node> kept;
+  for (Node& node : graph.nodes) {
+    std::vector<const Tensor*> inputs;
+    for (ValueId input : node.inputs) {
+      const auto found = graph.constants.find(input);
+      if (found != graph.constants.end()) inputs.push_back(&found->second);
+    }
+    if (inputs.size() != node.inputs.size()) {
+      kept.push_back(std::move(node));
+      continue;
+    }
+    try {
+      Tensor result = evaluate(node.op, inputs, bytes_left);
+      bytes_left -= static_cast<int64_t>(result.bytes());
+      graph.constants[node.output] = std::move(result);
+    } catch (const Error& error) {
+      throw Error(error.kind(),
+                  fmt::format("{}: node '{}' ({}): {}", graph.name, node.name, name_of(node.op), error.what()));
+    }
+  }
+  graph.nodes = std::move(kept);
+}
+
+Graph simplified(Graph graph, const Shape& input_shape, bool into_weights) {
+  fold_constants(graph);
+  if (into_weights) Merger(graph, input_shape).run();
+  drop_unread_constants(graph);
+  return graph;
+}
+
+}  // namespace convlab

@@ -1,0 +1,49 @@
+#include "convlab/rewrite/split.h"
+
+#include <vector>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+/// Whether the operator mixes what stands along the first dimension, although shapes look the same.
+bool mixes_images(const Op& op, size_t rank) {
+  const auto is_first = [&](int64_t axis) { return axis == 0 || axis == -static_cast<int64_t>(rank); };
+  if (const auto* concat = std::get_if<ConcatOp>(&op)) return is_first(concat->axis);
+  if (const auto* softmax = std::get_if<SoftmaxOp>(&op)) return is_first(softmax->axis);
+  if (const auto* pad = std::get_if<PadOp>(&op)) return pad->pads[0] != 0 || pad->pads[rank] != 0;
+  return false;
+}
+
+/// Whether `many`, a value's shape for n images, is its shape for one, `one`, with n times as much along the first.
+bool follows(const Shape& one, const Shape& many, int64_t n) {
+  if (one.empty() || one.size() != many.size() || many[0] != n * one[0]) return false;
+  return std::equal(one.begin() + 1, one.end(), many.begin() + 1);
+}
+
+}  // namespace
+
+std::optional<std::string> why_not_split(const Graph& graph, const Shape& input_shape) {
+  if (input_shape.empty()) return "the input is a single number";
+  std::vector<std::vector<Shape>> shapes;  // for 1, 2 and 3 images
+  for (int64_t n = 1; n <= 3; ++n) {
+    Shape shape = input_shape;
+    shape[0] = n;
+    try {
+      shapes.push_back(infer_shapes(graph, shape));
+    } catch (const Error& error) {
+      return fmt::format("it cannot take {} image{} ({})", n, n == 1 ? "" : "s", error.what());
+    }
+  }
+  for (const Node& node : graph.nodes) {
+    const auto value = static_cast<size_t>(node.output);
+    const bool apart = follows(shapes[0][value], shapes[1][value], 2) && follows(shapes[0][value], shapes[2][value], 3);
+    if (!apart || mixes_images(node.op, shapes[0][value].size())) {
+      return fmt::format("node '{}' ({}) does not treat each image by itself", node.name, name_of(node.op));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace convlab
