@@ -95,7 +95,8 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
   std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device);
   // Without --sweep and --against, times stand beside the library's.
   for (const ConvKernel& kernel : conv_kernels()) {
-    const bool beside = kernel.info.device == device && is_library(kernel) && !options.sweep && options.against.empty();
+    const bool beside =
+        kernel.info.device == device && kernel.info.library && !options.sweep && options.against.empty();
     if (beside && std::find(kernels.begin(), kernels.end(), &kernel) == kernels.end()) kernels.push_back(&kernel);
   }
   if (options.math) {
@@ -116,7 +117,7 @@ ConvStep step_for(const ConvKernel& kernel, const ConvProblem& problem, const De
 /// Why a kernel is not timed; nullopt: it fits, and was just seen to be right. Libraries are taken as they are.
 Refusal why_not(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle, bool& wrong) {
   if (const Refusal refusal = kernel.refuses(step, device.caps())) return refusal;
-  if (is_library(kernel)) return std::nullopt;
+  if (kernel.info.library) return std::nullopt;
   ConvStep few = step;
   few.problem.n = std::min<int64_t>(few.problem.n, 2);
   const CaseResult result = verify_kernel(kernel, few, device, oracle);
@@ -160,10 +161,10 @@ class Table {
 /// The fastest of our own, beside the library of the same arithmetic.
 void print_beside_library(Output& output, const std::vector<Record>& records, DeviceKind device) {
   for (const Record& library : records) {
-    if (!is_library(*find_conv_kernel(library.kernel, device))) continue;
+    if (!find_conv_kernel(library.kernel, device)->info.library) continue;
     const Record* best = nullptr;
     for (const Record& record : records) {
-      const bool own = !is_library(*find_conv_kernel(record.kernel, device)) && record.math == library.math;
+      const bool own = !find_conv_kernel(record.kernel, device)->info.library && record.math == library.math;
       if (own && (best == nullptr || record.hot_ms.median < best->hot_ms.median)) best = &record;
     }
     if (best == nullptr) continue;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes docs/ladder.md, and the ladder's table in README.md, from the Records of one GPU and the kernels' own comments.
+"""Makes docs/ladder.md, and the ladder's table in README.md, from the Records of one GPU and what the kernels say of themselves.
 
-Records: results/FOLDER/*.json, which bench/ladder.sh measured. Of each rung the page tells its opening comment (idea,
+Records: results/FOLDER/*.json, which bench/ladder.sh measured. Of each rung the page tells what it says of itself (idea,
 arithmetic, limits), its Op Times, what it gained over the rung that it changes, and why (docs/ladder_why.md).
 
     python3 bench/ladder.py                     writes both
@@ -19,14 +19,13 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ROOT / "convlab" / "kernels" / "conv"
+KERNELS = ROOT / "convlab" / "kernels"
 SIZES = [100, 1000, 10000]
 LAYERS = {"conv1": "c1h70w70_k12r5s5", "conv2": "c12h33w33_k24r5s5"}
 SEMESTERS = ["fa17-high", "sp18", "fa18", "sp19", "sp19-library", "fa19"]
 PRODUCTION = 19  # the rung of kernels that are beyond the ladder: see bench/gpu_networks.py
 LIBRARY = {"fp32": "cudnn", "tf32": "cudnn.tf32"}
 BEGIN, END = "<!-- ladder: bench/ladder.py writes from here -->", "<!-- ladder: to here -->"
-
 
 
 def explanations() -> dict[str, str]:
@@ -37,20 +36,24 @@ def explanations() -> dict[str, str]:
 
 
 class Kernel:
-    """What a kernel's file says of itself."""
+    """What a kernel's file says of itself, in its KernelInfo."""
 
     def __init__(self, path: Path) -> None:
-        text = path.read_text()
+        info = re.search(r"constexpr KernelInfo kInfo\{(.*?)\n\};", path.read_text(), re.DOTALL)[1]
+        # A text may be several literals in a row.
+        texts = {
+            name: "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace('\\"', '"')
+            for name, literals in re.findall(r'\.(\w+) =((?:\s*"(?:[^"\\]|\\.)*")+),', info)
+        }
         self.path = path
-        self.name = re.search(r'\.name = "([^"]+)"', text)[1]
-        self.rung = int(re.search(r"\.rung = (\d+)", text)[1])
-        after = re.search(r'\.after = "([^"]+)"', text)
-        self.after = after[1] if after else ""
-        self.comment = []
-        for line in text.splitlines():
-            if not line.startswith("//"):
-                break
-            self.comment.append(line[2:].removeprefix(" "))
+        self.name = texts["name"]
+        self.rung = int(re.search(r"\.rung = (\d+)", info)[1])
+        self.after = texts.get("after", "")
+        self.says = [
+            (title, texts[field])
+            for title, field in [("Idea", "idea"), ("Threads", "threads"), ("Per output", "cost"), ("Refuses", "refuses"), ("Limited by", "limit")]
+            if field in texts
+        ]
 
 
 class Records:
@@ -119,8 +122,8 @@ def readme_section(kernels: list[Kernel], records: Records) -> list[str]:
 
 
 def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[str]:
-    lines = [f"## {kernel.rung}. `{kernel.name}`", "", f"Source: `{kernel.path.relative_to(ROOT)}`. Its own words:", "", "```text"]
-    lines += kernel.comment + ["```", ""]
+    lines = [f"## {kernel.rung}. `{kernel.name}`", "", f"Source: `{kernel.path.relative_to(ROOT)}`", ""]
+    lines += [f"- {title}: {text}" for title, text in kernel.says] + [""]
     rows = []
     for layer in LAYERS:
         times = [records.op_ms(kernel.name, layer, images) for images in SIZES]
@@ -167,7 +170,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where a file would change")
     arguments = parser.parse_args()
     records = Records(ROOT / "results" / arguments.records)
-    kernels = [Kernel(path) for path in [*SOURCES.glob("cuda_*.cu"), *SOURCES.glob("cudnn*.cc")]]
+    kernels = [Kernel(path) for path in [*KERNELS.glob("ladder/*.cu"), *KERNELS.glob("libraries/cudnn*.cc")]]
     kernels = [kernel for kernel in kernels if kernel.rung != PRODUCTION]
     kernels.sort(key=lambda kernel: (kernel.rung, kernel.name))
     target = ROOT / "docs" / "ladder.md"

@@ -21,7 +21,7 @@ inline std::vector<float> random_values(int64_t count, uint64_t seed) {
 
 inline const OpKernel& kernel_named(std::string_view name) {
   return *std::find_if(op_kernels().begin(), op_kernels().end(),
-                       [&](const OpKernel& each) { return each.name == name; });
+                       [&](const OpKernel& each) { return each.info.name == name; });
 }
 
 /// Runs a kernel on inputs of which the first may be in lanes. The output is as the step wants it.

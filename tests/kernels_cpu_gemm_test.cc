@@ -277,7 +277,7 @@ void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu, math);
-  ASSERT_EQ(kernel.name, math == Math::bf16 ? "cpu.dense_bf16" : "cpu.dense") << what;
+  ASSERT_EQ(kernel.info.name, math == Math::bf16 ? "cpu.dense_bf16" : "cpu.dense") << what;
   std::vector<std::vector<float>> values;
   std::vector<const float*> inputs, constants;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -351,7 +351,7 @@ TEST_P(CpuGemm, ImagesInLanesGiveTheBitsOfPlainOnes) {
         values[0].assign(lanes.values<float>().begin(), lanes.values<float>().end());
         step.input_layout = Layout::image_lanes;
         const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
-        EXPECT_EQ(kernel.name, "cpu.dense_lanes");
+        EXPECT_EQ(kernel.info.name, "cpu.dense_lanes");
         EXPECT_EQ(run_dense(kernel, step, values, threads), expected) << m << " " << n << " " << k;
         step.output_layout = Layout::image_lanes;
         const std::vector<float> output = from_image_lanes(run_dense(kernel, step, values, threads), step.output);
@@ -388,7 +388,7 @@ TEST(CpuDense, InLanesRefusesInWords) {
 TEST(CpuDense, RefusesInWords) {
   const auto refusal = [](const OpStep& step) {
     for (const OpKernel& kernel : op_kernels()) {
-      if (kernel.name == "cpu.dense") return kernel.refuses(step).value_or("");
+      if (kernel.info.name == "cpu.dense") return kernel.refuses(step).value_or("");
     }
     return std::string("not registered");
   };

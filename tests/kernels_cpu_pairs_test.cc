@@ -36,7 +36,7 @@ class CpuPairs : public testing::TestWithParam<std::tuple<int64_t, const char*>>
 
   const OpKernel& kernel() const {
     return *std::find_if(op_kernels().begin(), op_kernels().end(),
-                         [](const OpKernel& each) { return each.name == std::get<1>(GetParam()); });
+                         [](const OpKernel& each) { return each.info.name == std::get<1>(GetParam()); });
   }
 };
 
@@ -225,7 +225,8 @@ TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
                         .output_layout = kernel.layout};
     if (kernel.refuses(step, device->caps())) continue;  // absent, as told elsewhere
     const Buffer x = device->allocate(static_cast<size_t>(step.problem.input_count())),
-                 w = device->allocate(4 * 9 * sizeof(float)), prepared = device->allocate(kernel.prepared_bytes(step)),
+                 w = device->allocate(4 * 9 * sizeof(float)),
+                 prepared = device->allocate(kernel.prepared_bytes(step, device->caps())),
                  workspace = device->allocate(kernel.workspace_bytes(step, device->caps()));
     const auto count = static_cast<size_t>(element_count(step.output_shape(), kernel.layout));
     const Buffer y = device->allocate(count * sizeof(uint16_t));

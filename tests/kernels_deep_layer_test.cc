@@ -91,7 +91,7 @@ std::vector<float> convolved(const ConvKernel& kernel, const ConvStep& step, Dev
   const Buffer device_x = uploaded(x), device_w = uploaded(w);
   std::vector<float> y(static_cast<size_t>(step.problem.output_count()));
   const Buffer device_y = device.allocate(y.size() * sizeof(float));
-  const Buffer prepared = device.allocate(kernel.prepared_bytes(step));
+  const Buffer prepared = device.allocate(kernel.prepared_bytes(step, device.caps()));
   const ConvArgs args{.step = step,
                       .x = device_x.data(),
                       .w = static_cast<const float*>(device_w.data()),

@@ -77,7 +77,7 @@ Tensor run(const OpStep& step, const std::vector<const Tensor*>& inputs) {
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
   Tensor result = run_with(kernel, step, inputs, 1);
   const Tensor again = run_with(kernel, step, inputs, 3);
-  EXPECT_EQ(std::memcmp(result.raw(), again.raw(), result.bytes()), 0) << kernel.name << " depends on the threads";
+  EXPECT_EQ(std::memcmp(result.raw(), again.raw(), result.bytes()), 0) << kernel.info.name << " depends on the threads";
   return result;
 }
 
@@ -475,9 +475,9 @@ TEST(OpKernels, RefuseOtherOperatorsInWords) {
   const OpStep step = step_of(SoftmaxOp{}, {&x});
   int refusing = 0;
   for (const OpKernel& kernel : op_kernels()) {
-    if (kernel.device != DeviceKind::cpu) continue;
+    if (kernel.info.device != DeviceKind::cpu) continue;
     const Refusal refusal = kernel.refuses(step);
-    EXPECT_EQ(refusal.has_value(), kernel.name != "cpu.softmax") << kernel.name;
+    EXPECT_EQ(refusal.has_value(), kernel.info.name != "cpu.softmax") << kernel.info.name;
     refusing += refusal.has_value() && !refusal->empty();
   }
   EXPECT_GE(refusing, 12);

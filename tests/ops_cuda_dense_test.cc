@@ -90,7 +90,7 @@ struct Dense {
   std::vector<float> run(std::string_view name, Layout layout = Layout::plain) const {
     const OpKernel* kernel = nullptr;
     for (const OpKernel& each : op_kernels()) {
-      if (each.name == name && each.device == DeviceKind::simt) kernel = &each;
+      if (each.info.name == name && each.device == DeviceKind::simt) kernel = &each;
     }
     if (kernel == nullptr) throw std::runtime_error("no kernel " + std::string(name));
     const OpStep step = this->step(layout);
@@ -263,8 +263,8 @@ TEST_F(CudaDense, WeightsOfAnySizeAreScaledIntoHalves) {
 TEST_F(CudaDense, WhatIsNotComputedIsRefused) {
   const Dense dense({.input = {4, 30}, .columns = 6});
   for (const OpKernel& kernel : op_kernels()) {
-    if (kernel.device != DeviceKind::simt || !kernel.name.starts_with("cuda.dense_")) continue;
-    SCOPED_TRACE(kernel.name);
+    if (kernel.info.device != DeviceKind::simt || !kernel.info.name.starts_with("cuda.dense_")) continue;
+    SCOPED_TRACE(kernel.info.name);
     const Layout layout = kernel.layout;
     EXPECT_FALSE(kernel.refuses(dense.step(layout)));
     OpStep transposed = dense.step(layout);

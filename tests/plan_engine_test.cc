@@ -31,7 +31,8 @@ int counted_prepares = 0;
 const RegisterConvKernel counting{{
     .info = {.name = "cpu.test_counting", .rung = -1, .idea = "for tests"},
     .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_unless_plain(step); },
-    .prepared_bytes = [](const ConvStep& step) { return static_cast<size_t>(step.problem.filter_count()) * 4; },
+    .prepared_bytes = [](const ConvStep& step,
+                         const DeviceCaps&) { return static_cast<size_t>(step.problem.filter_count()) * 4; },
     .prepare =
         [](const ConvArgs& args, Stream&) {
           ++counted_prepares;
@@ -88,8 +89,7 @@ const RegisterConvKernel far_conv{{
         },
 }};
 const RegisterOpKernel far_op{{
-    .name = "cuda.test_op",
-    .device = DeviceKind::cuda,
+    .info = {.name = "cuda.test_op", .device = DeviceKind::cuda},
     .refuses = [](const OpStep& step) -> Refusal {
       if (find_op_kernel(step, DeviceKind::cpu) == nullptr) return "is not the CPU's";
       return std::nullopt;
@@ -288,7 +288,8 @@ TEST(Engine, PreparedWeightsDoNotDependOnTheBatch) {
       ConvStep one{.problem = parse_problem(text)}, many = one;
       many.problem.n = 1000;
       if (kernel.refuses(one, device->caps()) || kernel.refuses(many, device->caps())) continue;
-      EXPECT_EQ(kernel.prepared_bytes(one), kernel.prepared_bytes(many)) << kernel.info.name << " " << text;
+      EXPECT_EQ(kernel.prepared_bytes(one, device->caps()), kernel.prepared_bytes(many, device->caps()))
+          << kernel.info.name << " " << text;
       ++compared;
     }
   }

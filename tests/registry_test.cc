@@ -11,7 +11,6 @@
 #include <set>
 
 #include "convlab/base/text.h"
-#include "convlab/kernels/op.h"
 #include "tests/errors.h"
 #include "tests/source_tree.h"
 
@@ -59,7 +58,7 @@ TEST(Registry, EveryCompiledFileRegistersAKernel) {
     registered.insert(fmt::format("{} on {}", kernel.info.file, name_of(kernel.info.device)));
   }
   for (const OpKernel& kernel : op_kernels()) {
-    registered.insert(fmt::format("{} on {}", kernel.file, name_of(kernel.device)));
+    registered.insert(fmt::format("{} on {}", kernel.info.file, name_of(kernel.info.device)));
   }
   EXPECT_FALSE(files.empty());
   EXPECT_EQ(registered, files);
@@ -87,14 +86,20 @@ TEST(Registry, EveryKernelKeepsTheContract) {
     EXPECT_NE(kernel.refuses, nullptr) << name;
     EXPECT_NE(kernel.launch, nullptr) << name;
     EXPECT_NE(kernel.info.idea, "") << name;
+    EXPECT_NE(kernel.info.refuses, "") << name;
+    EXPECT_NE(kernel.info.limit, "") << name;
+    if (!kernel.info.library) {
+      EXPECT_NE(kernel.info.threads, "") << name;
+      EXPECT_NE(kernel.info.cost, "") << name;
+    }
     const bool known = std::ranges::any_of(
         conv_kernels(), [&](const ConvKernel& other) { return other.info.name == kernel.info.after; });
     EXPECT_TRUE(kernel.info.after.empty() || known)
         << name << " changes " << kernel.info.after << ", which is not there";
   }
   for (const OpKernel& kernel : op_kernels()) {
-    EXPECT_NE(kernel.refuses, nullptr) << kernel.name;
-    EXPECT_NE(kernel.launch, nullptr) << kernel.name;
+    EXPECT_NE(kernel.refuses, nullptr) << kernel.info.name;
+    EXPECT_NE(kernel.launch, nullptr) << kernel.info.name;
   }
 }
 

@@ -12,7 +12,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-using testing::StartsWith;
 
 TEST(Ladder, KeepsTheNewestOfATuningAndTheFastestTuning) {
   Record old = some_record("cuda.coarsened", "k1", 1), fresh = old, tuned = old, slow = old;
@@ -66,27 +65,10 @@ TEST(Ladder, EveryOwnKernelTellsWhatTheReportShows) {
     if (!kernel.name.starts_with("cuda.")) continue;
     ++seen;
     EXPECT_EQ(kernel.device, DeviceKind::cuda);
-    EXPECT_THAT(kernel.source, StartsWith("// " + kernel.name)) << kernel.file;
-    EXPECT_FALSE(kernel.idea.empty());
-    const KernelNotes notes = notes_of(kernel.source);
-    EXPECT_FALSE(notes.threads.empty()) << kernel.name;
-    EXPECT_THAT(notes.arithmetic, StartsWith("Per ")) << kernel.name;
-    EXPECT_FALSE(notes.refuses.empty()) << kernel.name;
-    EXPECT_THAT(notes.limit, StartsWith("Limited")) << kernel.name;
-    EXPECT_THAT(notes.threads + notes.arithmetic + notes.refuses, Not(HasSubstr("Limited"))) << kernel.name;
+    EXPECT_THAT(kernel.source, HasSubstr(".name = \"" + kernel.name + "\"")) << kernel.file;
+    ASSERT_NE(kernel.registered, nullptr);
   }
   EXPECT_GT(seen, 10);
-}
-
-TEST(Ladder, NotesAreSplitWhereverALineBreaks) {
-  const KernelNotes notes = notes_of(
-      "// a: b.\n// Threads: one\n//   an output.\n// Per output: 2 flops. Refuses: nothing\n// else. Limited by "
-      "time.\n\nint x;");
-  EXPECT_EQ(notes.threads, "one an output.");
-  EXPECT_EQ(notes.arithmetic, "Per output: 2 flops.");
-  EXPECT_EQ(notes.refuses, "nothing else.");
-  EXPECT_EQ(notes.limit, "Limited by time.");
-  EXPECT_EQ(notes_of("int x;").threads, "");
 }
 
 TEST(Ladder, ListsKernelsThatOnlyRecordsKnow) {

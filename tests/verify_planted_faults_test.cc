@@ -82,7 +82,7 @@ using Launch = void (*)(const ConvArgs&, Stream&);
 ConvKernel fake(Launch launch) {
   return {.info = {.name = "test.fake"},
           .refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; },
-          .prepared_bytes = [](const ConvStep&) -> size_t { return 12; },
+          .prepared_bytes = [](const ConvStep&, const DeviceCaps&) -> size_t { return 12; },
           .workspace_bytes = [](const ConvStep&, const DeviceCaps&) -> size_t { return 20; },
           .launch = launch};
 }

@@ -19,7 +19,8 @@ constexpr int64_t kLargePage = int64_t{2} << 20;
 
 class CpuStream final : public Stream {
  public:
-  explicit CpuStream(ThreadPool& threads) : threads_(threads) {}
+  CpuStream(const DeviceCaps& caps, ThreadPool& threads) : caps_(caps), threads_(threads) {}
+  const DeviceCaps& caps() const override { return caps_; }
   void upload(void* to, const void* from, size_t bytes) override { copy(to, from, bytes); }
   void download(void* to, const void* from, size_t bytes) override { copy(to, from, bytes); }
   void fill(void* memory, int byte, size_t bytes) override { std::memset(memory, byte, bytes); }
@@ -32,6 +33,7 @@ class CpuStream final : public Stream {
     if (bytes != 0) std::memcpy(to, from, bytes);  // an empty std::vector's null pointer must not get there
   }
 
+  const DeviceCaps& caps_;
   ThreadPool& threads_;
 };
 
@@ -63,7 +65,7 @@ class CpuDevice final : public Device {
     return {memory, bytes, [](void* address) { std::free(address); }};
   }
 
-  std::unique_ptr<Stream> make_stream() override { return std::make_unique<CpuStream>(threads_); }
+  std::unique_ptr<Stream> make_stream() override { return std::make_unique<CpuStream>(caps_, threads_); }
 
  private:
   ThreadPool threads_;

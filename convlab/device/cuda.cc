@@ -35,7 +35,7 @@ class CudaReplay final : public Replay {
 
 class CudaStream final : public Stream {
  public:
-  explicit CudaStream(int index) : index_(index) {
+  CudaStream(const DeviceCaps& caps, int index) : caps_(caps), index_(index) {
     check_cuda(cudaSetDevice(index_), "choosing the GPU");
     check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
   }
@@ -48,6 +48,7 @@ class CudaStream final : public Stream {
     cudaStreamDestroy(stream_);
   }
 
+  const DeviceCaps& caps() const override { return caps_; }
   void upload(void* to, const void* from, size_t bytes) override {
     check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream_), "copying to the GPU");
   }
@@ -88,6 +89,7 @@ class CudaStream final : public Stream {
     return given_;
   }
 
+  const DeviceCaps& caps_;
   int index_;
   cudaStream_t stream_ = nullptr;
   std::array<cudaEvent_t, 2> events_{};
@@ -155,7 +157,7 @@ class CudaDevice final : public Device {
     return {memory, bytes, [](void* address) { cudaFree(address); }};
   }
 
-  std::unique_ptr<Stream> make_stream() override { return std::make_unique<CudaStream>(index_); }
+  std::unique_ptr<Stream> make_stream() override { return std::make_unique<CudaStream>(caps_, index_); }
 
   void make_current() override { check_cuda(cudaSetDevice(index_), "choosing the GPU"); }
 

@@ -62,6 +62,9 @@ class Replay {
 class Stream {
  public:
   virtual ~Stream() = default;
+
+  /// What kernels may ask about the device that the work is done on.
+  virtual const DeviceCaps& caps() const = 0;
   virtual void upload(void* device_memory, const void* host_memory, size_t bytes) = 0;
   virtual void download(void* host_memory, const void* device_memory, size_t bytes) = 0;
   virtual void fill(void* device_memory, int byte, size_t bytes) = 0;

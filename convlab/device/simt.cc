@@ -14,7 +14,8 @@ namespace {
 /// Work is done when it is given.
 class SimtStream final : public Stream {
  public:
-  explicit SimtStream(ThreadPool& threads) : threads_(threads) {}
+  SimtStream(const DeviceCaps& caps, ThreadPool& threads) : caps_(caps), threads_(threads) {}
+  const DeviceCaps& caps() const override { return caps_; }
   void upload(void* to, const void* from, size_t bytes) override { simt::copy_to_device(to, from, bytes); }
   void download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
   void fill(void* memory, int byte, size_t bytes) override { simt::fill_on_device(memory, byte, bytes); }
@@ -23,6 +24,7 @@ class SimtStream final : public Stream {
   void* native() override { return nullptr; }
 
  private:
+  const DeviceCaps& caps_;
   ThreadPool& threads_;
 };
 
@@ -35,7 +37,7 @@ class SimtDevice final : public Device {
              .description = fmt::format("CUDA kernels executed and checked on the host: {}, {} thread{}", cpu_name(),
                                         threads_.size(), threads_.size() == 1 ? "" : "s"),
              .compute_capability = 80,
-             .multiprocessors = threads_.size(),
+             .multiprocessors = 2,  // few, so that blocks have several tasks, as on a GPU
              .shared_bytes_per_block = simt::kMaxSharedBytes,
              .threads = threads_.size(),
              .memory_bytes = usable_memory_bytes()};
@@ -48,7 +50,7 @@ class SimtDevice final : public Device {
             [](void* memory) { simt::release(memory); }};
   }
 
-  std::unique_ptr<Stream> make_stream() override { return std::make_unique<SimtStream>(threads_); }
+  std::unique_ptr<Stream> make_stream() override { return std::make_unique<SimtStream>(caps_, threads_); }
 
  private:
   ThreadPool threads_;

@@ -29,17 +29,28 @@ enum class Repeat { bitwise, order_dependent };
 /// tolerance, and a NaN may spread further in its image (never less far).
 enum class Sum { direct, split, transform };
 
+/// What a kernel says of itself: for the planner, the report, the documents and whoever reads its file. The texts from
+/// `threads` on are a sentence or more each, "" where there is nothing to say.
 struct KernelInfo {
   std::string_view name;  ///< "cuda.shared_tile": unique on its device, and stable
   DeviceKind device = DeviceKind::cpu;
-  Math math = Math::fp32;
+  Math math = Math::fp32;  ///< of an operator's kernel: of matrix products; other operators compute in fp32
   Repeat repeat = Repeat::bitwise;
   Sum sum = Sum::direct;
-  int rung = 0;            ///< place on the ladder; the reference is 0
-  std::string_view idea;   ///< the one change, in a line
-  std::string_view after;  ///< the kernel that it changes; "" for the first
-  std::string_view file;   ///< where it is registered: "convlab/kernels/ladder/01_basic.cu"; set by RegisterConvKernel
+  int rung = 0;                ///< place on the ladder; the reference is 0
+  int rank = 0;                ///< of the kernels that fit, the planner takes the one of the highest rank, then rung
+  bool library = false;        ///< somebody else's, to be compared with: it is taken only when it is asked for
+  std::string_view idea;       ///< the one change, in a line
+  std::string_view after;      ///< the kernel that it changes; "" for the first
+  std::string_view threads;    ///< which thread makes which output
+  std::string_view cost;       ///< flops and bytes an output
+  std::string_view refuses;    ///< what it does not compute
+  std::string_view limit;      ///< what its speed is limited by
+  std::string_view file = {};  ///< "convlab/kernels/ladder/01_basic.cu": set by the registration
 };
+
+/// The planner's order of two kernels that both fit: whether it takes `a` before `b`.
+bool comes_before(const KernelInfo& a, const KernelInfo& b);
 
 /// A convolution with all that happens in the same step. Input is NCHW of `input` elements; filters are always fp32
 /// KCRS and bias fp32; output is NCHW fp32. Input and output may lie in another layout instead, and are then of its type.
@@ -77,13 +88,14 @@ struct Tunable {
 /// Why not, in words for a user; nullopt: it fits, and then it is right.
 using Refusal = std::optional<std::string>;
 
-/// The contract of a convolution kernel. Functions keep no state between calls; two layers may be interleaved.
+/// The contract of a convolution kernel. Functions keep no state between calls, and see their arguments alone: what they
+/// want to know of the device is in DeviceCaps, or Stream::caps(). Two layers may be interleaved.
 /// prepared_bytes() and what prepare() writes must not depend on the step's n: a last, smaller batch is launched with
 /// what was prepared for the full one.
 struct ConvKernel {
   KernelInfo info;
   Refusal (*refuses)(const ConvStep&, const DeviceCaps&) = nullptr;
-  size_t (*prepared_bytes)(const ConvStep&) = nullptr;                      ///< may be null: 0
+  size_t (*prepared_bytes)(const ConvStep&, const DeviceCaps&) = nullptr;   ///< may be null: 0
   size_t (*workspace_bytes)(const ConvStep&, const DeviceCaps&) = nullptr;  ///< may be null: 0
   void (*prepare)(const ConvArgs&, Stream&) = nullptr;  ///< once per weights: pack, convert; timed apart. May be null
   void (*launch)(const ConvArgs&, Stream&) = nullptr;   ///< writes all of y

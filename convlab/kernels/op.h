@@ -35,30 +35,23 @@ struct OpArgs {
 /// The contract of an operator's kernel; as ConvKernel's. `prepare` sees constant inputs' addresses, others are null.
 /// What it prepares must not depend on the first size of inputs that are not constant: that is the batch.
 struct OpKernel {
-  std::string_view name;  ///< "cpu.softmax"
-  DeviceKind device = DeviceKind::cpu;
+  KernelInfo info;  ///< of which an operator's kernel needs name, device, math and rank alone
   Refusal (*refuses)(const OpStep&) = nullptr;         ///< also refuses other operators than its own
   size_t (*prepared_bytes)(const OpStep&) = nullptr;   ///< may be null: 0
   size_t (*workspace_bytes)(const OpStep&) = nullptr;  ///< may be null: 0
   void (*prepare)(const OpArgs&, Stream&) = nullptr;   ///< may be null
   void (*launch)(const OpArgs&, Stream&) = nullptr;    ///< writes all of output
   Layout layout = Layout::plain;  ///< besides plain, the one that it knows; it is never asked about steps in others
-  Math math = Math::fp32;         ///< of matrix products, as a convolution's; other operators compute in fp32
-  int rank = 0;                   ///< of the kernels that fit, the highest is taken
-  std::string_view file;          ///< where it is registered; set by RegisterOpKernel
 };
 
-const std::vector<OpKernel>& op_kernels();
+/// Why a kernel does not compute a step: its own refusal, or that it does not know the step's layouts, or is not precise
+/// enough.
+Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math);
 
-/// The kernel of the highest rank that does not refuse, and computes no less precisely than asked; of several the first
-/// by name; or nullptr.
+/// The kernel that the planner takes: the first by comes_before() that does not refuse; or nullptr.
 const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math = Math::fp32);
 
 /// The same, but Error(unavailable) with the refusals where there is none.
 const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math math = Math::fp32);
-
-struct RegisterOpKernel {
-  explicit RegisterOpKernel(OpKernel kernel, const char* file = __builtin_FILE());
-};
 
 }  // namespace convlab

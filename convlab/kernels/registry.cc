@@ -12,31 +12,48 @@
 namespace convlab {
 namespace {
 
-std::vector<ConvKernel>& kernels() {
-  static std::vector<ConvKernel> all;
+template <class Kernel>
+std::vector<Kernel>& registered() {
+  static std::vector<Kernel> all;
   return all;
+}
+
+auto order_of(const KernelInfo& info) { return std::tuple(info.device, info.rung, info.name); }
+
+/// A kernel's file from the root: the compiler was given a path that begins wherever the build's folder lies. All of it
+/// where the kernel is a test's.
+std::string_view path_in_project(std::string_view file) {
+  const size_t at = file.rfind("convlab/kernels/");
+  return at == std::string_view::npos ? file : file.substr(at);
 }
 
 }  // namespace
 
-RegisterConvKernel::RegisterConvKernel(ConvKernel kernel, const char* file) {
-  kernel.info.file = registered_file(file);
-  const auto key = [](const ConvKernel& each) { return std::tuple(each.info.device, each.info.rung, each.info.name); };
-  std::vector<ConvKernel>& all = kernels();
-  if (find_conv_kernel(kernel.info.name, kernel.info.device) != nullptr) {
+template <class Kernel>
+RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
+  kernel.info.file = path_in_project(file);
+  std::vector<Kernel>& all = registered<Kernel>();
+  const auto place =
+      std::ranges::lower_bound(all, order_of(kernel.info), {}, [](const Kernel& each) { return order_of(each.info); });
+  if (place != all.end() && order_of(place->info) == order_of(kernel.info)) {
     // Before main there is nobody to catch an exception.
     std::fprintf(stderr, "two kernels are named %s\n", std::string(kernel.info.name).c_str());
     std::abort();
   }
-  all.insert(std::upper_bound(all.begin(), all.end(), kernel,
-                              [&](const ConvKernel& a, const ConvKernel& b) { return key(a) < key(b); }),
-             kernel);
+  all.insert(place, kernel);
+}
+template struct RegisterKernel<ConvKernel>;
+template struct RegisterKernel<OpKernel>;
+
+const std::vector<ConvKernel>& conv_kernels() { return registered<ConvKernel>(); }
+const std::vector<OpKernel>& op_kernels() { return registered<OpKernel>(); }
+
+bool comes_before(const KernelInfo& a, const KernelInfo& b) {
+  return std::tuple(-a.rank, -a.rung, a.name) < std::tuple(-b.rank, -b.rung, b.name);
 }
 
-const std::vector<ConvKernel>& conv_kernels() { return kernels(); }
-
 const ConvKernel* find_conv_kernel(std::string_view name, DeviceKind device) {
-  for (const ConvKernel& kernel : kernels()) {
+  for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.info.name == name && kernel.info.device == device) return &kernel;
   }
   return nullptr;
@@ -45,7 +62,7 @@ const ConvKernel* find_conv_kernel(std::string_view name, DeviceKind device) {
 const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device) {
   if (const ConvKernel* kernel = find_conv_kernel(name, device)) return *kernel;
   std::vector<std::string> names;
-  for (const ConvKernel& kernel : kernels()) {
+  for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.info.name == name) {
       throw unavailable("kernel {} runs on {}, not on {}; choose it with --device {}", name,
                         name_of(kernel.info.device), name_of(device), name_of(kernel.info.device));
@@ -55,15 +72,6 @@ const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device) 
   const std::string nearest = closest(name, names);
   throw bad_input("no kernel is named '{}'{}; 'convlab list kernels' shows all", name,
                   nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
-}
-
-std::string_view registered_file(std::string_view compiled) {
-  return compiled.substr(compiled.rfind("convlab/kernels/"));
-}
-
-bool is_library(const ConvKernel& kernel) {
-  // Our own are named after their device, or after what executes them.
-  return !kernel.info.name.starts_with("cpu.") && !kernel.info.name.starts_with("cuda.");
 }
 
 std::string_view name_of(Math math) {

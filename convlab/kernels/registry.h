@@ -4,11 +4,13 @@
 #include <vector>
 
 #include "convlab/kernels/kernel.h"
+#include "convlab/kernels/op.h"
 
 namespace convlab {
 
-/// Every convolution kernel of this build, in the order of devices, rungs and names. A reference stays valid.
+/// Every kernel of this build, in the order of devices, rungs and names. A reference stays valid.
 const std::vector<ConvKernel>& conv_kernels();
+const std::vector<OpKernel>& op_kernels();
 
 /// The kernel of this name on this device, or nullptr.
 const ConvKernel* find_conv_kernel(std::string_view name, DeviceKind device);
@@ -17,16 +19,14 @@ const ConvKernel* find_conv_kernel(std::string_view name, DeviceKind device);
 /// Error(unavailable) where the kernel exists but for another device.
 const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device);
 
-/// Libraries are there to be compared with: they are taken when they are asked for.
-bool is_library(const ConvKernel& kernel);
-
-/// The path of a kernel's file from the root, of what the compiler calls it: "/home/me/convlab/convlab/kernels/ops/a.cc".
-std::string_view registered_file(std::string_view compiled);
-
-/// A kernel's file ends with `const RegisterConvKernel registered{{.info = ..., ...}};`. This works because kernels
-/// are linked as objects: from a static library the linker would drop them silently (a test compares names with files).
-struct RegisterConvKernel {
-  explicit RegisterConvKernel(ConvKernel kernel, const char* file = __builtin_FILE());
+/// Puts a kernel in the registry, before main. Its file ends with `const RegisterConvKernel registered{{.info = kInfo,
+/// ...}};`. This works because kernels are linked as objects: from a static library the linker would drop them silently
+/// (a test compares what is registered with the files). Two kernels of one name and device end the program.
+template <class Kernel>
+struct RegisterKernel {
+  explicit RegisterKernel(Kernel kernel, const char* file = __builtin_FILE());
 };
+using RegisterConvKernel = RegisterKernel<ConvKernel>;
+using RegisterOpKernel = RegisterKernel<OpKernel>;
 
 }  // namespace convlab

@@ -80,7 +80,8 @@ KernelBench::KernelBench(const ConvKernel& kernel, BenchArrays& arrays, std::spa
     : kernel_(kernel),
       arrays_(arrays),
       tuning_(tuning.begin(), tuning.end()),
-      prepared_(arrays.device().allocate(kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(arrays.step()) : 0)),
+      prepared_(arrays.device().allocate(
+          kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(arrays.step(), arrays.device().caps()) : 0)),
       workspace_(arrays.device().allocate(
           kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(arrays.step(), arrays.device().caps()) : 0)),
       arguments_(arrays.arguments()) {

@@ -9,29 +9,7 @@
 namespace convlab {
 namespace {
 
-/// Best first, where order of rungs is not what one wants. A kernel that is not named here comes after these.
-constexpr std::string_view kPreferred[] = {"cuda.first_layer_fp16",
-                                           "cuda.first_layer_1xfp16",
-                                           "cuda.first_layer_3xfp16",
-                                           "cuda.deep_layer_fp16",
-                                           "cuda.deep_layer_1xfp16",
-                                           "cuda.hopper_3xfp16",
-                                           "cpu.amx_bf16",
-                                           "cpu.amx_bf16x2",
-                                           "cpu.winograd",
-                                           "cpu.image_lanes",
-                                           "cpu.direct",
-                                           "cuda.tensor_core_3xfp16",
-                                           "cpu.im2col_gemm",
-                                           "cuda.tensor_core_3xtf32",
-                                           "cuda.register_tile"};
-
 bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.math <= wanted; }
-
-size_t preference(const ConvKernel& kernel) {
-  return static_cast<size_t>(std::find(std::begin(kPreferred), std::end(kPreferred), kernel.info.name) -
-                             std::begin(kPreferred));
-}
 
 /// Why a kernel's way with layouts does not go with the plan's, if so.
 Refusal why_not_for_layout(const PlanRequest& request, const ConvKernel& kernel, Layout x_layout) {
@@ -50,7 +28,7 @@ std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const 
   }
   if (const Refusal refusal = kernel.refuses(choice.step, request.caps)) return *refusal;
   if (!options.kernel.empty()) return fmt::format("fits, but {} was asked for", options.kernel);
-  if (is_library(kernel)) return "fits, but a library is only taken when asked for";
+  if (kernel.info.library) return "fits, but a library is only taken when asked for";
   return fmt::format("fits, but {} comes first", choice.kernel->info.name);
 }
 
@@ -68,14 +46,11 @@ std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOpti
   std::vector<const ConvKernel*> result;
   for (const ConvKernel& kernel : conv_kernels()) {
     const bool absent = kernel.absent != nullptr && kernel.absent();
-    if (kernel.info.device == caps.kind && precise_enough(kernel, options.math) && !is_library(kernel) && !absent) {
+    if (kernel.info.device == caps.kind && precise_enough(kernel, options.math) && !kernel.info.library && !absent) {
       result.push_back(&kernel);
     }
   }
-  std::stable_sort(result.begin(), result.end(), [](const ConvKernel* a, const ConvKernel* b) {
-    const size_t of_a = preference(*a), of_b = preference(*b);
-    return of_a != of_b ? of_a < of_b : a->info.rung > b->info.rung;
-  });
+  std::ranges::sort(result, [](const ConvKernel* a, const ConvKernel* b) { return comes_before(a->info, b->info); });
   return result;
 }
 

@@ -186,7 +186,7 @@ class Planner {
     const ConvKernel& kernel = *choice.kernel;
     PlanStep result{.name = std::move(name), .what = choice.step, .conv = &kernel};
     result.refused = refused_besides(request_, choice);
-    if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(choice.step);
+    if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(choice.step, request_.caps);
     if (kernel.workspace_bytes != nullptr) result.workspace_bytes = kernel.workspace_bytes(choice.step, request_.caps);
     emit(std::move(result), std::move(inputs), output);
   }

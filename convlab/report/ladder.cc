@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <regex>
-#include <sstream>
 #include <tuple>
 
 #include "convlab/kernels/registry.h"
@@ -51,35 +49,6 @@ std::string KernelFacts::refusal(const std::string& problem) const {
   DeviceCaps caps = kGpu;
   caps.kind = registered->info.device;
   return registered->refuses(ConvStep{.problem = parse_problem(problem)}, caps).value_or("");
-}
-
-KernelNotes notes_of(const std::string& source) {
-  std::istringstream lines(source);
-  std::string comment;
-  for (std::string line; std::getline(lines, line) && line.starts_with("//");) {
-    line.erase(0, std::min(line.find_first_not_of("/ "), line.size()));
-    comment += (comment.empty() ? "" : " ") + line;
-  }
-  // Each part begins with its word; the one before it ends with a full stop.
-  static const std::regex kBegin(R"((^|\. )(Threads: |Per [^:]*:|Refuses:? |Limited))");
-  KernelNotes notes;
-  std::string* part = nullptr;
-  size_t begin = 0;
-  const auto finish = [&](size_t end) {
-    if (part != nullptr) *part = comment.substr(begin, end - begin);
-  };
-  for (std::sregex_iterator match(comment.begin(), comment.end(), kBegin), none; match != none; ++match) {
-    const auto at = static_cast<size_t>(match->position(2));
-    finish(at - 1);
-    const char first = comment[at];
-    part = first == 'T'   ? &notes.threads
-           : first == 'P' ? &notes.arithmetic
-           : first == 'R' ? &notes.refuses
-                          : &notes.limit;
-    begin = first == 'T' || first == 'R' ? at + match->str(2).size() : at;
-  }
-  finish(comment.size());
-  return notes;
 }
 
 const Record* MachineRecords::find(const std::string& kernel, const std::string& problem) const {

@@ -15,8 +15,8 @@ struct KernelFacts {
   std::string name, math, idea, after;
   std::string file, source;  ///< path from the root, and its text; "" where this build does not know it
   int rung = 0;
-  DeviceKind device = DeviceKind::cpu;  ///< cuda for the CUDA kernels, also where this build has them for simt alone
-  const ConvKernel* registered = nullptr;
+  DeviceKind device = DeviceKind::cpu;     ///< cuda for the CUDA kernels, also where this build has them for simt alone
+  const ConvKernel* registered = nullptr;  ///< null where this build does not know it
 
   /// Whether it is a CUDA kernel of the ladder or a library's, of which the course wants times and counters; production
   /// kernels, all of rung 19, stand in a table of their own.
@@ -33,13 +33,6 @@ struct KernelFacts {
 /// All kernels that this build knows, in the order of devices (cuda first) and rungs, and after them those of the
 /// records that it does not know.
 std::vector<KernelFacts> all_kernels(const std::vector<Record>& records);
-
-/// What a kernel's file says in its first comment: what its threads make, flops and bytes an output, what it refuses,
-/// what limits it. Parts that it lacks are "".
-struct KernelNotes {
-  std::string threads, arithmetic, refuses, limit;
-};
-KernelNotes notes_of(const std::string& source);
 
 /// The records of one machine, one a kernel and problem.
 struct MachineRecords {

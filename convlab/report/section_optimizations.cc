@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <regex>
 
+#include "convlab/base/text.h"
 #include "convlab/report/embedded.h"
 #include "convlab/report/html.h"
 #include "convlab/report/report.h"
@@ -14,7 +14,7 @@
 namespace convlab {
 namespace {
 
-std::string paragraph(std::string_view name, const std::string& text) {
+std::string paragraph(std::string_view name, std::string_view text) {
   return text.empty() ? "" : fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, escaped(text));
 }
 
@@ -148,23 +148,27 @@ std::string code(const KernelFacts& kernel) {
                        escaped(file), escaped(text));
   };
   std::string html = details(kernel.file, kernel.source);
-  static const std::regex kInclude(R"re(#include "(convlab/kernels/[^"]+)")re");
-  for (std::sregex_iterator match(kernel.source.begin(), kernel.source.end(), kInclude), end; match != end; ++match) {
-    const std::string_view text = embedded_file((*match)[1].str());
-    if (!text.empty()) html += details((*match)[1].str(), text);
+  constexpr std::string_view kInclude = "#include \"";
+  for (const std::string& line : split(kernel.source, '\n')) {
+    if (!line.starts_with(kInclude)) continue;
+    const std::string file = line.substr(kInclude.size(), line.rfind('"') - kInclude.size());
+    const std::string_view text = embedded_file(file);
+    if (!text.empty()) html += details(file, text);
   }
   return html;
 }
 
 std::string article(Page& page, const Contents& contents, const KernelFacts& kernel) {
-  const KernelNotes notes = notes_of(kernel.source);
   std::string html =
       fmt::format("<article id=\"kernel-{0}\">\n<h3><code>{0}</code></h3>\n<dl>\n", escaped(kernel.name));
   html += paragraph("Idea", kernel.idea + (kernel.after.empty() ? "" : " (a change of " + kernel.after + ")"));
-  html += paragraph("Threads", notes.threads);
-  html += paragraph("Arithmetic", notes.arithmetic);
-  html += paragraph("Refuses", notes.refuses);
-  html += paragraph("Limit", notes.limit);
+  if (kernel.registered != nullptr) {
+    const KernelInfo& info = kernel.registered->info;
+    html += paragraph("Threads", info.threads);
+    html += paragraph("Per output", info.cost);
+    html += paragraph("Refuses", info.refuses);
+    html += paragraph("Limited by", info.limit);
+  }
   html += "</dl>\n" + effect(contents, kernel) + utilisation(page, contents, kernel);
   return html + code(kernel) + "</article>\n";
 }

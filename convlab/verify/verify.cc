@@ -96,7 +96,7 @@ class Rig {
 
  private:
   LayerMemory make_layer() {
-    const size_t prepared = kernel_.prepared_bytes != nullptr ? kernel_.prepared_bytes(step_) : 0;
+    const size_t prepared = kernel_.prepared_bytes != nullptr ? kernel_.prepared_bytes(step_, device_.caps()) : 0;
     LayerMemory layer{
         .w = {device_, *stream_, "w", static_cast<size_t>(step_.problem.filter_count()) * sizeof(float), Role::input},
         .prepared = {device_, *stream_, "prepared", prepared, Role::output}};

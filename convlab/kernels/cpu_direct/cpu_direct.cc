@@ -1,10 +1,3 @@
-// cpu.direct: sums of several maps by several vectors of pixels held in registers; the production kernel.
-// Threads: a piece of work is a band of output rows of one group of maps of one image.
-// Per output: terms() fused multiply-adds, 1 / lanes of a vector instruction each; s pixels copied per channel and row,
-//   shared by all maps (see planes.h). The arithmetic is in cpu/tiles.h.
-// Refuses nothing. A 2x2 max-pooling is taken of sums in registers; any other pools sums in scratch.
-// Limited by multiply-adds: 24 of them for 11 loads in the largest tile.
-
 #include <algorithm>
 #include <vector>
 
@@ -17,6 +10,22 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cpu.direct",
+    .device = DeviceKind::cpu,
+    .math = Math::fp32,
+    .rung = 2,
+    .rank = 20,
+    .idea = "unroll along the width only, so that sums of many maps and pixels stay in registers",
+    .after = "cpu.im2col_gemm",
+    .threads = "a piece of work is a band of output rows of one group of maps of one image.",
+    .cost =
+        "terms() fused multiply-adds, 1 / lanes of a vector instruction each; s pixels copied per channel and row, "
+        "shared by all maps (see planes.h). The arithmetic is in cpu/tiles.h.",
+    .refuses = "nothing. A 2x2 max-pooling is taken of sums in registers; any other pools sums in scratch.",
+    .limit = "multiply-adds: 24 of them for 11 loads in the largest tile.",
+};
 
 // Floats of planes that a piece fills, if a single row allows: half a megabyte, a part of a second cache.
 constexpr int64_t kPlanesCount = int64_t{128} << 10;
@@ -237,7 +246,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   return std::nullopt;
 }
 
-size_t prepared_bytes(const ConvStep& step) {
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_mul(step.problem.filter_count(), sizeof(float)));
 }
 
@@ -287,13 +296,7 @@ void launch(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cpu.direct",
-             .device = DeviceKind::cpu,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 2,
-             .idea = "unroll along the width only, so that sums of many maps and pixels stay in registers",
-             .after = "cpu.im2col_gemm"},
+    .info = kInfo,
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

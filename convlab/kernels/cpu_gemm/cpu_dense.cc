@@ -4,7 +4,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -104,8 +104,7 @@ void launch(const OpArgs& args, Stream& stream) {
 }
 
 const RegisterOpKernel dense{{
-    .name = "cpu.dense",
-    .device = DeviceKind::cpu,
+    .info = {.name = "cpu.dense", .device = DeviceKind::cpu},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes<packed_b_count, float>,
     .workspace_bytes = workspace_bytes,
@@ -114,15 +113,12 @@ const RegisterOpKernel dense{{
 }};
 
 const RegisterOpKernel dense_bf16{{
-    .name = "cpu.dense_bf16",
-    .device = DeviceKind::cpu,
+    .info = {.name = "cpu.dense_bf16", .device = DeviceKind::cpu, .math = Math::bf16, .rank = 1},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes<packed_bf16_count, uint16_t>,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare<pack_b_bf16, uint16_t>,
     .launch = launch,
-    .math = Math::bf16,
-    .rank = 1,
 }};
 
 }  // namespace

@@ -1,9 +1,3 @@
-// cpu.im2col_gemm: unroll the images under each output pixel into a column, and multiply the filters by all columns.
-// Threads: a piece of work is a band of output rows of one group of maps, of one image or, if small, of several.
-// Per output: terms() fused multiply-adds; terms() floats of unrolled matrix are written and read, shared by all maps.
-// Refuses nothing. Unrolled are at most kGemmDepth terms by kColumns pixels at a time, which stay in the second cache.
-// Limited by the unrolling: as many stores as the matrix has elements, for maps / 32 vector multiply-adds each.
-
 #include <algorithm>
 #include <cstring>
 
@@ -14,6 +8,21 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cpu.im2col_gemm",
+    .device = DeviceKind::cpu,
+    .math = Math::fp32,
+    .rung = 1,
+    .rank = 10,
+    .idea = "unroll what each output sees into a column, and multiply matrices in register tiles",
+    .after = "cpu.reference",
+    .threads = "a piece of work is a band of output rows of one group of maps, of one image or, if small, of several.",
+    .cost = "terms() fused multiply-adds; terms() floats of unrolled matrix are written and read, shared by all maps.",
+    .refuses =
+        "nothing. Unrolled are at most kGemmDepth terms by kColumns pixels at a time, which stay in the second cache.",
+    .limit = "the unrolling: as many stores as the matrix has elements, for maps / 32 vector multiply-adds each.",
+};
 
 constexpr int64_t kColumns = 256;        // unrolled at a time
 constexpr int64_t kPieceColumns = 1024;  // pixels of a piece of work, if there are enough pieces for the threads
@@ -179,13 +188,7 @@ void launch(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cpu.im2col_gemm",
-             .device = DeviceKind::cpu,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 1,
-             .idea = "unroll what each output sees into a column, and multiply matrices in register tiles",
-             .after = "cpu.reference"},
+    .info = kInfo,
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch,

@@ -15,7 +15,7 @@
 #include "convlab/kernels/cpu/pieces.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
 #include "convlab/kernels/cpu_lanes/lane_dense.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -129,8 +129,7 @@ class Launch {
 };
 
 const RegisterOpKernel registered{{
-    .name = "cpu.dense_lanes",
-    .device = DeviceKind::cpu,
+    .info = {.name = "cpu.dense_lanes", .device = DeviceKind::cpu},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

@@ -32,7 +32,7 @@
 #include "convlab/kernels/cpu_lanes/lane_dense.h"
 #include "convlab/kernels/cpu_lanes/strassen_sums.h"
 #include "convlab/kernels/cpu_lanes/strassen_weights.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -306,15 +306,13 @@ class Launch {
 };
 
 const RegisterOpKernel registered{{
-    .name = "cpu.dense_strassen",
-    .device = DeviceKind::cpu,
+    .info = {.name = "cpu.dense_strassen", .device = DeviceKind::cpu, .rank = 1},
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch_pieces<Launch>,
     .layout = Layout::image_lanes,
-    .rank = 1,  // before cpu.dense_lanes
 }};
 
 }  // namespace

@@ -1,11 +1,3 @@
-// cpu.image_lanes: 16 images side by side, so that a vector holds one pixel of each; the production kernel of batches.
-// Threads: a piece of work is a band of output rows of one group of maps of 16 images.
-// Per output: terms() fused multiply-adds, 1 / lanes of a vector instruction each. Plain images are transposed on the
-//   way in, and padded ones copied with their border; the arithmetic, and how images lie, is in cpu/lanes.h.
-// Refuses all pooling but maxima of 2x2 squares, and those for filters of more than 768 elements.
-// Limited by multiply-adds: 24 of them for 11 loads in the largest tile. A batch that is no multiple of 16 is computed
-//   as if it were.
-//
 // Sums are taken in the order of cpu.direct, so that both give the same bits.
 
 #include <algorithm>
@@ -22,6 +14,24 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cpu.image_lanes",
+    .device = DeviceKind::cpu,
+    .math = Math::fp32,
+    .rung = 3,
+    .rank = 30,
+    .idea = "the same pixel of 16 images in a vector, so that no lane is idle and every load aligned",
+    .after = "cpu.direct",
+    .threads = "a piece of work is a band of output rows of one group of maps of 16 images.",
+    .cost =
+        "terms() fused multiply-adds, 1 / lanes of a vector instruction each. Plain images are transposed on the way "
+        "in, and padded ones copied with their border; the arithmetic, and how images lie, is in cpu/lanes.h.",
+    .refuses = "all pooling but maxima of 2x2 squares, and those for filters of more than 768 elements.",
+    .limit =
+        "multiply-adds: 24 of them for 11 loads in the largest tile. A batch that is no multiple of 16 is computed as "
+        "if it were.",
+};
 
 constexpr int64_t kCopiedCount = int64_t{128} << 10;  // floats that a band's copied pixels should take: 512 KiB
 constexpr int64_t kRunPixels = 36;  // pixels of all maps that are computed before the next ones: they stay in cache
@@ -200,7 +210,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   return std::nullopt;
 }
 
-size_t prepared_bytes(const ConvStep& step) {
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(checked_mul(step.problem.filter_count(), sizeof(float)));
 }
 
@@ -231,13 +241,7 @@ size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cpu.image_lanes",
-             .device = DeviceKind::cpu,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 3,
-             .idea = "the same pixel of 16 images in a vector, so that no lane is idle and every load aligned",
-             .after = "cpu.direct"},
+    .info = kInfo,
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

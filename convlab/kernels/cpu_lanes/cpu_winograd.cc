@@ -1,14 +1,3 @@
-// cpu.winograd: Winograd's minimal filtering along the width, 16 images side by side.
-// Threads: a piece of work is a band of output rows of one group of maps of 16 images: all rows, but of few images.
-// Per output: 8 / (s * (9 - s)) of the direct multiply-adds, that is 2/5 for 5 columns and 4/7 for 7, and transforms:
-//   of the input, shared by all maps, and of the sums, shared by all channels. For each of the 8 points the products are
-//   sums over channels and filter rows in the sense of cpu/lanes.h. Filters are transformed once, in double.
-//   The rows of the input that an output row needs stay transformed in the second cache, and the next row takes the
-//   first one's place.
-// Refuses what is not in lanes, strides and dilation, pooling, fewer channels or maps than pay, and more terms than its
-//   error allows: along the width alone it is that of a direct sum, in both directions it would be three times that.
-// Limited by multiply-adds, and by the second cache, through which transformed pixels and sums go.
-
 #include <algorithm>
 #include <array>
 
@@ -23,6 +12,30 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cpu.winograd",
+    .device = DeviceKind::cpu,
+    .math = Math::fp32,
+    .sum = Sum::transform,
+    .rung = 4,
+    .rank = 40,
+    .idea = "fewer products: eight for 9 - s outputs of a filter row of s",
+    .after = "cpu.image_lanes",
+    .threads =
+        "a piece of work is a band of output rows of one group of maps of 16 images: all rows, but of few images.",
+    .cost =
+        "8 / (s * (9 - s)) of the direct multiply-adds, that is 2/5 for 5 columns and 4/7 for 7, and transforms: of "
+        "the input, shared by all maps, and of the sums, shared by all channels. For each of the 8 points the "
+        "products are sums over channels and filter rows in the sense of cpu/lanes.h. Filters are transformed once, "
+        "in double. The rows of the input that an output row needs stay transformed in the second cache, and the next "
+        "row takes the first one's place.",
+    .refuses =
+        "what is not in lanes, strides and dilation, pooling, fewer channels or maps than pay, and more terms than "
+        "its error allows: along the width alone it is that of a direct sum, in both directions it would be three "
+        "times that.",
+    .limit = "multiply-adds, and by the second cache, through which transformed pixels and sums go.",
+};
 
 constexpr int64_t kLeastChannels = 4, kLeastMaps = 8;
 constexpr int64_t kMostSummed = 1024;  // channels times filter rows: terms of a sum at one point
@@ -250,7 +263,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   return std::nullopt;
 }
 
-size_t prepared_bytes(const ConvStep& step) {
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
   return static_cast<size_t>(
       checked_product({problem.k, problem.channels_per_group(), problem.r, kWinogradPoints, sizeof(float)}));
@@ -283,14 +296,7 @@ size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cpu.winograd",
-             .device = DeviceKind::cpu,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .sum = Sum::transform,
-             .rung = 4,
-             .idea = "fewer products: eight for 9 - s outputs of a filter row of s",
-             .after = "cpu.image_lanes"},
+    .info = kInfo,
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

@@ -1,18 +1,24 @@
-// cpu.avx512_bf16: images in lanes, channels in pairs of bfloat16, multiplied by VDPBF16PS.
-//
-// Threads, layout, terms and what it refuses: convlab/kernels/cpu_pairs/pair_conv.cc; the arithmetic: bf16_sums.h. Besides,
-//   it refuses where the processor or the system has no AVX512-BF16.
-// Per output: terms() multiplications of bfloat16, 32 an instruction.
-// Limited by that instruction, of which a core begins one a cycle.
-
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
 
-const RegisterConvKernel registered{pair_conv_kernel<Math::bf16, Bf16Unit::avx512_bf16>(
-    "cpu.avx512_bf16", "pairs of bfloat16, two products in each lane", "cpu.pairs_bf16")};
+constexpr KernelInfo kInfo{
+    .name = "cpu.avx512_bf16",
+    .device = DeviceKind::cpu,
+    .math = Math::bf16,
+    .rung = 5,
+    .idea = "pairs of bfloat16, two products in each lane",
+    .after = "cpu.pairs_bf16",
+    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
+    .cost = "terms() multiplications of bfloat16, 32 an instruction.",
+    .refuses =
+        "what does not lie in pairs, and poolings but maxima of 2x2, and processors or systems without AVX512-BF16.",
+    .limit = "that instruction, of which a core begins one a cycle.",
+};
+
+const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::avx512_bf16>(kInfo)};
 
 }  // namespace
 }  // namespace convlab

@@ -1,18 +1,26 @@
-// cpu.avx512_bf16x2: as cpu.avx512_bf16, with operands split in two: nearly float32's precision.
-//
-// Threads, layout, terms and what it refuses: convlab/kernels/cpu_pairs/pair_conv.cc; the arithmetic: bf16_sums.h. Besides,
-//   it refuses where the processor or the system has no AVX512-BF16.
-// Per output: terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), 32 an instruction.
-// Limited by that instruction; cpu.image_lanes is faster, and more precise.
-
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
 
-const RegisterConvKernel registered{pair_conv_kernel<Math::bf16x2, Bf16Unit::avx512_bf16>(
-    "cpu.avx512_bf16x2", "operands split in two bfloat16, by instructions for pairs", "cpu.avx512_bf16")};
+constexpr KernelInfo kInfo{
+    .name = "cpu.avx512_bf16x2",
+    .device = DeviceKind::cpu,
+    .math = Math::bf16x2,
+    .rung = 5,
+    .idea = "operands split in two bfloat16, by instructions for pairs",
+    .after = "cpu.avx512_bf16",
+    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
+    .cost =
+        "terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), 32 an "
+        "instruction.",
+    .refuses =
+        "what does not lie in pairs, and poolings but maxima of 2x2, and processors or systems without AVX512-BF16.",
+    .limit = "that instruction; cpu.image_lanes is faster, and more precise.",
+};
+
+const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::avx512_bf16>(kInfo)};
 
 }  // namespace
 }  // namespace convlab

@@ -13,7 +13,7 @@
 #include "convlab/kernels/cpu/pieces.h"
 #include "convlab/kernels/cpu_lanes/lane_dense.h"
 #include "convlab/kernels/cpu_pairs/pair_weights.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -138,17 +138,14 @@ class Launch {
 template <Math kMath, Bf16Unit kUnit>
 OpKernel dense_kernel(std::string_view name) {
   return {
-      .name = name,
-      .device = DeviceKind::cpu,
+      .info = {.name = name, .device = DeviceKind::cpu, .math = kMath, .rank = static_cast<int>(kUnit)},
       .refuses = [](const OpStep& step) { return refuse(step, kMath, kUnit); },
       .prepared_bytes = [](const OpStep& step) { return static_cast<size_t>(cut_of(step, kMath, 1).w.bytes()); },
       .workspace_bytes = [](const OpStep& step) { return workspace_bytes(step, kMath); },
       .prepare = [](const OpArgs& args, Stream&) { prepare(args, kMath); },
       .launch = [](const OpArgs& args,
                    Stream& stream) { compute_pieces(Launch(args, kMath, kUnit, stream.threads()->size()), stream); },
-      .layout = pairs_layout(kMath),
-      .math = kMath,
-      .rank = static_cast<int>(kUnit)};
+      .layout = pairs_layout(kMath)};
 }
 
 const RegisterOpKernel amx_bf16{dense_kernel<Math::bf16, Bf16Unit::amx>("cpu.dense_amx_bf16")};

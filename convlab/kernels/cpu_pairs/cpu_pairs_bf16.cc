@@ -1,17 +1,23 @@
-// cpu.pairs_bf16: images in lanes, channels in pairs of bfloat16, multiplied as float32.
-//
-// Threads, layout, terms and what it refuses: convlab/kernels/cpu_pairs/pair_conv.cc; the arithmetic: bf16_sums.h.
-// Per output: terms() multiplications of bfloat16, each as a float32 multiply-add.
-// Limited by multiply-adds, and the broadcast of each weight.
-
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
 
-const RegisterConvKernel registered{pair_conv_kernel<Math::bf16, Bf16Unit::vectors>(
-    "cpu.pairs_bf16", "pairs of bfloat16: half the memory, on any processor", "cpu.image_lanes")};
+constexpr KernelInfo kInfo{
+    .name = "cpu.pairs_bf16",
+    .device = DeviceKind::cpu,
+    .math = Math::bf16,
+    .rung = 5,
+    .idea = "pairs of bfloat16: half the memory, on any processor",
+    .after = "cpu.image_lanes",
+    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
+    .cost = "terms() multiplications of bfloat16, each as a float32 multiply-add.",
+    .refuses = "what does not lie in pairs, and poolings but maxima of 2x2.",
+    .limit = "multiply-adds, and the broadcast of each weight.",
+};
+
+const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::vectors>(kInfo)};
 
 }  // namespace
 }  // namespace convlab

@@ -1,18 +1,25 @@
-// cpu.pairs_bf16x2: as cpu.pairs_bf16, with operands split in two: nearly float32's precision.
-//
-// Threads, layout, terms and what it refuses: convlab/kernels/cpu_pairs/pair_conv.cc; the arithmetic: bf16_sums.h.
-// Per output: terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), each as a float32 multiply-add.
-// Limited by multiply-adds; cpu.image_lanes is faster, and more precise.
-
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
 
-const RegisterConvKernel registered{pair_conv_kernel<Math::bf16x2, Bf16Unit::vectors>(
-    "cpu.pairs_bf16x2", "operands split in two bfloat16, on any processor: what cpu.amx_bf16x2 is checked against",
-    "cpu.pairs_bf16")};
+constexpr KernelInfo kInfo{
+    .name = "cpu.pairs_bf16x2",
+    .device = DeviceKind::cpu,
+    .math = Math::bf16x2,
+    .rung = 5,
+    .idea = "operands split in two bfloat16, on any processor: what cpu.amx_bf16x2 is checked against",
+    .after = "cpu.pairs_bf16",
+    .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
+    .cost =
+        "terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), each as "
+        "a float32 multiply-add.",
+    .refuses = "what does not lie in pairs, and poolings but maxima of 2x2.",
+    .limit = "multiply-adds; cpu.image_lanes is faster, and more precise.",
+};
+
+const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::vectors>(kInfo)};
 
 }  // namespace
 }  // namespace convlab

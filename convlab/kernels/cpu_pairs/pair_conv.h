@@ -15,17 +15,11 @@ size_t pairs_workspace_bytes(const ConvStep& step, const DeviceCaps& caps, Math 
 void launch_pairs(const ConvArgs& args, Stream& stream, Math math, Bf16Unit unit);
 
 template <Math kMath, Bf16Unit kUnit>
-ConvKernel pair_conv_kernel(std::string_view name, std::string_view idea, std::string_view after) {
+ConvKernel pair_conv_kernel(const KernelInfo& info) {
   return {
-      .info = {.name = name,
-               .device = DeviceKind::cpu,
-               .math = kMath,
-               .repeat = Repeat::bitwise,
-               .rung = 5,
-               .idea = idea,
-               .after = after},
+      .info = info,
       .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_pairs(step, kUnit); },
-      .prepared_bytes = [](const ConvStep& step) { return pairs_prepared_bytes(step, kMath); },
+      .prepared_bytes = [](const ConvStep& step, const DeviceCaps&) { return pairs_prepared_bytes(step, kMath); },
       .workspace_bytes = [](const ConvStep& step,
                             const DeviceCaps& caps) { return pairs_workspace_bytes(step, caps, kMath); },
       .prepare = [](const ConvArgs& args, Stream&) { pack_filters(args, kMath); },

@@ -1,18 +1,27 @@
-// cuda.deep_layer_1xfp16: a layer between plain fp32 arrays, multiplied in fp16 and summed in fp32: TF32's precision at
-// twice its rate.
-// Threads: 8 warps multiply, 7 stage the input, brought into fp16's range by a power of two, one writes results;
-//   layer.cuh draws the picture. A block stays on its multiprocessor and works through images.
-// Per output: 2 * terms() flops; memory: each float of input and output once.
-// Refuses: epilogues but bias and ReLU, images of bytes, strides, dilation, groups, filters not 3, 5 or 7 high, images
-//   of which a few rows do not fit into shared memory, GPUs before compute capability 8.0. What has not the range of
-//   fp16 it computes by definition.
-// Limited now by waiting for memory: there is room for one image as it lies there, and for the results of one.
-
 #include "convlab/kernels/deep_layer/launch.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.deep_layer_1xfp16",
+    .device = kCompiledFor,
+    .math = Math::tf32,
+    .rung = 19,
+    .rank = 50,
+    .idea = "one fp16 product of scaled operands, staged by warps of their own while others multiply",
+    .after = "cuda.tensor_core_fp16",
+    .threads =
+        "8 warps multiply, 7 stage the input, brought into fp16's range by a power of two, one writes results; "
+        "layer.cuh draws the picture. A block stays on its multiprocessor and works through images.",
+    .cost = "2 * terms() flops; memory: each float of input and output once.",
+    .refuses =
+        "epilogues but bias and ReLU, images of bytes, strides, dilation, groups, filters not 3, 5 or 7 high, images "
+        "of which a few rows do not fit into shared memory, GPUs before compute capability 8.0. What has not the "
+        "range of fp16 it computes by definition.",
+    .limit = "waiting for memory: there is room for one image as it lies there, and for the results of one.",
+};
 
 struct Shape {
   template <int R, int Columns>
@@ -24,13 +33,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.deep_layer_1xfp16",
-             .device = kCompiledFor,
-             .math = Math::tf32,
-             .repeat = Repeat::bitwise,
-             .rung = 19,
-             .idea = "one fp16 product of scaled operands, staged by warps of their own while others multiply",
-             .after = "cuda.tensor_core_fp16"},
+    .info = kInfo,
     .refuses = refuses,
     .prepared_bytes = deep_layer_prepared_bytes<Shape>,
     .prepare = prepare_deep_layer<Shape>,

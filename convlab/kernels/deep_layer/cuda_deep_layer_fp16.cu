@@ -1,16 +1,26 @@
-// cuda.deep_layer_fp16: a layer between float16 arrays in Layout::channel_blocks, multiplied in fp16 and summed in fp32.
-// Threads: 12 warps multiply and 3 stage the input by asynchronous copies, or 8 and 7, and one writes results;
-//   layer.cuh draws the picture. A block stays on its multiprocessor and works through images.
-// Per output: 2 * terms() flops; memory: each float16 of input and output once.
-// Refuses: plain input, pooling, activations but ReLU, strides, dilation, groups, filters not 3, 5 or 7 high, images of
-//   which a few rows do not fit into shared memory, GPUs before compute capability 8.0.
-// Limited now by the tensor cores, busy for 68 % of the time; a third of what consumers do is not products.
-
 #include "convlab/kernels/deep_layer/launch.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.deep_layer_fp16",
+    .device = kCompiledFor,
+    .math = Math::fp16,
+    .rung = 19,
+    .rank = 60,
+    .idea = "from and to float16 in blocks of channels, so that nothing is converted, and filters stay in registers",
+    .after = "cuda.deep_layer_1xfp16",
+    .threads =
+        "12 warps multiply and 3 stage the input by asynchronous copies, or 8 and 7, and one writes results; "
+        "layer.cuh draws the picture. A block stays on its multiprocessor and works through images.",
+    .cost = "2 * terms() flops; memory: each float16 of input and output once.",
+    .refuses =
+        "plain input, pooling, activations but ReLU, strides, dilation, groups, filters not 3, 5 or 7 high, images of "
+        "which a few rows do not fit into shared memory, GPUs before compute capability 8.0.",
+    .limit = "the tensor cores, busy for 68 % of the time; a third of what consumers do is not products.",
+};
 
 template <template <int, int> class Output>
 struct Shape16 {
@@ -37,15 +47,7 @@ void launch(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info =
-        {.name = "cuda.deep_layer_fp16",
-         .device = kCompiledFor,
-         .math = Math::fp16,
-         .repeat = Repeat::bitwise,
-         .rung = 19,
-         .idea =
-             "from and to float16 in blocks of channels, so that nothing is converted, and filters stay in registers",
-         .after = "cuda.deep_layer_1xfp16"},
+    .info = kInfo,
     .refuses = refuses,
     .prepared_bytes = deep_layer_prepared_bytes<ToBlocks>,
     .prepare = prepare_deep_layer<ToBlocks>,

@@ -11,28 +11,12 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 // What the host does for the kernels of layer.cuh: which steps they take, and how tasks and buffers are laid out.
 
-/// What a launch may use of the GPU.
-struct DeepLimits {
-  int64_t multiprocessors = 1, shared_bytes = 0;
-
-  static DeepLimits of_current_device() {
-#ifdef __CUDACC__
-    int device = 0, multiprocessors = 0, shared_bytes = 0;
-    check_cuda(cudaGetDevice(&device), "asking for the current device");
-    check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking a device");
-    check_cuda(cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-               "asking a device");
-    return {multiprocessors, shared_bytes};
-#else
-    return {2, simt::kMaxSharedBytes};  // so that blocks have several tasks, as on a GPU
-#endif
-  }
-};
-
 /// The layer with bands of as many rows as fit into shared memory twice, up to the whole image; nullopt: not even one
 /// group of rows does.
 template <class Config>
-std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation& activation, int64_t shared_bytes) {
+std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation& activation,
+                                    size_t shared_bytes_per_block) {
+  const auto shared_bytes = static_cast<int64_t>(shared_bytes_per_block);
   constexpr int64_t kRows = Config::kRows;
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
   const int64_t p = problem.p(), q = problem.q(), width = q + problem.s - 1;
@@ -145,8 +129,7 @@ Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Layout 
     return "an image, the filters or the batch is too large for 32-bit indices";
   }
   const bool fits = with_deep_config<Shape>(problem, [&]<class Config>() {
-    return deep_layer<Config>(problem, step.epilogue.activation, static_cast<int64_t>(caps.shared_bytes_per_block))
-        .has_value();
+    return deep_layer<Config>(problem, step.epilogue.activation, caps.shared_bytes_per_block).has_value();
   });
   if (!fits) return "a few rows of the image and the filters do not fit into shared memory";
   if (step.input != ElementType::f32) return "takes no raw pixels";
@@ -161,9 +144,9 @@ int deep_fragments(const DeepLayer& layer) {
 }
 
 template <class Shape>
-size_t deep_layer_prepared_bytes(const ConvStep& step) {
+size_t deep_layer_prepared_bytes(const ConvStep& step, const DeviceCaps& caps) {
   return with_deep_config<Shape>(step.problem, [&]<class Config>() {
-    const DeepLayer layer = *deep_layer<Config>(step.problem, {}, DeepLimits::of_current_device().shared_bytes);
+    const DeepLayer layer = *deep_layer<Config>(step.problem, {}, caps.shared_bytes_per_block);
     return sizeof(FilterHeader) + sizeof(uint2) * deep_fragments<Config>(layer);
   });
 }
@@ -172,7 +155,7 @@ template <class Shape>
 void prepare_deep_layer(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
   with_deep_config<Shape>(problem, [&]<class Config>() {
-    const DeepLayer layer = *deep_layer<Config>(problem, {}, DeepLimits::of_current_device().shared_bytes);
+    const DeepLayer layer = *deep_layer<Config>(problem, {}, stream.caps().shared_bytes_per_block);
     const int count = deep_fragments<Config>(layer);
     auto* header = static_cast<FilterHeader*>(args.prepared);
     launch(scale_filters, {.block = kFilterThreads}, stream.native(), args.w, static_cast<int>(problem.filter_count()),
@@ -186,10 +169,10 @@ template <class Shape>
 void launch_deep_layer(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
   with_deep_config<Shape>(problem, [&]<class Config>() {
-    const DeepLimits limits = DeepLimits::of_current_device();
-    const DeepLayer layer = *deep_layer<Config>(problem, args.step.epilogue.activation, limits.shared_bytes);
+    const DeviceCaps& caps = stream.caps();
+    const DeepLayer layer = *deep_layer<Config>(problem, args.step.epilogue.activation, caps.shared_bytes_per_block);
     const int64_t chunks = ceil_div(problem.k, Config::kColumns * 8), tasks = problem.n * layer.bands;
-    const int64_t blocks = std::min(tasks, std::max<int64_t>(1, limits.multiprocessors / chunks));
+    const int64_t blocks = std::min(tasks, std::max<int64_t>(1, caps.multiprocessors / chunks));
     launch(convolve_deep_layer<Config>,
            {.grid = {blocks, chunks},
             .block = Config::kThreads,

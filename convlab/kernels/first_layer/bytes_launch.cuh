@@ -58,7 +58,7 @@ void launch_bytes_layer(const ConvArgs& args, Stream& stream) {
   const auto kernel = convolve_bytes<Layer>;
   const int64_t shared_bytes = int64_t{2} * shape.buffer_bytes;
   const int64_t bands = checked_mul(args.step.problem.n, shape.bands);
-  const int64_t blocks = ceil_div(resident_blocks(kernel, Layer::kThreads, shared_bytes), shape.passes);
+  const int64_t blocks = ceil_div(resident_blocks(kernel, Layer::kThreads, shared_bytes, stream.caps()), shape.passes);
   launch(kernel,
          {.grid = std::min(bands, blocks) * shape.passes,
           .block = Layer::kThreads,

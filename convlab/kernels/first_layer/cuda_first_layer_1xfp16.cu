@@ -1,16 +1,23 @@
-// cuda.first_layer_1xfp16: cuda.first_layer_3xfp16 with one product, of pixels and filters rounded to halves. These have
-//   TF32's mantissa; where a band's values have not their range, it is computed by definition in fp32.
-// Threads: as there.
-// Per output: 2 * terms() flops, in 1 / 1.875 of which (5x5) the filter is not 0; 4 bytes written, and each pixel read
-//   1.3 times at most.
-// Refuses: what that refuses.
-// Limited now by memory: the output's bytes.
-
 #include "convlab/kernels/first_layer/launch.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.first_layer_1xfp16",
+    .device = kCompiledFor,
+    .math = Math::tf32,
+    .rung = 19,
+    .rank = 80,
+    .idea = "cuda.first_layer_3xfp16 with one product of values rounded to halves: TF32's mantissa",
+    .threads = "as in cuda.first_layer_3xfp16.",
+    .cost =
+        "2 * terms() flops, in 1 / 1.875 of which (5x5) the filter is not 0; 4 bytes written, and each pixel read 1.3 "
+        "times at most. Where a band's values have not the range of halves, it is computed by definition in fp32.",
+    .refuses = "what cuda.first_layer_3xfp16 refuses.",
+    .limit = "memory: the output's bytes.",
+};
 
 constexpr int kProducts = 1;
 
@@ -35,14 +42,7 @@ void launch_rounded(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.first_layer_1xfp16",
-             .device = kCompiledFor,
-             .math = Math::tf32,
-             .repeat = Repeat::bitwise,
-             .sum = Sum::direct,
-             .rung = 19,
-             .idea = "cuda.first_layer_3xfp16 with one product of values rounded to halves: TF32's mantissa",
-             .after = ""},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_rounded,
     .tunables = kFirstLayerTunables,

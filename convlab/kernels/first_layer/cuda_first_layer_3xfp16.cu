@@ -1,17 +1,29 @@
-// cuda.first_layer_3xfp16: a first layer of one channel in fp32's accuracy on tensor cores; layer.cuh has the picture.
-// Threads: a warp multiplies 16 cells, pairs of outputs or squares to pool, by the filters of 4 to 12 maps at a time.
-// Per output: 6 * terms() flops, in 2 / 1.875 of which (5x5) the filter is not 0; 4 bytes written, and each pixel read
-//   1.3 times at most. Pixels and filters are split in two halves with three products, as in cuda.tensor_core_3xfp16;
-//   bytes are exact in one half, and take two products.
-// Refuses: more than one channel, strides, dilation, groups, rows of more than 88 pixels, filters beyond 7x7, and
-//   epilogues but those with maxima of 2x2.
-// Limited now by memory: the output's bytes.
-
 #include "convlab/kernels/first_layer/launch.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.first_layer_3xfp16",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .sum = Sum::split,
+    .rung = 19,
+    .rank = 70,
+    .idea = "one channel: neighbours in a row are a matrix's columns, and whole maps are stored at once",
+    .threads =
+        "a warp multiplies 16 cells, pairs of outputs or squares to pool, by the filters of 4 to 12 maps at a time; "
+        "layer.cuh has the picture.",
+    .cost =
+        "6 * terms() flops, in 2 / 1.875 of which (5x5) the filter is not 0; 4 bytes written, and each pixel read 1.3 "
+        "times at most. Pixels and filters are split in two halves with three products, as in "
+        "cuda.tensor_core_3xfp16; bytes are exact in one half, and take two products.",
+    .refuses =
+        "more than one channel, strides, dilation, groups, rows of more than 88 pixels, filters beyond 7x7, and "
+        "epilogues but those with maxima of 2x2.",
+    .limit = "memory: the output's bytes.",
+};
 
 constexpr int kOfFloats = 3, kOfBytes = 2;  // products
 
@@ -36,14 +48,7 @@ void launch_split(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.first_layer_3xfp16",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .sum = Sum::split,
-             .rung = 19,
-             .idea = "one channel: neighbours in a row are a matrix's columns, and whole maps are stored at once",
-             .after = ""},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_split,
     .tunables = kFirstLayerTunables,

@@ -1,16 +1,25 @@
-// cuda.first_layer_fp16: raw pixels to pooled float16 in blocks of channels, one step; bytes.cuh has the picture.
-// Threads: a warp multiplies 8 cells of 2 x 4 sums, or 2 x 2, by the filters of up to 12 maps at a time; four lanes have
-//   a cell, and go down the image with it.
-// Per output: 8 * terms() flops, in 1 / 1.92 of which (5x5) the filter is not 0; 2 bytes written.
-// Refuses: all but one channel of raw pixels, max-pooled 2x2, to channels in blocks; strides, dilation, groups, rows of
-//   more than 88 pixels, filters beyond 7x7.
-// Limited now by nothing alone: tensor cores, maxima and issue slots are each busy half of the time.
-
 #include "convlab/kernels/first_layer/bytes_launch.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.first_layer_fp16",
+    .device = kCompiledFor,
+    .math = Math::fp16,
+    .rung = 19,
+    .rank = 90,
+    .idea = "raw pixels to pooled halves in one step, as the next layer's tensor cores read them",
+    .threads =
+        "a warp multiplies 8 cells of 2 x 4 sums, or 2 x 2, by the filters of up to 12 maps at a time; four lanes "
+        "have a cell, and go down the image with it; bytes.cuh has the picture.",
+    .cost = "8 * terms() flops, in 1 / 1.92 of which (5x5) the filter is not 0; 2 bytes written.",
+    .refuses =
+        "all but one channel of raw pixels, max-pooled 2x2, to channels in blocks; strides, dilation, groups, rows of "
+        "more than 88 pixels, filters beyond 7x7.",
+    .limit = "nothing alone: tensor cores, maxima and issue slots are each busy half of the time.",
+};
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (step.input != ElementType::u8) return "takes raw pixels only";
@@ -50,14 +59,7 @@ void launch_first_layer_of_bytes(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.first_layer_fp16",
-             .device = kCompiledFor,
-             .math = Math::fp16,
-             .repeat = Repeat::bitwise,
-             .sum = Sum::direct,
-             .rung = 19,
-             .idea = "raw pixels to pooled halves in one step, as the next layer's tensor cores read them",
-             .after = ""},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_first_layer_of_bytes,
     .layout = Layout::channel_blocks,

@@ -148,21 +148,19 @@ Refusal refuse_without_room(const ConvStep& step, const DeviceCaps& caps) {
 /// Blocks that run at a time on the whole device, so that each can take its share of the bands.
 template <class Kernel>
 int64_t resident_blocks([[maybe_unused]] Kernel kernel, [[maybe_unused]] int threads,
-                        [[maybe_unused]] int64_t shared_bytes) {
+                        [[maybe_unused]] int64_t shared_bytes, const DeviceCaps& caps) {
 #ifdef __CUDACC__
   const auto function = reinterpret_cast<const void*>(kernel);
-  int device = 0, processors = 0, blocks = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the device");
-  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
+  int blocks = 0;
   check_cuda(
       cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
       "asking for shared memory");
   check_cuda(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, static_cast<size_t>(shared_bytes)),
       "asking how many blocks fit");
-  return std::max<int64_t>(1, int64_t{processors} * blocks);
+  return std::max<int64_t>(1, int64_t{caps.multiprocessors} * blocks);
 #else
-  return 3;
+  return caps.multiprocessors;
 #endif
 }
 
@@ -174,7 +172,7 @@ void launch_first_layer(const ConvArgs& args, Stream& stream) {
   const auto with = [&](auto kernel) {
     const int64_t bands = checked_mul(args.step.problem.n, plan.shape.bands);
     launch(kernel,
-           {.grid = std::min(bands, resident_blocks(kernel, plan.threads, plan.shared_bytes)),
+           {.grid = std::min(bands, resident_blocks(kernel, plan.threads, plan.shared_bytes, stream.caps())),
             .block = plan.threads,
             .shared_bytes = static_cast<size_t>(plan.shared_bytes)},
            stream.native(), static_cast<const typename Layer::Pixel*>(args.x), args.w,

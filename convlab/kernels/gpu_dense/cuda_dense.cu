@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/activation.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -104,8 +104,11 @@ void launch_dense(const OpArgs& args, Stream& stream) {
          matrix(args.inputs[1], b[1], op.transpose_b), broadcast(args), args.output, shape);
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.dense", .device = kCompiledFor, .refuses = refuses, .launch = launch_dense}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.dense", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_dense,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -17,6 +17,7 @@
 #include "convlab/device/tensor_core.cuh"
 #include "convlab/kernels/gpu_dense/hopper.cuh"
 #include "convlab/kernels/gpu_dense/step.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -226,7 +227,7 @@ void launch_dense(const OpArgs& args, Stream& stream) {
   const int64_t terms = terms_of(args.step);
 #ifdef __CUDACC__
   const bool copied = terms % 4 == 0 && reinterpret_cast<uintptr_t>(a) % 16 == 0;
-  if (copied && runs_on_hopper()) {
+  if (copied && runs_on_hopper(stream.caps())) {
     const CUtensorMap matrix =
         describe_matrix(a, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, cut.rows, terms, terms * 4, cut.tile_rows);
     launch(multiply_on_hopper, {.grid = cut.teams, .block = Stages::kThreads, .shared_bytes = Stages::kBytes},
@@ -240,14 +241,14 @@ void launch_dense(const OpArgs& args, Stream& stream) {
   finish_dense<true>(args, cut, weights.undo(args), stream);
 }
 
-const RegisterOpKernel registered{{.name = "cuda.dense_3xfp16",
-                                   .device = kCompiledFor,
-                                   .refuses = refuses,
-                                   .prepared_bytes = prepared_bytes,
-                                   .workspace_bytes = workspace_bytes,
-                                   .prepare = prepare,
-                                   .launch = launch_dense,
-                                   .rank = 1}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.dense_3xfp16", .device = kCompiledFor, .rank = 1},
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch_dense,
+}};
 
 }  // namespace
 }  // namespace convlab

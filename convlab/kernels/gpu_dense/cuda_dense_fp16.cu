@@ -14,6 +14,7 @@
 #include "convlab/device/tensor_core.cuh"
 #include "convlab/kernels/gpu_dense/hopper.cuh"
 #include "convlab/kernels/gpu_dense/step.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -156,7 +157,7 @@ void launch_dense(const OpArgs& args, Stream& stream) {
   auto* parts = static_cast<float*>(args.workspace);
   const int64_t stride = stride_of(args.step);
 #ifdef __CUDACC__
-  if (runs_on_hopper()) {
+  if (runs_on_hopper(stream.caps())) {
     const CUtensorMap matrix =
         describe_matrix(a, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, cut.rows, stride, stride * 2, cut.tile_rows);
     launch(multiply_on_hopper, {.grid = cut.teams, .block = Stages::kThreads, .shared_bytes = Stages::kBytes},
@@ -170,16 +171,15 @@ void launch_dense(const OpArgs& args, Stream& stream) {
   finish_dense<false>(args, cut, weights.undo(args), stream);
 }
 
-const RegisterOpKernel registered{{.name = "cuda.dense_fp16",
-                                   .device = kCompiledFor,
-                                   .refuses = refuses,
-                                   .prepared_bytes = prepared_bytes,
-                                   .workspace_bytes = workspace_bytes,
-                                   .prepare = prepare,
-                                   .launch = launch_dense,
-                                   .layout = Layout::channel_blocks,
-                                   .math = Math::fp16,
-                                   .rank = 2}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.dense_fp16", .device = kCompiledFor, .math = Math::fp16, .rank = 2},
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch_dense,
+    .layout = Layout::channel_blocks,
+}};
 
 }  // namespace
 }  // namespace convlab

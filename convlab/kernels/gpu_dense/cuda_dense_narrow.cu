@@ -9,8 +9,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/activation.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -126,8 +126,11 @@ void launch_narrow(const OpArgs& args, Stream& stream) {
          stream.native(), args.inputs[0], args.inputs[1], addend, args.output, shape);
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.dense_narrow", .device = kCompiledFor, .refuses = refuses, .launch = launch_narrow, .rank = 3}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.dense_narrow", .device = kCompiledFor, .rank = 3},
+    .refuses = refuses,
+    .launch = launch_narrow,
+}};
 
 }  // namespace
 }  // namespace convlab

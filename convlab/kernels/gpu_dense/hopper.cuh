@@ -15,14 +15,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// Whether this build has Hopper's code, and the stream's GPU, which is the current one, can run it.
-inline bool runs_on_hopper() {
+/// Whether this build has Hopper's code, and the GPU can run it.
+inline bool runs_on_hopper([[maybe_unused]] const DeviceCaps& caps) {
 #ifdef CONVLAB_HOPPER
-  int device = 0, major = 0, minor = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the GPU");
-  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "asking for the GPU's kind");
-  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "asking for the GPU's kind");
-  return major == 9 && minor == 0;
+  return caps.compute_capability == 90;
 #else
   return false;
 #endif

@@ -25,9 +25,6 @@
 //
 // Stores. While a row is multiplied, the outputs that the one before has completed pass through shared memory, so that
 // a warp writes up to 32 neighbours of a map at once.
-//
-// Limited now by nothing alone: on an H200, with 12 channels of 33 x 33 and 24 filters of 5 x 5, leaving out the loads,
-// the splitting or the stores gains between 5 and 13 percent, and the tensor cores are busy for 60 percent of the time.
 
 #include <optional>
 
@@ -40,6 +37,25 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.hopper_3xfp16",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .sum = Sum::split,
+    .rung = 19,
+    .rank = 40,
+    .idea = "warpgroups multiply rows of pixels by all rows of the filters at once",
+    .after = "cuda.tensor_core_3xfp16",
+    .threads =
+        "two warpgroups load and split rows of pixels, each for one that multiplies them; see the picture above.",
+    .cost = "6 * terms() flops, as in cuda.tensor_core_3xfp16.",
+    .refuses = "epilogues, images of bytes, strides, dilation, groups, GPUs other than of compute capability 9.0.",
+    .limit =
+        "nothing alone: on an H200, with 12 channels of 33 x 33 and 24 filters of 5 x 5, leaving out the loads, the "
+        "splitting or the stores gains between 5 and 13 percent, and the tensor cores are busy for 60 percent of the "
+        "time.",
+};
 
 /// kSteps is plan.steps, or 0 for any number of them and any channels.
 template <int kFilterRows, int kMaps, int kSteps>
@@ -127,7 +143,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   return std::nullopt;
 }
 
-size_t prepared_bytes(const ConvStep& step) {
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   const SplitPlan plan = make_split_plan(step.problem);
   return static_cast<size_t>(split_filters_offset(plan) + int64_t{plan.chunks} * plan.filter_bytes);
 }
@@ -144,9 +160,7 @@ void prepare(const ConvArgs& args, Stream& stream) {
 
 void launch_hopper(const ConvArgs& args, Stream& stream) {
   const SplitPlan plan = make_split_plan(args.step.problem);
-  int device = 0, multiprocessors = 0;
-  check_cuda(cudaGetDevice(&device), "asking for the device");
-  check_cuda(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device), "asking for its size");
+  const int64_t multiprocessors = stream.caps().multiprocessors;
   const int64_t blocks = std::clamp<int64_t>(multiprocessors / plan.chunks, 1, ceil_div(plan.items(), kSplitRings));
   const auto* const x = static_cast<const float*>(args.x);
   auto* const marks = static_cast<uint32_t*>(args.workspace);
@@ -182,14 +196,7 @@ void launch_hopper(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.hopper_3xfp16",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .sum = Sum::split,
-             .rung = 19,
-             .idea = "warpgroups multiply rows of pixels by all rows of the filters at once",
-             .after = "cuda.tensor_core_3xfp16"},
+    .info = kInfo,
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

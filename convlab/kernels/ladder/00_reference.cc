@@ -1,9 +1,3 @@
-// cpu.reference: the course's seven loops, and the oracle of all other kernels.
-// Threads: each map of each image is one piece of work.
-// Per output: terms() multiplications and additions in double, rounded to float once, at the very end.
-// Refuses nothing: every problem, epilogue and element type of the contract is computed, here by its definition.
-// Limited by latency: one dependent double addition after the other.
-
 #include <cmath>
 #include <limits>
 
@@ -12,6 +6,18 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cpu.reference",
+    .device = DeviceKind::cpu,
+    .math = Math::fp32,
+    .rung = 0,
+    .idea = "the seven loops of the definition, summed in double: the oracle",
+    .threads = "each map of each image is one piece of work.",
+    .cost = "terms() multiplications and additions in double, rounded to float once, at the very end.",
+    .refuses = "nothing: every problem, epilogue and element type of the contract is computed, here by its definition.",
+    .limit = "latency: one dependent double addition after the other.",
+};
 
 double pixel(const ConvStep& step, const void* x, int64_t index) {
   if (step.input == ElementType::u8) return static_cast<const uint8_t*>(x)[index];
@@ -99,13 +105,7 @@ void launch(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cpu.reference",
-             .device = DeviceKind::cpu,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 0,
-             .idea = "the seven loops of the definition, summed in double: the oracle",
-             .after = ""},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch,
 }};

@@ -1,11 +1,3 @@
-// cuda.basic: one thread an output element.
-// Threads: a warp takes 32 neighbours of the flattened output plane of one map, so that its loads of the image and
-//   its store are coalesced; blockIdx.y is the map, blockIdx.z the image: no thread divides by anything but the
-//   width.
-// Per output: 2 * terms() flops; each term loads 4 bytes of image (per thread) and 4 of filter (one for the warp).
-// Refuses: epilogues, images of bytes, images that 32-bit indices do not reach.
-// Limited now by load instructions: two for every multiply-add, whatever the caches make of them.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -15,6 +7,22 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.basic",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 1,
+    .idea = "one thread an output element",
+    .after = "cpu.reference",
+    .threads =
+        "a warp takes 32 neighbours of the flattened output plane of one map, so that its loads of the image and its "
+        "store are coalesced; blockIdx.y is the map, blockIdx.z the image: no thread divides by anything but the "
+        "width.",
+    .cost = "2 * terms() flops; each term loads 4 bytes of image (per thread) and 4 of filter (one for the warp).",
+    .refuses = "epilogues, images of bytes, images that 32-bit indices do not reach.",
+    .limit = "load instructions: two for every multiply-add, whatever the caches make of them.",
+};
 
 constexpr int kThreads = 128;
 constexpr int64_t kMostBlocksInZ = 65535;
@@ -53,13 +61,7 @@ void launch_basic(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.basic",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 1,
-             .idea = "one thread an output element",
-             .after = "cpu.reference"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_basic,
 }};

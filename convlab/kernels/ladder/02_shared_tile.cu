@@ -1,10 +1,3 @@
-// cuda.shared_tile: input tile and filters staged in shared memory.
-// Threads: a block of 16x16 makes a 16x16 square of one map's outputs; blockIdx.x is the square, y the map, z the
-//   image. Channel by channel it stages the pixels under the square, with their halo, and one filter plane.
-// Per output: 2 * terms() flops; of global memory about (1 + (r - 1) / 16)^2 pixels a channel instead of r * s.
-// Refuses: epilogues, images of bytes, tiles with their halo beyond the shared memory of a block.
-// Limited now by shared memory: two loads for every multiply-add, as before, only from nearer by.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -14,6 +7,21 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.shared_tile",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 2,
+    .idea = "input tile and filters staged in shared memory",
+    .after = "cuda.basic",
+    .threads =
+        "a block of 16x16 makes a 16x16 square of one map's outputs; blockIdx.x is the square, y the map, z the "
+        "image. Channel by channel it stages the pixels under the square, with their halo, and one filter plane.",
+    .cost = "2 * terms() flops; of global memory about (1 + (r - 1) / 16)^2 pixels a channel instead of r * s.",
+    .refuses = "epilogues, images of bytes, tiles with their halo beyond the shared memory of a block.",
+    .limit = "shared memory: two loads for every multiply-add, as before, only from nearer by.",
+};
 
 constexpr int kTile = 16;
 constexpr int64_t kMostBlocksInZ = 65535;
@@ -87,13 +95,7 @@ void launch_shared_tile(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.shared_tile",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 2,
-             .idea = "input tile and filters staged in shared memory",
-             .after = "cuda.basic"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_shared_tile,
 }};

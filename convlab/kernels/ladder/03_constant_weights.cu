@@ -1,10 +1,3 @@
-// cuda.constant_weights: shared input tile, filters in constant memory.
-// Threads: as cuda.shared_tile: a block of 16x16 makes a 16x16 square of one map's outputs.
-// Per output: 2 * terms() flops; the filter comes from the constant cache, which gives one word to a whole warp at
-//   once: all threads of a block want the same weight at the same time.
-// Refuses: epilogues, images of bytes, filters beyond 64 KiB, tiles beyond the shared memory of a block.
-// Limited now by shared memory: one load for every multiply-add, and by the waits around each staged channel.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -14,6 +7,21 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.constant_weights",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 3,
+    .idea = "shared input tile, filters in constant memory",
+    .after = "cuda.shared_tile",
+    .threads = "as cuda.shared_tile: a block of 16x16 makes a 16x16 square of one map's outputs.",
+    .cost =
+        "2 * terms() flops; the filter comes from the constant cache, which gives one word to a whole warp at once: "
+        "all threads of a block want the same weight at the same time.",
+    .refuses = "epilogues, images of bytes, filters beyond 64 KiB, tiles beyond the shared memory of a block.",
+    .limit = "shared memory: one load for every multiply-add, and by the waits around each staged channel.",
+};
 
 constexpr int kTile = 16;
 constexpr int64_t kMostBlocksInZ = 65535;
@@ -87,13 +95,7 @@ void launch_constant_weights(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.constant_weights",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 3,
-             .idea = "shared input tile, filters in constant memory",
-             .after = "cuda.shared_tile"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_constant_weights,
 }};

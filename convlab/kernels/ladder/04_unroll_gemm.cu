@@ -1,11 +1,3 @@
-// cuda.unroll_gemm: im2col to global memory, then a matrix multiply tiled in shared memory.
-// Threads: unroll: one an element of the unrolled matrix [c*r*s][p*q]; multiply: a block of 16x16 makes a 16x16 tile
-//   of maps x pixels of one image and group, each thread one output.
-// Per output: 2 * terms() flops; the unrolled matrix holds each pixel r * s times, is written once and read by every
-//   16 maps: that traffic, not the arithmetic, is the price of reducing convolution to a known problem.
-// Refuses: epilogues, images of bytes, unrolled images beyond 32-bit indices.
-// Limited now by memory: the unrolled matrix is 25 times the image. Images are taken in chunks to bound it.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -15,6 +7,23 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.unroll_gemm",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 4,
+    .idea = "im2col to global memory, then shared-memory tiled matrix multiply",
+    .after = "cuda.basic",
+    .threads =
+        "unroll: one an element of the unrolled matrix [c*r*s][p*q]; multiply: a block of 16x16 makes a 16x16 tile of "
+        "maps x pixels of one image and group, each thread one output.",
+    .cost =
+        "2 * terms() flops; the unrolled matrix holds each pixel r * s times, is written once and read by every 16 "
+        "maps: that traffic, not the arithmetic, is the price of reducing convolution to a known problem.",
+    .refuses = "epilogues, images of bytes, unrolled images beyond 32-bit indices.",
+    .limit = "memory: the unrolled matrix is 25 times the image. Images are taken in chunks to bound it.",
+};
 
 constexpr int kTile = 16;
 constexpr int kUnrollThreads = 256;
@@ -99,13 +108,7 @@ void launch_unroll_gemm(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.unroll_gemm",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 4,
-             .idea = "im2col to global memory, then shared-memory tiled matrix multiply",
-             .after = "cuda.basic"},
+    .info = kInfo,
     .refuses = refuses,
     .workspace_bytes = workspace_bytes,
     .launch = launch_unroll_gemm,

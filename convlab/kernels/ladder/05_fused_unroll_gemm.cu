@@ -1,10 +1,3 @@
-// cuda.fused_unroll_gemm: the unrolling is done while the tiles of the matrix multiply are loaded.
-// Threads: a block of 16x16 makes a 16x16 tile of maps x pixels of one image and group, each thread one output.
-// Per output: 2 * terms() flops; the unrolled matrix exists only tile by tile in shared memory, and global memory is
-//   read as in cuda.basic, but once for 16 maps.
-// Refuses: epilogues, images of bytes, more than 65535 groups.
-// Limited now by shared memory: two loads for every multiply-add, and by the divisions that find each pixel.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -14,6 +7,21 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.fused_unroll_gemm",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 5,
+    .idea = "unrolling done while loading the matrix-multiply tile",
+    .after = "cuda.unroll_gemm",
+    .threads = "a block of 16x16 makes a 16x16 tile of maps x pixels of one image and group, each thread one output.",
+    .cost =
+        "2 * terms() flops; the unrolled matrix exists only tile by tile in shared memory, and global memory is read "
+        "as in cuda.basic, but once for 16 maps.",
+    .refuses = "epilogues, images of bytes, more than 65535 groups.",
+    .limit = "shared memory: two loads for every multiply-add, and by the divisions that find each pixel.",
+};
 
 constexpr int kTile = 16;
 constexpr int64_t kMostBlocksInZ = 65535;
@@ -73,13 +81,7 @@ void launch_fused(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.fused_unroll_gemm",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 5,
-             .idea = "unrolling done while loading the matrix-multiply tile",
-             .after = "cuda.unroll_gemm"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_fused,
 }};

@@ -1,11 +1,3 @@
-// cuda.channel_atomic: input channels over threads, summed with atomics.
-// Threads: one an output element and input channel: a warp takes 32 neighbours of the output plane, blockIdx.y is the
-//   map, blockIdx.z the channel and the image.
-// Per output: 2 * terms() flops, and for each channel an atomic addition in L2 (4 bytes read and written there).
-// Refuses: epilogues, images of bytes.
-// Limited now by atomics: more threads than cuda.basic, which already had enough. The order of additions varies, so
-//   the last bits do, too.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -15,6 +7,24 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.channel_atomic",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .repeat = Repeat::order_dependent,
+    .rung = 6,
+    .idea = "input channels over threads, summed with atomics",
+    .after = "cuda.basic",
+    .threads =
+        "one an output element and input channel: a warp takes 32 neighbours of the output plane, blockIdx.y is the "
+        "map, blockIdx.z the channel and the image.",
+    .cost = "2 * terms() flops, and for each channel an atomic addition in L2 (4 bytes read and written there).",
+    .refuses = "epilogues, images of bytes.",
+    .limit =
+        "atomics: more threads than cuda.basic, which already had enough. The order of additions varies, so the last "
+        "bits do, too.",
+};
 
 constexpr int kThreads = 128;
 constexpr int64_t kMostBlocksInZ = 65535;
@@ -58,13 +68,7 @@ void launch_channel_atomic(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.channel_atomic",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::order_dependent,
-             .rung = 6,
-             .idea = "input channels over threads, summed with atomics",
-             .after = "cuda.basic"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_channel_atomic,
 }};

@@ -1,10 +1,3 @@
-// cuda.channel_tree: input channels over threads, summed by a tree.
-// Threads: a block of 32 x 4 makes 32 neighbouring outputs of one map; its 4 rows share the channels out among them,
-//   leave their partial sums in shared memory and add them pairwise.
-// Per output: 2 * terms() flops; 4 partial sums through shared memory instead of atomics, always in the same order.
-// Refuses: epilogues, images of bytes.
-// Limited now by load instructions, as cuda.basic, and with one channel by three idle rows of threads.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -14,6 +7,21 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.channel_tree",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 7,
+    .idea = "input channels over threads, summed by a tree",
+    .after = "cuda.channel_atomic",
+    .threads =
+        "a block of 32 x 4 makes 32 neighbouring outputs of one map; its 4 rows share the channels out among them, "
+        "leave their partial sums in shared memory and add them pairwise.",
+    .cost = "2 * terms() flops; 4 partial sums through shared memory instead of atomics, always in the same order.",
+    .refuses = "epilogues, images of bytes.",
+    .limit = "load instructions, as cuda.basic, and with one channel by three idle rows of threads.",
+};
 
 constexpr int kPixels = 32;
 constexpr int kRows = 4;
@@ -69,13 +77,7 @@ void launch_channel_tree(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.channel_tree",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 7,
-             .idea = "input channels over threads, summed by a tree",
-             .after = "cuda.channel_atomic"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_channel_tree,
 }};

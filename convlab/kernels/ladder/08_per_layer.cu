@@ -1,11 +1,3 @@
-// cuda.per_layer: different tile shapes for few and many output maps.
-// Threads: a block of 32 x M makes a tile of M maps x 32 pixels, each thread one output; M is the one of 8, 12, 16,
-//   24 and 32 that wastes the fewest threads on the layer's maps.
-// Per output: 2 * terms() flops; each staged pixel serves all maps of the tile, so a layer with 12 or 24 maps reads
-//   the image once, where a tile of 16 reads it twice or computes maps that do not exist.
-// Refuses: epilogues, images of bytes, more than 65535 tiles of maps.
-// Limited now by shared memory: two loads for every multiply-add.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -15,6 +7,23 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.per_layer",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 8,
+    .idea = "different tile shapes for few and many output maps",
+    .after = "cuda.fused_unroll_gemm",
+    .threads =
+        "a block of 32 x M makes a tile of M maps x 32 pixels, each thread one output; M is the one of 8, 12, 16, 24 "
+        "and 32 that wastes the fewest threads on the layer's maps.",
+    .cost =
+        "2 * terms() flops; each staged pixel serves all maps of the tile, so a layer with 12 or 24 maps reads the "
+        "image once, where a tile of 16 reads it twice or computes maps that do not exist.",
+    .refuses = "epilogues, images of bytes, more than 65535 tiles of maps.",
+    .limit = "shared memory: two loads for every multiply-add.",
+};
 
 constexpr int kPixels = 32;
 constexpr int kTerms = 32;  // staged at a time; as many as there are threads in a row, who stage one weight each
@@ -103,13 +112,7 @@ void launch_per_layer(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.per_layer",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 8,
-             .idea = "different tile shapes for few and many output maps",
-             .after = "cuda.fused_unroll_gemm"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_per_layer,
 }};

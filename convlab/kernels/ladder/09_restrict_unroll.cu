@@ -1,10 +1,3 @@
-// cuda.restrict_unroll: const, restrict, compile-time filter size, unrolled loops, no division by run-time values.
-// Threads: a block of 32 x 4 makes a 32 x 4 patch of outputs of every map of one image, a map after the other: with
-//   the grid as coordinates nobody divides, and a thread whose filter size is known keeps its window in registers.
-// Per output: 2 * terms() flops; with one channel each pixel is loaded once for all maps, otherwise once a map.
-// Refuses: epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.
-// Limited now by load instructions where there are several channels: a pixel is still loaded for every map.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -14,6 +7,21 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.restrict_unroll",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 9,
+    .idea = "const, restrict, compile-time filter size, unrolled loops, no division by run-time values",
+    .after = "cuda.basic",
+    .threads =
+        "a block of 32 x 4 makes a 32 x 4 patch of outputs of every map of one image, a map after the other: with the "
+        "grid as coordinates nobody divides, and a thread whose filter size is known keeps its window in registers.",
+    .cost = "2 * terms() flops; with one channel each pixel is loaded once for all maps, otherwise once a map.",
+    .refuses = "epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.",
+    .limit = "load instructions where there are several channels: a pixel is still loaded for every map.",
+};
 
 constexpr int kColumns = 32;
 constexpr int kRows = 4;
@@ -79,13 +87,7 @@ void launch_unrolled(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.restrict_unroll",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 9,
-             .idea = "const, restrict, compile-time filter size, unrolled loops, no division by run-time values",
-             .after = "cuda.basic"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_unrolled,
 }};

@@ -1,14 +1,3 @@
-// cuda.register_tile: each thread a register tile of outputs, several maps at once.
-// Threads: each makes 6 neighbouring pixels of 8 or 12 maps; a block makes those maps for a band of whole output rows
-// of
-//   one image. Pixels and filters are staged in shared memory, filters with the map innermost; results go back through
-//   shared memory, so that the stores to global memory are contiguous.
-// Per output: 2 * terms() flops; a filter row of 5 takes 5 float2 pixel loads and 5 x 3 float4 filter loads for
-//   5 * 6 * 12 = 360 multiply-adds.
-// Refuses: epilogues, images of bytes, strides, dilation, groups, rows wider than 1536 outputs, bands beyond shared
-// memory. Limited now by the multiply-add units, and by threads that the last band and the last pixels of a row leave
-// idle.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -18,6 +7,27 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.register_tile",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 10,
+    .rank = 10,
+    .idea = "each thread a register tile of outputs, several maps at once",
+    .after = "cuda.restrict_unroll",
+    .threads =
+        "each makes 6 neighbouring pixels of 8 or 12 maps; a block makes those maps for a band of whole output rows "
+        "of one image. Pixels and filters are staged in shared memory, filters with the map innermost; results go "
+        "back through shared memory, so that the stores to global memory are contiguous.",
+    .cost =
+        "2 * terms() flops; a filter row of 5 takes 5 float2 pixel loads and 5 x 3 float4 filter loads for 5 * 6 * 12 "
+        "= 360 multiply-adds.",
+    .refuses =
+        "epilogues, images of bytes, strides, dilation, groups, rows wider than 1536 outputs, bands beyond shared "
+        "memory.",
+    .limit = "the multiply-add units, and by threads that the last band and the last pixels of a row leave idle.",
+};
 
 constexpr int kPixels = 6;  // of a thread, neighbours in a row; even, so that pairs of pixels are aligned
 constexpr int kMostThreads = 256;
@@ -182,13 +192,7 @@ void launch_register_tile(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.register_tile",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 10,
-             .idea = "each thread a register tile of outputs, several maps at once",
-             .after = "cuda.restrict_unroll"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_register_tile,
 }};

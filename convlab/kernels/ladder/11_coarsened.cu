@@ -1,11 +1,3 @@
-// cuda.coarsened: block size and coarsening as declared parameters, swept.
-// Threads: each makes `rows_per_thread` outputs of a column of one map, one below the other; a block is 32 columns
-//   wide and `block_rows` such threads high.
-// Per output: 2 * terms() flops; a column of the window is loaded once for all its rows, (rows + r - 1) * s pixels
-//   for rows * r * s multiply-adds, and a weight once for all of them.
-// Refuses: epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.
-// Limited now by load instructions, fewer the coarser the thread, until registers run out.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -15,6 +7,23 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.coarsened",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 11,
+    .idea = "block size and coarsening as declared parameters, swept",
+    .after = "cuda.restrict_unroll",
+    .threads =
+        "each makes `rows_per_thread` outputs of a column of one map, one below the other; a block is 32 columns wide "
+        "and `block_rows` such threads high.",
+    .cost =
+        "2 * terms() flops; a column of the window is loaded once for all its rows, (rows + r - 1) * s pixels for "
+        "rows * r * s multiply-adds, and a weight once for all of them.",
+    .refuses = "epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.",
+    .limit = "load instructions, fewer the coarser the thread, until registers run out.",
+};
 
 constexpr int kColumns = 32;
 constexpr int64_t kMostBlocksInYZ = 65535;
@@ -111,13 +120,7 @@ void launch_coarsened(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.coarsened",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 11,
-             .idea = "block size and coarsening as declared parameters, swept",
-             .after = "cuda.restrict_unroll"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_coarsened,
     .tunables = kTunables,

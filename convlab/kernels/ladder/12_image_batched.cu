@@ -1,11 +1,3 @@
-// cuda.image_batched: parallelism over images, input and output channels, for small and large batches.
-// Threads: a block makes 32 neighbouring outputs of one map. A large batch has threads enough: each takes the same
-//   output of 4 images and loads a weight once for all. A small one has not: 4 rows of threads share the input
-//   channels of one image and add their sums in shared memory.
-// Per output: 2 * terms() flops; for a large batch 5 loads for 4 multiply-adds, instead of 8.
-// Refuses: epilogues, images of bytes.
-// Limited now by load instructions (large batches) or by the launch (small ones).
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -15,6 +7,22 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.image_batched",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 12,
+    .idea = "parallelism over images, input and output channels for small and large batches",
+    .after = "cuda.channel_tree",
+    .threads =
+        "a block makes 32 neighbouring outputs of one map. A large batch has threads enough: each takes the same "
+        "output of 4 images and loads a weight once for all. A small one has not: 4 rows of threads share the input "
+        "channels of one image and add their sums in shared memory.",
+    .cost = "2 * terms() flops; for a large batch 5 loads for 4 multiply-adds, instead of 8.",
+    .refuses = "epilogues, images of bytes.",
+    .limit = "load instructions (large batches) or by the launch (small ones).",
+};
 
 constexpr int kPixels = 32;
 constexpr int kImages = 4;                // of a thread, large batches
@@ -87,13 +95,7 @@ void launch_image_batched(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.image_batched",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 12,
-             .idea = "parallelism over images, input and output channels for small and large batches",
-             .after = "cuda.channel_tree"},
+    .info = kInfo,
     .refuses = refuses,
     .launch = launch_image_batched,
 }};

@@ -1,13 +1,3 @@
-// cuda.winograd: F(2x2, r x r): a 2x2 square of outputs from (r+1)^2 multiplications instead of 4 r^2.
-// Threads: prepare: one a filter plane; transform: one an input tile and channel; multiply: one a tile and a few
-//   maps, which sums over the channels in registers and transforms the result back.
-// Per output, r = 5: 18 flops a channel instead of 50, and the transforms; the transformed image is 9 times as large
-//   as the image, and is taken in chunks of images that stay in L2.
-// Refuses: epilogues, images of bytes, strides, dilation, groups, filters other than 3x3 and 5x5: at 7x7 the error is
-//   twice what fp32 may have (2e-6 of the result, relative L2).
-// Limited now by the transformed image's way through L2. The method of Toom and Cook; Winograd, 1980; Lavin and Gray,
-//   "Fast Algorithms for Convolutional Neural Networks", 2016.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -17,6 +7,28 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.winograd",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .sum = Sum::transform,
+    .rung = 13,
+    .idea = "F(2x2, r x r): fewer multiplications by interpolation",
+    .after = "cuda.unroll_gemm",
+    .threads =
+        "prepare: one a filter plane; transform: one an input tile and channel; multiply: one a tile and a few maps, "
+        "which sums over the channels in registers and transforms the result back.",
+    .cost =
+        "per output, r = 5: 18 flops a channel instead of 50, and the transforms; the transformed image is 9 times as "
+        "large as the image, and is taken in chunks of images that stay in L2.",
+    .refuses =
+        "epilogues, images of bytes, strides, dilation, groups, filters other than 3x3 and 5x5: at 7x7 the error is "
+        "twice what fp32 may have (2e-6 of the result, relative L2).",
+    .limit =
+        "the transformed image's way through L2. The method of Toom and Cook; Winograd, 1980; Lavin and Gray, \"Fast "
+        "Algorithms for Convolutional Neural Networks\", 2016.",
+};
 
 constexpr int kThreads = 128;
 constexpr int kOutputs = 2;  // along each side of a tile
@@ -202,7 +214,7 @@ int64_t images_in_chunk(const ConvProblem& problem) {
   return std::clamp<int64_t>(kChunkBytes / transformed_bytes(problem), 1, problem.n);
 }
 
-size_t prepared_bytes(const ConvStep& step) {
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
   return static_cast<size_t>(problem.k * problem.c * tile_side(problem) * tile_side(problem)) * sizeof(float);
 }
@@ -255,14 +267,7 @@ void launch_winograd(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.winograd",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .sum = Sum::transform,
-             .rung = 13,
-             .idea = "F(2x2, r x r): fewer multiplications by interpolation",
-             .after = "cuda.unroll_gemm"},
+    .info = kInfo,
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

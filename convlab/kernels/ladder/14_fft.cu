@@ -1,12 +1,3 @@
-// cuda.fft: transform, multiply, transform back, in tiles of 16x16.
-// Threads: a block of 256 is a tile, a thread a frequency. prepare: a block a filter plane; transform: a block a tile
-//   and channel; multiply: a block a tile and map, which sums the products over the channels and transforms them
-//   back.
-// Per tile: two transforms of 8 radix-2 stages and a complex multiply-add a channel; (17 - r)(17 - s) of the 256
-//   outputs are not wrapped around and count (overlap-save), so small filters waste least.
-// Refuses: epilogues, images of bytes, strides, dilation, groups, filters larger than 15.
-// Limited now by the complex spectra's way through L2: 8 bytes a frequency for the 4 of a pixel, and shared memory.
-
 #include <algorithm>
 
 #include "convlab/base/checked.h"
@@ -16,6 +7,25 @@
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.fft",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .sum = Sum::transform,
+    .rung = 14,
+    .idea = "transform, multiply, transform back, tiled",
+    .after = "cuda.unroll_gemm",
+    .threads =
+        "a block of 256 is a tile, a thread a frequency. prepare: a block a filter plane; transform: a block a tile "
+        "and channel; multiply: a block a tile and map, which sums the products over the channels and transforms them "
+        "back.",
+    .cost =
+        "per tile: two transforms of 8 radix-2 stages and a complex multiply-add a channel; (17 - r)(17 - s) of the "
+        "256 outputs are not wrapped around and count (overlap-save), so small filters waste least.",
+    .refuses = "epilogues, images of bytes, strides, dilation, groups, filters larger than 15.",
+    .limit = "the complex spectra's way through L2: 8 bytes a frequency for the 4 of a pixel, and shared memory.",
+};
 
 constexpr int kTile = 16, kStages = 4;
 constexpr int kFrequencies = kTile * kTile;
@@ -110,7 +120,7 @@ int64_t images_in_chunk(const ConvProblem& problem) {
   return std::clamp<int64_t>(kChunkBytes / spectra_bytes(problem), 1, problem.n);
 }
 
-size_t prepared_bytes(const ConvStep& step) {
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return static_cast<size_t>(step.problem.k * step.problem.c * kFrequencies) * sizeof(float2);
 }
 
@@ -146,14 +156,7 @@ void launch_fft(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.fft",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .sum = Sum::transform,
-             .rung = 14,
-             .idea = "transform, multiply, transform back, tiled",
-             .after = "cuda.unroll_gemm"},
+    .info = kInfo,
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

@@ -1,16 +1,24 @@
-// cuda.tensor_core_tf32: implicit matrix multiply on tensor cores in TF32.
-// Threads: 8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.
-// Per output: 2 * terms() flops, at the rate of tensor cores; operands are rounded to 10 bits of mantissa, sums are
-//   fp32.
-// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.
-// Limited now by staging, which waits for memory and spends as many instructions as the products, and by shared
-//   memory: 4 loads for three products of 8 maps.
-
 #include "convlab/kernels/ladder/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.tensor_core_tf32",
+    .device = kCompiledFor,
+    .math = Math::tf32,
+    .rung = 15,
+    .idea = "implicit matrix multiply on tensor cores in TF32",
+    .after = "cuda.register_tile",
+    .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
+    .cost =
+        "2 * terms() flops, at the rate of tensor cores; operands are rounded to 10 bits of mantissa, sums are fp32.",
+    .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
+    .limit =
+        "staging, which waits for memory and spends as many instructions as the products, and by shared memory: 4 "
+        "loads for three products of 8 maps.",
+};
 
 struct Tf32 {
   static constexpr int kTilesAtOnce = kTilesOfWarp;
@@ -32,13 +40,7 @@ struct Tf32 {
 };
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.tensor_core_tf32",
-             .device = kCompiledFor,
-             .math = Math::tf32,
-             .repeat = Repeat::bitwise,
-             .rung = 15,
-             .idea = "implicit matrix multiply on tensor cores in TF32",
-             .after = "cuda.register_tile"},
+    .info = kInfo,
     .refuses = refuses_tensor_core<Tf32>,
     .launch = launch_tensor_core<Tf32>,
 }};

@@ -1,15 +1,23 @@
-// cuda.tensor_core_fp16: implicit matrix multiply on tensor cores in fp16, summed in fp32.
-// Threads: 8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.
-// Per output: 2 * terms() flops, at twice the rate of TF32. fp16 has the mantissa of TF32, but not its range: pixels or
-//   weights beyond 65504 become infinite and those below 6e-8 zero.
-// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.
-// Limited now by staging, which waits for memory and spends as many instructions as the products.
-
 #include "convlab/kernels/ladder/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.tensor_core_fp16",
+    .device = kCompiledFor,
+    .math = Math::fp16,
+    .rung = 16,
+    .idea = "the same in fp16, summed in fp32",
+    .after = "cuda.tensor_core_tf32",
+    .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
+    .cost =
+        "2 * terms() flops, at twice the rate of TF32. fp16 has the mantissa of TF32, but not its range: pixels or "
+        "weights beyond 65504 become infinite and those below 6e-8 zero.",
+    .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
+    .limit = "staging, which waits for memory and spends as many instructions as the products.",
+};
 
 struct Fp16 {
   static constexpr int kTilesAtOnce = kTilesOfWarp;
@@ -34,13 +42,7 @@ struct Fp16 {
 };
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.tensor_core_fp16",
-             .device = kCompiledFor,
-             .math = Math::fp16,
-             .repeat = Repeat::bitwise,
-             .rung = 16,
-             .idea = "the same in fp16, summed in fp32",
-             .after = "cuda.tensor_core_tf32"},
+    .info = kInfo,
     .refuses = refuses_tensor_core<Fp16>,
     .launch = launch_tensor_core<Fp16>,
 }};

@@ -1,17 +1,29 @@
-// cuda.tensor_core_3xtf32: operands split in two TF32 parts, three products: fp32-class accuracy from tensor cores.
-// Threads: 8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.
-// Per output: 6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to TF32 and x', w' what that lost, the
-//   sum is of W X + (W x' + w' X); w' x' is below 2^-22 of the product and left out (the idea of Ootomo and Yokota,
-//   "Recovering single precision accuracy from Tensor Cores", 2022). Tensor cores sum one step, adders the steps.
-// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.
-// Limited now by tensor cores, whose three products for one wait for each other. An infinite pixel gives NaN: it has no
-//   finite remainder.
-
 #include "convlab/kernels/ladder/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.tensor_core_3xtf32",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .sum = Sum::split,
+    .rung = 17,
+    .rank = 20,
+    .idea = "operands split in two: fp32-class accuracy from tensor cores",
+    .after = "cuda.tensor_core_tf32",
+    .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
+    .cost =
+        "6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to TF32 and x', w' what that lost, the "
+        "sum is of W X + (W x' + w' X); w' x' is below 2^-22 of the product and left out (the idea of Ootomo and "
+        "Yokota, \"Recovering single precision accuracy from Tensor Cores\", 2022). Tensor cores sum one step, adders "
+        "the steps.",
+    .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
+    .limit =
+        "tensor cores, whose three products for one wait for each other. An infinite pixel gives NaN: it has no "
+        "finite remainder.",
+};
 
 struct Split {
   uint32_t large, small;
@@ -72,14 +84,7 @@ struct ThreeTf32 {
 };
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.tensor_core_3xtf32",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .sum = Sum::split,
-             .rung = 17,
-             .idea = "operands split in two: fp32-class accuracy from tensor cores",
-             .after = "cuda.tensor_core_tf32"},
+    .info = kInfo,
     .refuses = refuses_tensor_core<ThreeTf32>,
     .launch = launch_tensor_core<ThreeTf32>,
 }};

@@ -1,18 +1,29 @@
-// cuda.tensor_core_3xfp16: operands split in two halves, three products: fp32-class accuracy at twice TF32's rate.
-// Threads: 8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.
-// Per output: 6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to fp16 and x', w' what that lost, the
-//   sum is of W X + (W x' + w' X), as in cuda.tensor_core_3xtf32. Two halves hold 22 bits, as two TF32 do; the small
-//   ones are kept times 2^11, so that they are not subnormal where the large ones are not (Ootomo and Yokota, 2022).
-//   Where pixels or filters of a block reach 65504 or none reaches 2^-12, it sums by definition instead, in fp32. The
-//   error is relative to the largest pixels and filters: below 2^-14, a value keeps fewer bits the smaller it is.
-// Refuses: epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.
-// Limited now by staging, and by the latency of products that wait for each other.
-
 #include "convlab/kernels/ladder/tensor_core_tile.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.tensor_core_3xfp16",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .sum = Sum::split,
+    .rung = 18,
+    .rank = 30,
+    .idea = "operands split in halves: the same accuracy at twice the rate",
+    .after = "cuda.tensor_core_3xtf32",
+    .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
+    .cost =
+        "6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to fp16 and x', w' what that lost, the "
+        "sum is of W X + (W x' + w' X), as in cuda.tensor_core_3xtf32. Two halves hold 22 bits, as two TF32 do; the "
+        "small ones are kept times 2^11, so that they are not subnormal where the large ones are not (Ootomo and "
+        "Yokota, 2022). Where pixels or filters of a block reach 65504 or none reaches 2^-12, it sums by definition "
+        "instead, in fp32. The error is relative to the largest pixels and filters: below 2^-14, a value keeps fewer "
+        "bits the smaller it is.",
+    .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
+    .limit = "staging, and by the latency of products that wait for each other.",
+};
 
 struct ThreeFp16 {
   static constexpr int kTilesAtOnce = 4;
@@ -61,14 +72,7 @@ struct ThreeFp16 {
 };
 
 const RegisterConvKernel registered{{
-    .info = {.name = "cuda.tensor_core_3xfp16",
-             .device = kCompiledFor,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .sum = Sum::split,
-             .rung = 18,
-             .idea = "operands split in halves: the same accuracy at twice the rate",
-             .after = "cuda.tensor_core_3xtf32"},
+    .info = kInfo,
     .refuses = refuses_tensor_core<ThreeFp16>,
     .launch = launch_tensor_core<ThreeFp16>,
 }};

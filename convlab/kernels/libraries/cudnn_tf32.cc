@@ -1,19 +1,24 @@
-// cudnn.tf32: NVIDIA's library, allowed to round operands to TF32 for the tensor cores; otherwise as cudnn.cc.
-
 #include "convlab/kernels/libraries/cudnn_library.h"
 
 namespace convlab {
 namespace {
 
+constexpr KernelInfo kInfo{
+    .name = "cudnn.tf32",
+    .device = DeviceKind::cuda,
+    .math = Math::tf32,
+    .repeat = Repeat::order_dependent,
+    .sum = Sum::transform,
+    .rung = 31,
+    .library = true,
+    .idea = "the library, allowed to round operands to TF32",
+    .after = "cudnn",
+    .refuses = "what cudnn refuses.",
+    .limit = "choices made for many channels, as cudnn.",
+};
+
 const RegisterConvKernel registered{{
-    .info = {.name = "cudnn.tf32",
-             .device = DeviceKind::cuda,
-             .math = Math::tf32,
-             .repeat = Repeat::order_dependent,
-             .sum = Sum::transform,
-             .rung = 31,
-             .idea = "the library, allowed to round operands to TF32",
-             .after = "cudnn"},
+    .info = kInfo,
     .refuses = cudnn::refuses,
     .workspace_bytes = cudnn::workspace_bytes,
     .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::tf32); },

@@ -1,12 +1,3 @@
-// onednn: oneDNN's direct convolution (2.6, C++ API), the library baseline on CPUs.
-// Threads: oneDNN's own, of OpenMP, as many as the stream has; they are not the stream's threads, and spin for some
-//   milliseconds after a launch before they sleep, which slows down what runs right after it.
-// Per output: terms() fused multiply-adds; images and outputs are reordered to oneDNN's layouts and back in its time.
-// Refuses all but the plain step (fp32 NCHW in and out), and sums so long that its error grows too large. Filters are
-//   reordered in prepare().
-// Limited by what the library has for few channels; and in small batches by asking it for descriptors (about 0.1 ms a
-//   launch: we keep no state; generated code comes from the library's own cache after the first launch).
-
 #include <dnnl.hpp>
 
 #include <algorithm>
@@ -26,6 +17,25 @@ void omp_set_num_threads(int threads);
 
 namespace convlab {
 namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "onednn",
+    .device = DeviceKind::cpu,
+    .math = Math::fp32,
+    .rung = 9,
+    .library = true,
+    .idea = "the library: oneDNN's direct convolution, reorders of its layouts included",
+    .threads =
+        "oneDNN's own, of OpenMP, as many as the stream has; they are not the stream's threads, and spin for some "
+        "milliseconds after a launch before they sleep, which slows down what runs right after it.",
+    .cost = "terms() fused multiply-adds; images and outputs are reordered to oneDNN's layouts and back in its time.",
+    .refuses =
+        "all but the plain step (fp32 NCHW in and out), and sums so long that its error grows too large. Filters are "
+        "reordered in prepare().",
+    .limit =
+        "what the library has for few channels; and in small batches by asking it for descriptors (about 0.1 ms a "
+        "launch: we keep no state; generated code comes from the library's own cache after the first launch).",
+};
 
 using dnnl::memory;
 using Tag = memory::format_tag;
@@ -142,7 +152,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   return std::nullopt;
 }
 
-size_t prepared_bytes(const ConvStep& step) {
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
   return filter_layout(step.problem, dnnl::engine(dnnl::engine::kind::cpu, 0)).get_size();
 }
 
@@ -197,13 +207,7 @@ void launch(const ConvArgs& args, Stream& stream) {
 }
 
 const RegisterConvKernel registered{{
-    .info = {.name = "onednn",
-             .device = DeviceKind::cpu,
-             .math = Math::fp32,
-             .repeat = Repeat::bitwise,
-             .rung = 9,
-             .idea = "the library's: oneDNN's direct convolution, reorders of its layouts included",
-             .after = ""},
+    .info = kInfo,
     .refuses = refuses,
     .prepared_bytes = prepared_bytes,
     .workspace_bytes = workspace_bytes,

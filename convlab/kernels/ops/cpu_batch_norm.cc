@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -34,8 +34,11 @@ void launch(const OpArgs& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{
-    {.name = "cpu.batch_norm", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.batch_norm", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
 
 }  // namespace
 }  // namespace convlab

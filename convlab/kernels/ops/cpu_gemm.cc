@@ -6,8 +6,8 @@
 #include "convlab/kernels/cpu_gemm/gemm.h"
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/cpu_broadcast.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -70,11 +70,12 @@ void launch(const OpArgs& args, Stream& stream) {
   gemm(product, transposed + sizes.transposed, threads);
 }
 
-const RegisterOpKernel registered{{.name = "cpu.gemm",
-                                   .device = DeviceKind::cpu,
-                                   .refuses = refuses,
-                                   .workspace_bytes = workspace_bytes,
-                                   .launch = launch}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.gemm", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -4,7 +4,7 @@
 // Limited by memory, or by the latency of one double addition an element.
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -27,8 +27,11 @@ void launch(const OpArgs& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{
-    {.name = "cpu.global_average_pool", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.global_average_pool", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
 
 }  // namespace
 }  // namespace convlab

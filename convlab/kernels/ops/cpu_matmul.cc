@@ -6,8 +6,8 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/cpu_broadcast.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -92,11 +92,12 @@ void launch(const OpArgs& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{{.name = "cpu.matmul",
-                                   .device = DeviceKind::cpu,
-                                   .refuses = refuses,
-                                   .workspace_bytes = workspace_bytes,
-                                   .launch = launch}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.matmul", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -4,6 +4,7 @@
 // Limited by memory.
 
 #include "convlab/kernels/ops/cpu_broadcast.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -17,7 +18,11 @@ void launch(const OpArgs& args, Stream& stream) {
   elementwise(args, *stream.threads(), [](float a, float b) { return a * b; });
 }
 
-const RegisterOpKernel registered{{.name = "cpu.mul", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.mul", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -12,7 +12,7 @@
 #include "convlab/base/checked.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/cpu/epilogue.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -124,8 +124,11 @@ void launch(const OpArgs& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{
-    {.name = "cpu.pool", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.pool", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -5,7 +5,7 @@
 
 #include "convlab/base/half.h"
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -21,8 +21,11 @@ void launch(const OpArgs& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{
-    {.name = "cpu.round", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.round", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -3,7 +3,7 @@
 // Limited by its double arithmetic, which the course's bytes depend on.
 
 #include "convlab/dataset/resize.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -20,8 +20,11 @@ void launch(const OpArgs& args, Stream& stream) {
               reinterpret_cast<uint8_t*>(args.output), *stream.threads());
 }
 
-const RegisterOpKernel registered{
-    {.name = "cpu.scale", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.scale", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
 
 }  // namespace
 }  // namespace convlab

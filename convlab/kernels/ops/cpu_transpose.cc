@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convlab/device/thread_pool.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -52,8 +52,11 @@ void launch(const OpArgs& args, Stream& stream) {
   });
 }
 
-const RegisterOpKernel registered{
-    {.name = "cpu.transpose", .device = DeviceKind::cpu, .refuses = refuses, .launch = launch}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.transpose", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
 
 }  // namespace
 }  // namespace convlab

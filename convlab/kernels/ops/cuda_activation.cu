@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/activation.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -49,8 +49,11 @@ void launch_activation(const OpArgs& args, Stream& stream) {
   }
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.activation", .device = kCompiledFor, .refuses = refuses, .launch = launch_activation}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.activation", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_activation,
+}};
 
 }  // namespace
 }  // namespace convlab

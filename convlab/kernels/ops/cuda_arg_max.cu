@@ -6,7 +6,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -49,8 +49,11 @@ void launch_arg_max(const OpArgs& args, Stream& stream) {
          stream.native(), args.inputs[0], args.output, images, numbers, std::get<ArgMaxOp>(args.step.op).finite);
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.arg_max", .device = kCompiledFor, .refuses = refuses, .launch = launch_arg_max}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.arg_max", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_arg_max,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -4,7 +4,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -38,8 +38,11 @@ void launch_batch_norm(const OpArgs& args, Stream& stream) {
          std::get<BatchNormOp>(args.step.op).epsilon);
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.batch_norm", .device = kCompiledFor, .refuses = refuses, .launch = launch_batch_norm}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.batch_norm", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_batch_norm,
+}};
 
 }  // namespace
 }  // namespace convlab

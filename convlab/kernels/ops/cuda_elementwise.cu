@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/strided.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -36,8 +36,11 @@ void launch_elementwise(const OpArgs& args, Stream& stream) {
          broadcast_strides(args.step.inputs[1], args.step.output), std::holds_alternative<MulOp>(args.step.op));
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.elementwise", .device = kCompiledFor, .refuses = refuses, .launch = launch_elementwise}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.elementwise", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_elementwise,
+}};
 
 }  // namespace
 }  // namespace convlab

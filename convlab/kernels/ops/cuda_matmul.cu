@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/strided.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -50,8 +50,11 @@ void launch_matmul(const OpArgs& args, Stream& stream) {
          broadcast_strides(batch_shape(b), batches));
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.matmul", .device = kCompiledFor, .refuses = refuses, .launch = launch_matmul}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.matmul", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_matmul,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/strided.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -73,8 +73,11 @@ void launch_pad(const OpArgs& args, Stream& stream) {
          args.inputs[0], args.output, count, shape);
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.pad", .device = kCompiledFor, .refuses = refuses, .launch = launch_pad}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.pad", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_pad,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -5,7 +5,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -85,8 +85,11 @@ void launch_pool(const OpArgs& args, Stream& stream) {
   launch(pool_planes, {.grid = grid, .block = kThreads}, stream.native(), args.inputs[0], args.output, shape);
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.pool", .device = kCompiledFor, .refuses = refuses, .launch = launch_pool}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.pool", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_pool,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/strided.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -76,8 +76,11 @@ void launch_rearrange(const OpArgs& args, Stream& stream) {
   concat(std::get<ConcatOp>(args.step.op), args, stream);
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.rearrange", .device = kCompiledFor, .refuses = refuses, .launch = launch_rearrange}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.rearrange", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_rearrange,
+}};
 
 }  // namespace
 }  // namespace convlab

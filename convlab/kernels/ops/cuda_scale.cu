@@ -16,8 +16,8 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/dataset/resize.h"
-#include "convlab/kernels/op.h"
 #include "convlab/kernels/ops/scale_columns.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -237,12 +237,13 @@ void launch_scale(const OpArgs& args, Stream& stream) {
                       : launch_with<uint8_t>)(args, stream);
 }
 
-const RegisterOpKernel registered{{.name = "cuda.scale",
-                                   .device = kCompiledFor,
-                                   .refuses = refuses,
-                                   .prepared_bytes = prepared_bytes,
-                                   .prepare = prepare,
-                                   .launch = launch_scale}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.scale", .device = kCompiledFor},
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .prepare = prepare,
+    .launch = launch_scale,
+}};
 
 }  // namespace
 }  // namespace convlab

@@ -6,7 +6,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"
-#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -50,8 +50,11 @@ void launch_softmax(const OpArgs& args, Stream& stream) {
          stream.native(), args.inputs[0], args.output, rows, size, inner, op.log);
 }
 
-const RegisterOpKernel registered{
-    {.name = "cuda.softmax", .device = kCompiledFor, .refuses = refuses, .launch = launch_softmax}};
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.softmax", .device = kCompiledFor},
+    .refuses = refuses,
+    .launch = launch_softmax,
+}};
 
 }  // namespace
 }  // namespace convlab
