@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/options.h"
+#include "app/compute_options.h"
 #include "app/progress.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -291,8 +291,9 @@ Action declare_bench(CLI::App& parser) {
   CLI::Option* model =
       add_text(parser, "--model", options->model, "NAME", "the convolutions of a model (default fa19)");
   CLI::Option* shapes = add_text(parser, "--shapes", options->shapes, "FILE", "a list of problems, one a line");
-  model->excludes(problem);
-  shapes->excludes(problem)->excludes(model);
+  exclude(model, problem);
+  exclude(shapes, problem);
+  exclude(shapes, model);
   add_parsed(parser, "-n,--images", "N,N,...", "images in a batch (default: 10000 on cuda, 1000 on cpu, 2 on simt)",
              [options](const std::string& text, const std::string& name) {
                options->images.clear();
@@ -306,8 +307,8 @@ Action declare_bench(CLI::App& parser) {
   add_threads(parser, options->compute);
   CLI::Option* against = add_text(parser, "--against", options->against, "KERNEL",
                                   "compare with this kernel, in turns, and say which is faster");
-  parser.add_flag("--sweep", options->sweep, "time every combination of a kernel's tunables")->excludes(against);
-  parser.add_flag("--ceilings", options->ceilings, "measure the machine anew, not as kept from an earlier run");
+  exclude(add_flag(parser, "--sweep", options->sweep, "time every combination of a kernel's tunables"), against);
+  add_flag(parser, "--ceilings", options->ceilings, "measure the machine anew, not as kept from an earlier run");
   add_real(parser, "--seconds", options->effort.seconds, 0.001, 3600,
            "the most that a series of samples takes (default 1)");
   add_int(parser, "--samples", options->most_samples, 1, 1'000'000, "the most samples of a series (default 500)");

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.h"
+#include "app/compute_options.h"
 #include "app/scaled_images.h"
 #include "convlab/conv/problem.h"
 #include "convlab/dataset/fashion_mnist.h"

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string_view>
 
+#include "app/options.h"
 #include "app/output.h"
 
 namespace convlab::app {

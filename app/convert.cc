@@ -31,9 +31,8 @@ void convert(const ConvertOptions& options, Output& output) {
 
 Action declare_convert(CLI::App& parser) {
   auto options = std::make_shared<ConvertOptions>();
-  add_text(parser, "MODEL", options->model, "", "an MXNet NAME-NNNN.params with NAME-symbol.json beside it")
-      ->required();
-  add_text(parser, "-o,--output", options->output, "OUT.onnx", "the ONNX file to write")->required();
+  require(add_text(parser, "MODEL", options->model, "", "an MXNet NAME-NNNN.params with NAME-symbol.json beside it"));
+  require(add_text(parser, "-o,--output", options->output, "OUT.onnx", "the ONNX file to write"));
   return [options](Output& output) { convert(*options, output); };
 }
 

@@ -10,7 +10,6 @@
 #include "app/classify.h"
 #include "app/command.h"
 #include "app/course_lines.h"
-#include "app/options.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/kernels/registry.h"
@@ -101,13 +100,10 @@ void run_script(const Script& script, CourseOptions& options, Output& output) {
 template <const Script& script>
 Action declare_script(CLI::App& parser) {
   auto options = std::make_shared<CourseOptions>();
-  parser
-      .add_option("ARGS", options->arguments,
-                  script.model_in_fa17 ? "IMAGES, 1 to 10000 (default); in fa17 MODEL IMAGES, MODEL being ece408-high "
-                                         "(default) or ece408-low"
-                                       : "IMAGES, 1 to 10000 (default)")
-      ->type_name("")
-      ->expected(0, 2);
+  add_texts(parser, "ARGS", options->arguments, 0, 2, "",
+            script.model_in_fa17 ? "IMAGES, 1 to 10000 (default); in fa17 MODEL IMAGES, MODEL being ece408-high "
+                                   "(default) or ece408-low"
+                                 : "IMAGES, 1 to 10000 (default)");
   add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19"},
              "whose network and lines (default fa19)");
   add_text(parser, "--data", options->classify.data, "DIR", "folder of the idx files, as for 'convlab run'");

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "app/command.h"
-#include "app/options.h"
+#include "app/compute_options.h"
 #include "convlab/base/file.h"
 #include "convlab/device/device.h"
 #include "convlab/engine/engine.h"
@@ -46,11 +46,10 @@ void infer(const InferOptions& options, Output& output) {
 
 Action declare_infer(CLI::App& parser) {
   auto options = std::make_shared<InferOptions>();
-  add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file")
-      ->required();
-  add_text(parser, "--input", options->input, "X.npy", "what the model computes on: float32, or uint8 pixels")
-      ->required();
-  add_text(parser, "--output", options->output, "Y.npy", "where its float32 output goes")->required();
+  require(
+      add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
+  require(add_text(parser, "--input", options->input, "X.npy", "what the model computes on: float32, or uint8 pixels"));
+  require(add_text(parser, "--output", options->output, "Y.npy", "where its float32 output goes"));
   add_compute(parser, options->compute);
   return [options](Output& output) { infer(*options, output); };
 }

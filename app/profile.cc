@@ -8,7 +8,6 @@
 
 #include "app/command.h"
 #include "app/course_lines.h"
-#include "app/options.h"
 #include "app/profile_json.h"
 #include "app/run.h"
 #include "app/whole_run.h"
@@ -186,10 +185,10 @@ void profile(const ProfileOptions& options, Output& output) {
 Action declare_profile(CLI::App& parser) {
   auto options = std::make_shared<ProfileOptions>();
   add_run_options(parser, options->run);
-  parser.add_flag("--csv", options->csv, "the table as nvprof --csv writes it, and nothing else");
-  parser.add_flag("--gpu-trace", options->gpu_trace, "one line a kernel or copy, in order, instead of the summary");
-  parser.add_flag("--counters", options->counters,
-                  "also each kernel's use of the GPU's units, where the driver permits");
+  add_flag(parser, "--csv", options->csv, "the table as nvprof --csv writes it, and nothing else");
+  add_flag(parser, "--gpu-trace", options->gpu_trace, "one line a kernel or copy, in order, instead of the summary");
+  add_flag(parser, "--counters", options->counters,
+           "also each kernel's use of the GPU's units, where the driver permits");
   add_text(parser, "--trace", options->trace, "FILE", "write a trace for chrome://tracing or Perfetto");
   return [options](Output& output) {
     if (!options->trace.empty()) require_writable("--trace", options->trace);

@@ -125,15 +125,12 @@ void report(const ReportOptions& options, Output& output) {
 
 Action declare_report(CLI::App& parser) {
   auto options = std::make_shared<ReportOptions>();
-  add_text(parser, "-o,--output", options->path, "FILE", "the page to write")->required();
+  require(add_text(parser, "-o,--output", options->path, "FILE", "the page to write"));
   add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19"},
              "whose network (default fa19)");
-  parser
-      .add_option("--from", options->from,
-                  "what bench, run, profile and the course's scripts wrote with --json, or folders of such files "
-                  "(default: the repository's results)")
-      ->type_name("RESULTS.json ...")
-      ->expected(1, -1);
+  add_texts(parser, "--from", options->from, 1, kAnyNumber, "RESULTS.json ...",
+            "what bench, run, profile and the course's scripts wrote with --json, or folders of such files "
+            "(default: the repository's results)");
   add_text(parser, "--data", options->data, "DIR", "folder of the idx files, as for 'convlab run'");
   return [options](Output& output) { report(*options, output); };
 }

@@ -12,7 +12,6 @@
 
 #include "app/command.h"
 #include "app/course_lines.h"
-#include "app/options.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"

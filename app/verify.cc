@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/options.h"
+#include "app/compute_options.h"
 #include "app/progress.h"
 #include "convlab/base/error.h"
 #include "convlab/base/resources.h"
@@ -104,8 +104,9 @@ Action declare_verify(CLI::App& options) {
       add_text(options, "--problem", chosen->problem, "TEXT",
                "one problem, such as n2_c12h33w33_k24r5s5_p1_st2_d1_g1: images, channels, height and "
                "width; maps and filter; padding, stride, dilation, groups");
-  add_text(options, "--shapes", chosen->shapes, "FILE", "a list of problems, one a line (default: shapes/*.txt)")
-      ->excludes(problem);
+  exclude(
+      add_text(options, "--shapes", chosen->shapes, "FILE", "a list of problems, one a line (default: shapes/*.txt)"),
+      problem);
   add_text(options, "--device", chosen->compute.device, "D", "cpu (default), cuda, cuda:1, simt");
   add_threads(options, chosen->compute);
   return [chosen](Output& output) { verify(*chosen, output); };

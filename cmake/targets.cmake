@@ -45,7 +45,9 @@ endif()
 
 # Everything that an executable of the project links: all layers, and the kernels' objects. Kernels register
 # themselves, and from an archive the linker would take only what something refers to, that is, none of them.
+add_library(convlab_layers INTERFACE)
 add_library(convlab_all INTERFACE)
+target_link_libraries(convlab_all INTERFACE convlab_layers)
 
 # convlab_layer(NAME SOURCES file... DEPENDS target...): the library of one folder under convlab/; that of kernels/ops is
 # convlab_kernels_ops.
@@ -54,7 +56,7 @@ function(convlab_layer folder)
   string(REPLACE "/" "_" name ${folder})
   add_library(convlab_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(convlab_${name} PUBLIC convlab_options ${ARG_DEPENDS})
-  target_link_libraries(convlab_all INTERFACE convlab_${name})
+  target_link_libraries(convlab_layers INTERFACE convlab_${name})
 endfunction()
 
 # convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel, or one operator, in one file. A .cu file is

@@ -1,0 +1,106 @@
+#include "app/compute_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr int64_t kMostThreads = 1024;
+
+}  // namespace
+
+Math ComputeOptions::math() const {
+  if (asked_math) return *asked_math;
+  for (const ConvKernel& each : conv_kernels()) {
+    if (each.info.name == kernel) return each.info.math;
+  }
+  return Math::fp32;
+}
+
+void ComputeOptions::require_math_on(DeviceKind kind) const {
+  const std::vector<ConvKernel>& all = conv_kernels();
+  if (std::none_of(all.begin(), all.end(),
+                   [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == math(); })) {
+    throw unavailable("--math {}: no kernel on {} computes convolutions in {}; 'convlab list kernels' shows all",
+                      name_of(math()), name_of(kind), name_of(math()));
+  }
+}
+
+std::unique_ptr<Device> ComputeOptions::open(StageObserver* observer) const {
+  std::unique_ptr<Device> opened = open_device(device, device_options(observer));
+  require_math_on(opened->caps().kind);
+  return opened;
+}
+
+std::vector<std::unique_ptr<Device>> ComputeOptions::open_all(StageObserver* observer) const {
+  std::vector<std::unique_ptr<Device>> opened = open_devices(device, device_options(observer));
+  require_math_on(opened.front()->caps().kind);
+  return opened;
+}
+
+PlanOptions ComputeOptions::plan_options(PlanMode mode, ElementType input) const {
+  return {.mode = mode, .math = math(), .kernel = kernel == "auto" ? "" : kernel, .input = input};
+}
+
+PlanMode parse_plan(const std::string& text, const std::string& name) {
+  for (PlanMode mode : {PlanMode::layers, PlanMode::fused, PlanMode::folded}) {
+    if (text == name_of(mode)) return mode;
+  }
+  throw bad_input("{}: '{}' is none of layers, fused, folded", name, text);
+}
+
+void add_device(CLI::App& options, ComputeOptions& compute) {
+  add_text(
+      options, "--device", compute.device, "D",
+      "auto (default), cpu, cuda, cuda:1, simt; of 'convlab run' also cuda:all, the images shared out to all GPUs");
+}
+
+void add_threads(CLI::App& options, ComputeOptions& compute) {
+  add_int(options, "--threads", compute.threads, 1, kMostThreads,
+          "threads of host work (default: as many as the machine or container lets this process use)");
+}
+
+Math parse_math(const std::string& text, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Math math : {Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16}) {
+    if (text == name_of(math)) return math;
+    names.push_back(name_of(math));
+  }
+  throw bad_input("{}: '{}' is none of {}", name, text, fmt::join(names, ", "));
+}
+
+void add_math(CLI::App& options, ComputeOptions& compute) {
+  add_parsed(
+      options, "--math", "fp32|tf32|bf16x2|bf16|fp16",
+      "arithmetic of convolutions, never less precise than asked (default fp32, or that of --kernel)",
+      [&compute](const std::string& text, const std::string& name) { compute.asked_math = parse_math(text, name); });
+}
+
+std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, DeviceKind device) {
+  if (pattern.find_first_of("*?") == std::string::npos) return {&require_conv_kernel(pattern, device)};
+  std::vector<const ConvKernel*> kernels;
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.device == device && glob_match(pattern, kernel.info.name)) kernels.push_back(&kernel);
+  }
+  if (kernels.empty()) {
+    throw bad_input("--kernel {}: no kernel of device {} matches; 'convlab list kernels' shows all", pattern,
+                    name_of(device));
+  }
+  return kernels;
+}
+
+void add_compute(CLI::App& options, ComputeOptions& compute) {
+  add_device(options, compute);
+  add_text(options, "--kernel", compute.kernel, "K", "one kernel for every convolution (default auto)");
+  add_math(options, compute);
+  add_threads(options, compute);
+}
+
+}  // namespace convlab::app

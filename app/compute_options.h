@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "convlab/device/device.h"
+#include "convlab/kernels/kernel.h"
+#include "convlab/plan/plan.h"
+
+namespace convlab::app {
+
+/// Where and how convolutions are computed: the options that several commands share.
+struct ComputeOptions {
+  std::string device = "auto";
+  std::string kernel = "auto";
+  std::optional<Math> asked_math;
+  int64_t threads = 0;  ///< 0: as many as this process may use
+
+  /// What --math says; without it, what the kernel that is asked for by name computes in, or fp32.
+  Math math() const;
+
+  DeviceOptions device_options(StageObserver* observer = nullptr) const {
+    return {.threads = static_cast<int>(threads), .observer = observer};
+  }
+
+  /// Opens the device. Error(unavailable) also where it has no kernel that computes in `math`: what is faster because
+  /// less precise is asked for by who wants to see it, and more precise arithmetic in its place would mislead.
+  std::unique_ptr<Device> open(StageObserver* observer = nullptr) const;
+
+  /// As open(), for commands that use all GPUs at once where these are asked for (kAllGpus): one device or more.
+  std::vector<std::unique_ptr<Device>> open_all(StageObserver* observer) const;
+
+  /// The plan that these ask for, of inputs of this type.
+  PlanOptions plan_options(PlanMode mode, ElementType input) const;
+
+ private:
+  void require_math_on(DeviceKind kind) const;
+};
+
+/// "fp32", "tf32", ...; `name` is the option's, as below.
+Math parse_math(const std::string& text, const std::string& name);
+
+/// "layers" or "fused"; `name` is the option's.
+PlanMode parse_plan(const std::string& text, const std::string& name);
+
+// The options that set these.
+void add_device(CLI::App& options, ComputeOptions& compute);
+void add_threads(CLI::App& options, ComputeOptions& compute);
+void add_math(CLI::App& options, ComputeOptions& compute);
+
+/// The device's kernels whose names match --kernel: one or more, otherwise an Error that names what is near.
+std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, DeviceKind device);
+
+/// --device, --kernel, --math and --threads.
+void add_compute(CLI::App& options, ComputeOptions& compute);
+
+}  // namespace convlab::app
