@@ -12,6 +12,7 @@
 #include "app/course_lines.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/device/cuda.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab::app {
@@ -21,19 +22,34 @@ constexpr int64_t kCourseImages = 10000;
 
 /// One of the course's scripts: whose convolution runs where.
 struct Script {
-  std::string_view name, device, kernel;
+  std::string_view name, device;
+  std::string_view kernel;         ///< --kernel's default; "auto": the planner's choice
+  std::string_view instead;        ///< what to type where there is no GPU
   bool library = false;            ///< the library's convolution, and its output line
   bool model_in_fa17 = false;      ///< fa17's takes MODEL IMAGES
   bool announced_in_fa17 = false;  ///< fa17's begins with "New Inference"
 };
 
 constexpr Script kM11{.name = "m1.1", .device = "cpu", .kernel = "onednn", .library = true, .announced_in_fa17 = true};
-constexpr Script kM12{.name = "m1.2", .device = "cuda", .kernel = "cudnn", .library = true, .announced_in_fa17 = true};
+constexpr Script kM12{.name = "m1.2",
+                      .device = "cuda",
+                      .kernel = "cudnn",
+                      .instead = "m1.1 10",
+                      .library = true,
+                      .announced_in_fa17 = true};
 constexpr Script kM21{
     .name = "m2.1", .device = "cpu", .kernel = "cpu.direct", .model_in_fa17 = true, .announced_in_fa17 = true};
-constexpr Script kM31{.name = "m3.1", .device = "cuda", .kernel = "auto", .model_in_fa17 = true};
-constexpr Script kM41{.name = "m4.1", .device = "cuda", .kernel = "auto"};
-constexpr Script kFinal{.name = "final", .device = "cuda", .kernel = "auto", .model_in_fa17 = true};
+// The own convolution on the GPU, as the course told it: first the plain one, then the best of what was tried, and last
+// the best that there is. The fastest rung in full precision, by the table of docs/ladder.md, is m4.1's.
+constexpr Script kM31{.name = "m3.1",
+                      .device = "cuda",
+                      .kernel = "cuda.basic",
+                      .instead = "m3.1 10 --device simt",
+                      .model_in_fa17 = true};
+constexpr Script kM41{
+    .name = "m4.1", .device = "cuda", .kernel = "cuda.tensor_core_3xfp16", .instead = "m4.1 10 --device simt"};
+constexpr Script kFinal{
+    .name = "final", .device = "cuda", .kernel = "auto", .instead = "final 10 --device simt", .model_in_fa17 = true};
 
 struct CourseOptions {
   std::string semester = "fa19";
@@ -72,21 +88,33 @@ void read_arguments(const Script& script, CourseOptions& options) {
   options.classify.model = model_of(script, options.semester, course_model);
 }
 
+/// The script's device; an Error that says what to do where it is not there.
+std::unique_ptr<Device> open_device_of(const Script& script, const ComputeOptions& compute) {
+  if (compute.device == "cuda" && !cuda_present()) {
+    throw unavailable("{} runs on a GPU, and cuda is {}; without one, type 'convlab {}'", script.name,
+                      list_cuda().front().description, script.instead);
+  }
+  std::unique_ptr<Device> device = compute.open();
+  if (script.device == "cuda" && device->caps().kind == DeviceKind::cpu) {
+    throw bad_input("--device {}: {} runs on a GPU; give cuda, cuda:N or simt", compute.device, script.name);
+  }
+  return device;
+}
+
 void run_script(const Script& script, CourseOptions& options, Output& output) {
   read_arguments(script, options);
   options.classify.plan = PlanMode::layers;
-  options.classify.compute.device = script.device;
-  options.classify.compute.kernel = script.kernel;
-  const std::unique_ptr<Device> device = options.classify.compute.open();
-  if (script.library && find_conv_kernel(script.kernel, device->caps().kind) == nullptr) {
+  const ComputeOptions& compute = options.classify.compute;
+  const std::unique_ptr<Device> device = open_device_of(script, compute);
+  if (script.library && find_conv_kernel(compute.kernel, device->caps().kind) == nullptr) {
     throw unavailable("{}: this build has no {}, the library whose convolution it runs; see 'convlab list kernels'",
-                      script.name, script.kernel);
+                      script.name, compute.kernel);
   }
   const std::unique_ptr<Classifier> classifier = load_classifier(options.classify);
   const bool announced_first = options.semester == "fa17" && script.announced_in_fa17;
   if (announced_first) output.print("{}", kNewInference);
   output.print("{}{}", kLoadingData, kLoadingModel);
-  if (!announced_first && !script.library) output.print("{}", kNewInference);
+  if (!announced_first) output.print("{}", kNewInference);
   const Classification result = classify(*classifier, 1);
   if (script.library) {
     print_eval_metric(output, result);
@@ -100,6 +128,9 @@ void run_script(const Script& script, CourseOptions& options, Output& output) {
 template <const Script& script>
 Action declare_script(CLI::App& parser) {
   auto options = std::make_shared<CourseOptions>();
+  ComputeOptions& compute = options->classify.compute;
+  compute.device = script.device;
+  compute.kernel = script.kernel;
   add_texts(parser, "ARGS", options->arguments, 0, 2, "",
             script.model_in_fa17 ? "IMAGES, 1 to 10000 (default); in fa17 MODEL IMAGES, MODEL being ece408-high "
                                    "(default) or ece408-low"
@@ -107,7 +138,15 @@ Action declare_script(CLI::App& parser) {
   add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19"},
              "whose network and lines (default fa19)");
   add_text(parser, "--data", options->classify.data, "DIR", "folder of the idx files, as for 'convlab run'");
-  add_threads(parser, options->classify.compute);
+  if (!script.library && script.device == "cuda") {
+    add_text(parser, "--device", compute.device, "D",
+             "cuda (default), cuda:1, or simt: the same CUDA kernels, executed on the CPU");
+  }
+  if (!script.library) {
+    add_text(parser, "--kernel", compute.kernel, "K",
+             fmt::format("one kernel for every convolution; auto is the planner's choice (default {})", script.kernel));
+  }
+  add_threads(parser, compute);
   return [options](Output& output) { run_script(script, *options, output); };
 }
 

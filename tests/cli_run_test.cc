@@ -1,4 +1,4 @@
-// `convlab run` and the course's commands on the real data: lines, figures and exit statuses.
+// `convlab run` on the real data: lines, figures and exit statuses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,6 @@
 namespace convlab {
 namespace {
 
-using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -160,71 +159,6 @@ TEST(CliRun, AnotherSizeThanTheModelsIsAnError) {
   EXPECT_EQ(run.status, 2);
   EXPECT_THAT(run.output, IsEmpty());
   EXPECT_THAT(run.complaint, HasSubstr("70x70"));
-}
-
-TEST(CliCourse, OwnOperatorPrintsExactlyTheseLines) {
-  for (const std::string semester : {"sp18", "fa18", "sp19", "fa19"}) {
-    const ProgramRun run = run_program({"m2.1", "10", "--semester", semester});
-    EXPECT_EQ(run.status, 0) << run.complaint;
-    EXPECT_THAT(run.complaint, IsEmpty());
-    expect_match(run.output,
-                 kLoading + "New Inference\n" + kOpTime + kOpTime + "Correctness: [01]\\.[0-9]+ Model: ece408\n");
-  }
-}
-
-TEST(CliCourse, Fa17AnnouncesFirstAndTakesAModel) {
-  for (const std::string model : {"ece408-high", "ece408-low"}) {
-    const ProgramRun run = run_program({"m2.1", model, "10", "--semester", "fa17"});
-    EXPECT_EQ(run.status, 0) << run.complaint;
-    expect_match(run.output,
-                 "New Inference\n" + kLoading + kOpTime + "Correctness: [01]\\.[0-9]+ Model: " + model + "\n");
-  }
-  EXPECT_THAT(run_program({"m2.1", "10", "--semester", "fa17"}).output, EndsWith("Model: ece408-high\n"));
-}
-
-TEST(CliCourse, ImagesAreClamped) {
-  const ProgramRun none = run_program({"m2.1", "0", "--semester", "fa17"});
-  EXPECT_EQ(none.status, 0) << none.complaint;
-  EXPECT_THAT(none.output, HasSubstr("\nCorrectness: 1.0 "));  // one image, and it is an ankle boot
-  const auto json = json_of({"m2.1", "ece408-low", "20000", "--semester", "fa17", "--json", "-"});
-  EXPECT_EQ(json["images"], 10000);
-  EXPECT_EQ(json["plan"], "layers");
-}
-
-bool has_kernel(const std::string& name) {
-  const auto list = json_of({"list", "kernels", "--json", "-"});
-  for (const auto& kernel : list["kernels"]) {
-    if (kernel["name"] == name) return true;
-  }
-  return false;
-}
-
-TEST(CliCourse, LibraryOperatorPrintsTheMetric) {
-  const ProgramRun run = run_program({"m1.1", "20", "--semester", "sp19"});
-  if (!has_kernel("onednn")) {
-    EXPECT_EQ(run.status, 3);
-    EXPECT_THAT(run.complaint, HasSubstr("onednn"));
-    GTEST_SKIP() << "this build has no oneDNN";
-  }
-  EXPECT_EQ(run.status, 0) << run.complaint;
-  expect_match(run.output, kLoading + "EvalMetric: \\{'accuracy': [01]\\.[0-9]+\\}\n");
-  expect_match(run_program({"m1.1", "20", "--semester", "fa17"}).output,
-               "New Inference\n" + kLoading + "EvalMetric: \\{'accuracy': [01]\\.[0-9]+\\}\n");
-}
-
-TEST(CliCourse, WithoutAGpuItsScriptsExitWithThree) {
-  const auto list = json_of({"list", "devices", "--json", "-"});
-  for (const auto& device : list["devices"]) {
-    if (device["name"] == "cuda:0") GTEST_SKIP() << "there is a GPU";
-  }
-  for (const std::string script : {"m1.2", "m3.1", "m4.1", "final"}) {
-    const ProgramRun run = run_program({script, "10"});
-    EXPECT_EQ(run.status, 3) << script;
-    EXPECT_THAT(run.output, IsEmpty());
-    EXPECT_THAT(run.complaint, HasSubstr("CUDA"));
-  }
-  EXPECT_EQ(run_program({"run", "-n", "1", "--device", "cuda"}).status, 3);
-  EXPECT_EQ(run_program({"run", "-n", "1", "--device", "cuda:1"}).status, 3);
 }
 
 TEST(CliRun, ArithmeticThatNoKernelOffersIsNotReplaced) {

@@ -17,10 +17,10 @@ struct Script {
 };
 constexpr std::array kScripts{Script{"m1.1", "the library's convolution on the CPU", false},
                               Script{"m1.2", "the library's convolution on the GPU", false},
-                              Script{"m2.1", "an own convolution on the CPU", true},
-                              Script{"m3.1", "an own convolution on the GPU", true},
-                              Script{"m4.1", "an own convolution on the GPU, optimized", true},
-                              Script{"final", "the best own convolution on the GPU", true}};
+                              Script{"m2.1", "a convolution of the project's own on the CPU", true},
+                              Script{"m3.1", "the plain CUDA kernel on the GPU", true},
+                              Script{"m4.1", "the fastest rung of the ladder on the GPU", true},
+                              Script{"final", "the best kernel for each layer on the GPU", true}};
 
 std::string memory(int64_t kb) { return fmt::format("{:.0f} MB", static_cast<double>(kb) / 1000); }
 

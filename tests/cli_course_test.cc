@@ -1,0 +1,181 @@
+// The course's scripts on the real data: exactly their lines, whose convolution runs, and exit statuses.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/program.h"
+#include "tests/source_tree.h"
+
+namespace convlab {
+namespace {
+
+using testing::AllOf;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+
+const std::string kLoading = "Loading fashion-mnist data\\.\\.\\. done\nLoading model\\.\\.\\. done\n";
+const std::string kNew = "New Inference\n";
+const std::string kMetric = "EvalMetric: \\{'accuracy': [01]\\.[0-9]+\\}\n";
+
+using Words = std::vector<std::string>;
+
+constexpr const char* kSemesters[] = {"fa17", "sp18", "fa18", "sp19", "fa19"};
+
+nlohmann::json json_of(const Words& arguments) {
+  const ProgramRun run = run_program(arguments);
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  return nlohmann::json::parse(run.output, nullptr, /*allow_exceptions=*/false);
+}
+
+/// Whether 'convlab list WHAT' names it.
+bool has(const std::string& what, const std::string& name) {
+  const nlohmann::json list = json_of({"list", what, "--json", "-"});
+  for (const auto& each : list[what]) {
+    if (each["name"] == name) return true;
+  }
+  return false;
+}
+
+/// What a script with an own convolution prints from the first Op Time on: one line a convolution, of which fall 2017's
+/// network has one.
+std::string answer(const std::string& semester, const std::string& model) {
+  const std::string op_time = "Op Time: [0-9]+\\.[0-9]{6}\n";
+  return op_time + (semester == "fa17" ? "" : op_time) + "Correctness: [01]\\.[0-9]+ Model: " + model + "\n";
+}
+
+void expect_exactly(const Words& arguments, const std::string& lines) {
+  const ProgramRun run = run_program(arguments);
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.complaint, IsEmpty());
+  EXPECT_THAT(run.output, MatchesRegex(lines)) << testing::PrintToString(arguments);
+}
+
+TEST(CliCourse, TheOwnConvolutionOnTheCpuPrintsExactlyTheseLines) {
+  for (const std::string semester : kSemesters) {
+    const Words arguments{"m2.1", "10", "--semester", semester};
+    if (semester == "fa17") {
+      expect_exactly(arguments, kNew + kLoading + answer(semester, "ece408-high"));
+    } else {
+      expect_exactly(arguments, kLoading + kNew + answer(semester, "ece408"));
+    }
+  }
+}
+
+TEST(CliCourse, TheLibrarysConvolutionPrintsTheMetric) {
+  for (const std::string semester : kSemesters) {
+    const std::string lines = semester == "fa17" ? kNew + kLoading + kMetric : kLoading + kNew + kMetric;
+    if (has("kernels", "onednn")) expect_exactly({"m1.1", "20", "--semester", semester}, lines);
+    if (has("kernels", "cudnn") && has("devices", "cuda:0"))
+      expect_exactly({"m1.2", "20", "--semester", semester}, lines);
+  }
+  if (!has("kernels", "onednn")) {
+    const ProgramRun run = run_program({"m1.1", "20"});
+    EXPECT_EQ(run.status, 3);
+    EXPECT_THAT(run.complaint, HasSubstr("onednn"));
+    GTEST_SKIP() << "this build has no oneDNN";
+  }
+}
+
+TEST(CliCourse, ScriptsOfTheGpuPrintExactlyTheseLines) {
+  if (!has("devices", "simt")) GTEST_SKIP() << "this build has no simt";
+  for (const std::string semester : kSemesters) {
+    for (const std::string script : {"m3.1", "m4.1", "final"}) {
+      expect_exactly({script, "1", "--semester", semester, "--device", "simt"},
+                     kLoading + kNew + answer(semester, semester == "fa17" ? "ece408-high" : "ece408"));
+    }
+  }
+}
+
+TEST(CliCourse, ScriptsOfFall2017TakeAModel) {
+  const std::string low = answer("fa17", "ece408-low");
+  expect_exactly({"m2.1", "ece408-low", "10", "--semester", "fa17"}, kNew + kLoading + low);
+  EXPECT_EQ(run_program({"m4.1", "ece408-low", "1", "--semester", "fa17", "--device", "simt"}).status, 2);
+  if (!has("devices", "simt")) GTEST_SKIP() << "this build has no simt";
+  for (const std::string script : {"m3.1", "final"}) {
+    expect_exactly({script, "ece408-low", "1", "--semester", "fa17", "--device", "simt"}, kLoading + kNew + low);
+  }
+}
+
+/// The kernels of a run's convolutions.
+Words kernels_of(Words arguments) {
+  arguments.insert(arguments.end(), {"--json", "-"});
+  const nlohmann::json json = json_of(arguments);
+  Words kernels;
+  for (const auto& layer : json["layers"]) {
+    if (layer["problem"] != "") kernels.push_back(layer["kernel"]);
+  }
+  return kernels;
+}
+
+/// The rung in full precision whose Op Times of both layers and 10000 images a GPU's Records say are the shortest.
+std::string fastest_rung_recorded() {
+  const auto records =
+      nlohmann::json::parse(text_of(std::filesystem::path(CONVLAB_SOURCE_DIR) / "results/nvidia-h200/fa19.json"));
+  constexpr int kProduction = 19;
+  std::map<std::string, double> ms;
+  for (const auto& record : records) {
+    const bool rung = record["rung"] < kProduction && record["math"] == "fp32" && record["device"] == "cuda";
+    if (rung && record["problem"].get<std::string>().starts_with("n10000_")) {
+      ms[record["kernel"]] += record["op_ms"]["median"].get<double>();
+    }
+  }
+  return std::ranges::min_element(ms, {}, [](const auto& entry) { return entry.second; })->first;
+}
+
+TEST(CliCourse, EachScriptRunsTheKernelOfItsChapter) {
+  if (!has("devices", "simt")) GTEST_SKIP() << "this build has no simt";
+  const auto kernels = [](const char* script) { return kernels_of({script, "1", "--device", "simt"}); };
+  EXPECT_THAT(kernels("m3.1"), testing::Each("cuda.basic"));
+  EXPECT_THAT(kernels("m4.1"), testing::Each(fastest_rung_recorded()));
+  EXPECT_EQ(kernels("final"), kernels_of({"run", "-n", "1", "--plan", "layers", "--device", "simt"}));
+  EXPECT_NE(kernels("final"), kernels("m4.1"));
+}
+
+TEST(CliCourse, TheKernelCanBeChosen) {
+  EXPECT_THAT(kernels_of({"m2.1", "2", "--kernel", "cpu.im2col_gemm"}), testing::Each("cpu.im2col_gemm"));
+  EXPECT_EQ(run_program({"m2.1", "2", "--kernel", "cuda.basic"}).status, 3);
+  EXPECT_THAT(run_program({"m2.1", "2", "--kernel", "cpu.drect"}).complaint, HasSubstr("cpu.direct"));
+  if (!has("devices", "simt")) GTEST_SKIP() << "this build has no simt";
+  for (const std::string script : {"m3.1", "m4.1", "final"}) {
+    EXPECT_THAT(kernels_of({script, "1", "--device", "simt", "--kernel", "cuda.tensor_core_fp16"}),
+                testing::Each("cuda.tensor_core_fp16"));
+  }
+}
+
+TEST(CliCourse, ImagesAreClamped) {
+  const ProgramRun none = run_program({"m2.1", "0", "--semester", "fa17"});
+  EXPECT_EQ(none.status, 0) << none.complaint;
+  EXPECT_THAT(none.output, HasSubstr("\nCorrectness: 1.0 "));  // one image, and it is an ankle boot
+  const auto json = json_of({"m2.1", "ece408-low", "20000", "--semester", "fa17", "--json", "-"});
+  EXPECT_EQ(json["images"], 10000);
+  EXPECT_EQ(json["plan"], "layers");
+}
+
+TEST(CliCourse, WithoutAGpuItsScriptsSayWhatToType) {
+  if (has("devices", "cuda:0")) GTEST_SKIP() << "there is a GPU";
+  const std::map<std::string, std::string> instead{{"m1.2", "'convlab m1.1 10'"},
+                                                   {"m3.1", "'convlab m3.1 10 --device simt'"},
+                                                   {"m4.1", "'convlab m4.1 10 --device simt'"},
+                                                   {"final", "'convlab final 10 --device simt'"}};
+  for (const auto& [script, command] : instead) {
+    const ProgramRun run = run_program({script});
+    EXPECT_EQ(run.status, 3) << script;
+    EXPECT_THAT(run.output, IsEmpty());
+    EXPECT_THAT(run.complaint, AllOf(HasSubstr("CUDA"), EndsWith(command + "\n"))) << script;
+    EXPECT_EQ(run_program({script, "10", "--device", "cuda"}).status, script == "m1.2" ? 2 : 3);
+  }
+  const ProgramRun cpu = run_program({"final", "10", "--device", "cpu"});
+  EXPECT_EQ(cpu.status, 2);
+  EXPECT_THAT(cpu.complaint, AllOf(HasSubstr("--device cpu"), HasSubstr("simt")));
+  EXPECT_EQ(run_program({"run", "-n", "1", "--device", "cuda"}).status, 3);
+  EXPECT_EQ(run_program({"run", "-n", "1", "--device", "cuda:1"}).status, 3);
+}
+
+}  // namespace
+}  // namespace convlab
