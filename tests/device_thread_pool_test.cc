@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 
@@ -110,6 +112,74 @@ TEST(ThreadPool, LoopsOfSeveralThreadsTakeTurns) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(count, 3 * 100 * 20);
+}
+
+TEST(ThreadPool, LoopsOfOnePieceTakeTurnsWithOthers) {
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    // As kernels keep it: a place a thread, which nothing else guards.
+    std::vector<int64_t> scratch(static_cast<size_t>(threads));
+    std::atomic<bool> shared = false;
+    const auto body = [&](int64_t begin, int64_t end, int thread) {
+      int64_t& mine = scratch[static_cast<size_t>(thread)];
+      mine = begin;
+      for (int64_t i = begin; i < end; ++i) {
+        pool.parallel_for(1, 1, [&](int64_t, int64_t, int nested) { ++scratch[static_cast<size_t>(nested)]; });
+        std::this_thread::yield();
+      }
+      if (mine != end) shared = true;
+    };
+    std::thread other([&] {
+      for (int round = 0; round < 300; ++round) pool.parallel_for(8, 8, body);
+    });
+    for (int round = 0; round < 100; ++round) pool.parallel_for(16, 4, body);
+    other.join();
+    EXPECT_FALSE(shared) << "on " << threads << " two loops ran at a time";
+  }
+}
+
+TEST(ThreadPool, ALoopOfOnePieceThatThrowsLeavesThePoolToOthers) {
+  ThreadPool pool(2);
+  EXPECT_THROW(pool.parallel_for(1, 1, [](int64_t, int64_t, int) { throw std::runtime_error("planted"); }),
+               std::runtime_error);
+  int64_t count = 0;
+  std::thread([&] { pool.parallel_for(1, 1, [&](int64_t, int64_t, int) { ++count; }); }).join();
+  std::atomic<int64_t> more = 0;
+  pool.parallel_for(10, 1, [&](int64_t, int64_t, int) { ++more; });
+  EXPECT_EQ(count, 1);
+  EXPECT_EQ(more, 10);
+}
+
+TEST(ThreadPool, EachThreadHasItsOwnPieceAtOnceWithTheOthers) {
+  ThreadPool pool(4);
+  for (int round = 0; round < 200; ++round) {
+    for (const int count : {1, 3, 4}) {
+      std::vector<std::thread::id> by(static_cast<size_t>(count));
+      std::atomic<int> inside = 0;
+      pool.on_each_thread(count, [&](int thread) {
+        by[static_cast<size_t>(thread)] = std::this_thread::get_id();
+        // Each waits for the others: one after the other would never end.
+        ++inside;
+        while (inside < count) std::this_thread::yield();
+      });
+      EXPECT_EQ(by[0], std::this_thread::get_id());
+      std::ranges::sort(by);
+      EXPECT_EQ(std::ranges::unique(by).size(), 0U);
+    }
+  }
+}
+
+TEST(ThreadPool, OnEachThreadAllWorkIsDoneBeforeAnErrorIsThrown) {
+  ThreadPool pool(3);
+  std::atomic<int> done = 0;
+  EXPECT_THROW(pool.on_each_thread(3,
+                                   [&](int thread) {
+                                     if (thread == 0) throw std::runtime_error("planted");
+                                     std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                                     ++done;
+                                   }),
+               std::runtime_error);
+  EXPECT_EQ(done, 2);
 }
 
 TEST(ThreadPool, ManyShortLoopsNeitherHangNorLoseWork) {

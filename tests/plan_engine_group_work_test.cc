@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string_view>
@@ -94,6 +95,36 @@ TEST_F(EngineGroupWork, KeepsItsThreads) {
   EngineGroup group(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
   for (int pass = 0; pass < 50; ++pass) run(group, x, 32);
   EXPECT_LE(threads.size(), 2U) << "the caller's and another";
+}
+
+TEST_F(EngineGroupWork, SmallRunsAreEachOnAThreadOfTheirOwnToo) {
+  const Devices devices = hosts(3);
+  const Tensor x = numbered(3);
+  std::mutex mutex;
+  std::map<float, std::set<pid_t>> threads;  // by a share's first number
+  script = [&](float first) {
+    const std::lock_guard lock(mutex);
+    threads[first].insert(::gettid());
+  };
+  EngineGroup group(one_convolution().take(), x.shape(), devices, options_for(x, "cpu.test_scripted"));
+  for (int pass = 0; pass < 100; ++pass) run(group, x, 3);
+  ASSERT_EQ(threads.size(), 3U);
+  std::set<pid_t> all;
+  for (const auto& [first, of_share] : threads) {
+    EXPECT_EQ(of_share.size(), 1U) << "a thread took another device's share, which so came after its own";
+    all.insert(of_share.begin(), of_share.end());
+  }
+  EXPECT_EQ(all.size(), 3U);
+
+  // Each share waits for all others: one after the other they would wait in vain.
+  std::atomic<int> begun = 0;
+  script = [&](float) {
+    const Clock::time_point begin = Clock::now();
+    ++begun;
+    while (begun < 3 && seconds_since(begin) < 20) std::this_thread::yield();
+    EXPECT_EQ(begun, 3);
+  };
+  run(group, x, 3);
 }
 
 TEST_F(EngineGroupWork, TheErrorOfADeviceNamesItAndComesAfterTheOthersAreDone) {

@@ -106,6 +106,24 @@ TEST(Steps, ChannelBlocksAreForKernelsThatKnowThem) {
                                              "c5h9w9_k6r3s3 from blocks"}));
 }
 
+TEST(Steps, ImagesInLanesComeAndGoPlainlyToo) {
+  ConvKernel kernel;
+  const ConvProblem problem = parse_problem("n16_c3h8w8_k2r3s3");
+  kernel.layout = Layout::image_lanes;
+  kernel.refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
+    return step.epilogue.empty() ? Refusal() : "no epilogue";
+  };
+  std::vector<std::string> texts;
+  for (const ConvStep& step : steps_to_verify(kernel, problem, {})) {
+    if (step.epilogue.empty()) texts.push_back(describe(step));
+  }
+  const std::string text = to_text(problem);
+  EXPECT_THAT(texts, testing::UnorderedElementsAre(text, text + " uint8", text + " from lanes to lanes",
+                                                   text + " from lanes", text + " to lanes", text + " uint8 to lanes"));
+  kernel.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return "nothing suits"; };
+  EXPECT_EQ(steps_to_verify(kernel, problem, {}).size(), 2U) << "a refusal for each layout";
+}
+
 TEST(Steps, PoolingLargerThanTheOutputIsLeftOut) {
   ConvKernel kernel{.refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; }};
   for (const ConvStep& step : steps_to_verify(kernel, parse_problem("c1h1w1_k1r1s1"), {})) {

@@ -34,6 +34,23 @@ double cgroup_cpus() {
 thread_local const ThreadPool* inside = nullptr;
 thread_local int inside_as = 0;
 
+/// The calling thread is inside of a pool's loop as its thread 0, to the end of the scope.
+class Inside {
+ public:
+  explicit Inside(const ThreadPool& pool)
+      : outer_(std::exchange(inside, &pool)), outer_as_(std::exchange(inside_as, 0)) {}
+  ~Inside() {
+    inside = outer_;
+    inside_as = outer_as_;
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  const ThreadPool* outer_;
+  int outer_as_;
+};
+
 /// How long to look out for what is about to happen before sleeping: as long as sleeping and waking take, so that
 /// looking out in vain costs at most as much again.
 constexpr std::chrono::microseconds kLookOut{40};
@@ -65,11 +82,38 @@ int usable_threads() {
 struct ThreadPool::Loop {
   int64_t count, grain;
   const std::function<void(int64_t, int64_t, int)>* body;
+  int own_pieces = 0;  ///< 0: pieces go to whoever is free; otherwise so many, each to the thread of its number
+  std::atomic<int> expected{0};  ///< workers that have not yet come for their own piece
+  std::atomic<int> active{0};    ///< workers inside; written with the pool's mutex held, as is the one above
   std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
-  std::atomic<int> active{0};  // workers inside; written with the pool's mutex held
   std::exception_ptr error;
   std::mutex error_mutex;
+
+  bool done() const { return expected == 0 && active == 0; }
+
+  void do_piece(int64_t begin, int thread) {
+    try {
+      (*body)(begin, std::min(begin + grain, count), thread);
+    } catch (...) {
+      const std::lock_guard lock(error_mutex);
+      if (!error) error = std::current_exception();
+      failed = true;
+    }
+  }
+
+  /// What thread `thread` has to do.
+  void do_pieces(int thread) {
+    if (own_pieces > 0) {
+      if (thread < own_pieces) do_piece(thread, thread);
+      return;
+    }
+    while (!failed.load(std::memory_order_relaxed)) {
+      const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
+      if (begin >= count) return;
+      do_piece(begin, thread);
+    }
+  }
 };
 
 ThreadPool::ThreadPool(int threads) {
@@ -93,20 +137,6 @@ void ThreadPool::stop() {
   for (std::thread& worker : workers_) worker.join();
 }
 
-void ThreadPool::take_pieces(Loop& loop, int thread) {
-  while (!loop.failed.load(std::memory_order_relaxed)) {
-    const int64_t begin = loop.next.fetch_add(loop.grain, std::memory_order_relaxed);
-    if (begin >= loop.count) return;
-    try {
-      (*loop.body)(begin, std::min(begin + loop.grain, loop.count), thread);
-    } catch (...) {
-      const std::lock_guard lock(loop.error_mutex);
-      if (!loop.error) loop.error = std::current_exception();
-      loop.failed = true;
-    }
-  }
-}
-
 void ThreadPool::work(int thread) {
   inside = this;
   inside_as = thread;
@@ -120,8 +150,9 @@ void ThreadPool::work(int thread) {
     seen = generation_;
     Loop& loop = *loop_;
     ++loop.active;
+    if (thread < loop.own_pieces) --loop.expected;
     lock.unlock();
-    take_pieces(loop, thread);
+    loop.do_pieces(thread);
     lock.lock();
     if (--loop.active == 0) finished_.notify_one();
     lock.unlock();
@@ -131,30 +162,41 @@ void ThreadPool::work(int thread) {
 void ThreadPool::parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int)>& body) {
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
-  if (inside == this || workers_.empty() || count <= grain) {
-    const int thread = inside == this ? inside_as : 0;
+  const auto alone = [&](int thread) {
     for (int64_t begin = 0; begin < count; begin += grain) body(begin, std::min(begin + grain, count), thread);
-    return;
-  }
+  };
+  if (inside == this) return alone(inside_as);
   const std::lock_guard one_loop(loops_);
+  const Inside here(*this);
+  if (workers_.empty() || count <= grain) return alone(0);
   Loop loop{.count = count, .grain = grain, .body = &body};
+  run(loop);
+}
+
+void ThreadPool::on_each_thread(int count, const std::function<void(int)>& body) {
+  const std::lock_guard one_loop(loops_);
+  const Inside here(*this);
+  const std::function<void(int64_t, int64_t, int)> piece = [&body](int64_t, int64_t, int thread) { body(thread); };
+  Loop loop{.count = count, .grain = 1, .body = &piece, .own_pieces = count, .expected = count - 1};
+  run(loop);
+}
+
+/// With all workers, the calling thread being thread 0.
+void ThreadPool::run(Loop& loop) {
   {
     const std::lock_guard lock(mutex_);
     loop_ = &loop;
     ++generation_;
   }
   wake_.notify_all();
-  const ThreadPool* const outer = std::exchange(inside, this);
-  const int outer_as = std::exchange(inside_as, 0);
-  take_pieces(loop, 0);
-  inside = outer;
-  inside_as = outer_as;
+  loop.do_pieces(0);
   std::unique_lock lock(mutex_);
-  loop_ = nullptr;  // late wakers find nothing to join
+  if (loop.expected == 0) loop_ = nullptr;  // late wakers find nothing to join
   lock.unlock();
-  look_out_for([&] { return loop.active == 0; });
+  look_out_for([&] { return loop.done(); });
   lock.lock();
-  finished_.wait(lock, [&] { return loop.active == 0; });
+  finished_.wait(lock, [&] { return loop.done(); });
+  loop_ = nullptr;
   if (loop.error) std::rethrow_exception(loop.error);
 }
 

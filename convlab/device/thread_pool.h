@@ -32,11 +32,15 @@ class ThreadPool {
   /// exception is rethrown then. A loop started from inside a body runs on the calling thread alone, under its number.
   void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int)>& body);
 
+  /// Calls body(i) on thread i for each i in [0, count), all at once, so that each may wait for the others; count is at
+  /// most size(). Returns when all are done; the first exception is rethrown then. Not for use from inside a body.
+  void on_each_thread(int count, const std::function<void(int)>& body);
+
  private:
   struct Loop;
+  void run(Loop& loop);
   void work(int thread);
   void stop();
-  static void take_pieces(Loop& loop, int thread);
 
   std::vector<std::thread> workers_;
   std::mutex loops_;  ///< held while a loop runs

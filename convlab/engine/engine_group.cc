@@ -40,10 +40,10 @@ EngineGroup::EngineGroup(Graph graph, const Shape& input, const std::vector<std:
   });
 }
 
-/// Does work(i) for i in [0, count), each on a thread of its own, and waits for all.
+/// Does work(i) for i in [0, count), all at once, each on a thread of its own, and waits for all.
 void EngineGroup::on_each(size_t count, const std::function<void(size_t)>& work) {
-  threads_.parallel_for(static_cast<int64_t>(count), 1, [&](int64_t begin, int64_t, int) {
-    const auto i = static_cast<size_t>(begin);
+  threads_.on_each_thread(static_cast<int>(count), [&](int thread) {
+    const auto i = static_cast<size_t>(thread);
     try {
       work(i);
     } catch (const Error& error) {

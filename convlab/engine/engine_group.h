@@ -19,12 +19,12 @@ std::vector<int64_t> shares_of(int64_t images, size_t devices);
 
 /// The engines of several devices, each with a contiguous share of a run's images and with weights of its own, and
 /// threads, one a device, that last as long as the group. The results are those of one engine for all images, as far as
-/// kernels give the same whatever the number of images. With one device, it is that device's engine and no more. One
-/// thread at a time uses a group, be it now this one and now that.
+/// kernels give the same whatever the number of images. With one device, it is that device's engine and no more. Any
+/// thread may use a group, but only one at a time.
 ///
-/// What fails on one device is thrown once all others have ended their work, by one that fails first: the Error that
-/// the device's engine has thrown, its message beginning with the device's name, unless it is Error(bad_input), which
-/// would come of any device.
+/// What fails on one device is thrown when all others have ended their work. Of several failures the first is thrown:
+/// the Error of the device's engine, its message beginning with the device's name, unless it is Error(bad_input), which
+/// any device would have thrown.
 class EngineGroup {
  public:
   /// As Engine(), for one device or more; the first size of `input` is the number of images of all. The options are each

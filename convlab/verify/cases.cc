@@ -67,18 +67,21 @@ std::string_view short_name(Layout layout) {
   return layout == Layout::channel_blocks ? "blocks" : name_of(layout);
 }
 
-/// From and to Layout::channel_blocks, each way that the kernel takes.
-void add_steps_in_blocks(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
-                         std::vector<ConvStep>& steps) {
-  constexpr Layout kPlain = Layout::plain, kBlocks = Layout::channel_blocks;
+/// From and to the kernel's own layout, each way that the kernel takes; the bare convolution in that layout from end to
+/// end always, so that a refusal shows.
+void add_steps_in_own_layout(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
+                             std::vector<ConvStep>& steps) {
+  constexpr Layout kPlain = Layout::plain;
+  const Layout own = kernel.layout;
+  const size_t first = steps.size();
   std::vector<ConvStep> all = steps_beyond_plain(problem);
   all.insert(all.begin(), {problem});
   for (ConvStep& step : all) {
-    for (const auto& [input, output] : {std::pair{kBlocks, kBlocks}, {kBlocks, kPlain}, {kPlain, kBlocks}}) {
-      if (input == kBlocks && step.input != ElementType::f32) continue;
+    for (const auto& [input, output] : {std::pair{own, own}, {own, kPlain}, {kPlain, own}}) {
+      if (input == own && step.input != ElementType::f32) continue;
       step.input_layout = input;
       step.output_layout = output;
-      if (!kernel.refuses(step, caps)) steps.push_back(step);
+      if (steps.size() == first || !kernel.refuses(step, caps)) steps.push_back(step);
     }
   }
 }
@@ -120,13 +123,7 @@ std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProble
   if (std::any_of(beyond.begin(), beyond.end(), [&](const ConvStep& step) { return !kernel.refuses(step, caps); })) {
     steps.insert(steps.end(), beyond.begin(), beyond.end());
   }
-  for (size_t i = 0, plain = steps.size(); has_lanes(kernel.layout) && i < plain; ++i) {
-    ConvStep step = steps[i];
-    step.output_layout = kernel.layout;
-    if (step.input == ElementType::f32) step.input_layout = kernel.layout;
-    steps.push_back(step);
-  }
-  if (kernel.layout == Layout::channel_blocks) add_steps_in_blocks(kernel, problem, caps, steps);
+  if (kernel.layout != Layout::plain) add_steps_in_own_layout(kernel, problem, caps, steps);
   return steps;
 }
 

@@ -18,8 +18,8 @@ std::vector<ConvProblem> read_shapes(const std::filesystem::path& path);
 constexpr std::string_view kDefaultShapes[] = {"shapes/edges.txt", "shapes/course.txt", "shapes/networks.txt"};
 
 /// What to verify of a kernel on a problem: the plain step always, so that a refusal shows; and, where the kernel takes
-/// any of them, steps with an epilogue and with uint8 pixels, one of each kind; and all of them with images in lanes or
-/// channels in blocks, if it knows them.
+/// any of them, steps with an epilogue and with uint8 pixels, one of each kind; and, where it has a layout of its own
+/// (images in lanes, channels in blocks), all of these that it takes from that layout, to it, and both.
 std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps);
 
 /// "n2_c12h33w33_k24r5s5 bias+max2x2/2+tanh uint8".
