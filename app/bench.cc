@@ -54,7 +54,7 @@ int64_t default_images(DeviceKind device) {
 std::vector<ConvProblem> problems_of_model(const std::string& name) {
   Graph loaded = load_model(name);
   Shape input = loaded.input_shape;
-  input[0] = 1;
+  if (!input.empty()) input[0] = 1;  // otherwise a single number, which no convolution takes
   const Graph graph = simplified(std::move(loaded), input, /*into_weights=*/false);
   std::vector<ConvProblem> problems;
   for (const PlanStep& step :

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/onnx_model.h"
 #include "tests/program.h"
 
 namespace convlab {
@@ -69,6 +70,17 @@ TEST(CliBench, BadInputIsNamed) {
   expect({"--device", "cpu", "--math", "tf32"}, 2, "tf32");
   expect({"--device", "cpu", "--sweep", "--against", "cpu.direct"}, 2, "--against");
   expect({"--device", "cpu", "--against", "cuda.basic"}, 3, "cuda.basic");
+}
+
+TEST(CliBench, AModelOfASingleNumberHasNoConvolution) {
+  const TemporaryFolder folder;
+  OnnxModel model(13);
+  model.input("x", {}).output("y").node("Relu", {"x"}, {"y"});
+  const std::string path = (folder.path() / "scalar.onnx").string();
+  write_file(path, model.bytes());
+  const ProgramRun run = bench({"--device", "cpu", "--model", path});
+  EXPECT_EQ(run.status, 2) << run.complaint;
+  EXPECT_THAT(run.complaint, HasSubstr("no convolution"));
 }
 
 #if CONVLAB_SIMT

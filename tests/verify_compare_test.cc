@@ -6,8 +6,10 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/base/rng.h"
 
 namespace convlab {
 namespace {
@@ -121,6 +123,51 @@ TEST(Tolerance, Fp32IsTheProvenBound) {
   EXPECT_EQ(model.absolute, 0);
   EXPECT_EQ(model.relative_l2, 1e-6);
   EXPECT_EQ(exact_model(step).tolerance(1000, 1000), 0);
+}
+
+/// The relative L2 error of random sums that are taken by `add`, as rounding_model() judges them.
+template <class Add>
+double error_of_sums(int64_t terms, const Add& add) {
+  constexpr int kSums = 400;
+  Rng rng(1);
+  double square_error = 0, square_sum = 0;
+  for (int i = 0; i < kSums; ++i) {
+    double exact = 0;
+    float sum = 0;
+    for (int64_t term = 0; term < terms; ++term) {
+      const float x = rng.uniform(-1, 1), w = rng.uniform(-1, 1);
+      exact += static_cast<double>(x) * w;
+      sum = add(sum, x, w);
+    }
+    square_error += (sum - exact) * (sum - exact);
+    square_sum += exact * exact;
+  }
+  return std::sqrt(square_error / square_sum);
+}
+
+// The limit leaves room for honest sums of any length, and never more than twice what they show.
+TEST(Tolerance, Fp32GrowsWithSumsThatAreHonest) {
+  const auto limit = [](const char* problem) {
+    return rounding_model({parse_problem(problem)}, {.math = Math::fp32}).relative_l2;
+  };
+  const auto honest = [](float sum, float x, float w) { return sum + x * w; };
+  const auto bf16 = [](float value) { return std::bit_cast<float>(std::bit_cast<uint32_t>(value) & 0xffff0000u); };
+  const auto cut_operands = [&](float sum, float x, float w) { return sum + bf16(x) * bf16(w); };
+  // As a float would be that has lost two bits: three times as far off as the class.
+  const auto cut_sums = [](float sum, float x, float w) {
+    return std::bit_cast<float>(std::bit_cast<uint32_t>(sum + x * w) & 0xfffffffcu);
+  };
+  EXPECT_EQ(limit("n8_c160h7w7_k64r3s3_p1"), 1e-6) << "what the class means, while sums can keep it";
+  for (const auto& [terms, problem] :
+       {std::pair{2304, "n8_c256h7w7_k64r3s3_p1"}, std::pair{4608, "n8_c512h7w7_k64r3s3_p1"},
+        std::pair{18432, "n8_c2048h7w7_k64r3s3_p1"}}) {
+    const double shown = error_of_sums(terms, honest);
+    EXPECT_GT(limit(problem), 1.1 * shown) << terms;
+    EXPECT_LT(limit(problem), 2 * shown) << terms;
+    EXPECT_LT(limit(problem), error_of_sums(terms, cut_sums)) << terms;
+    EXPECT_LT(limit(problem), error_of_sums(terms, cut_operands)) << terms;
+  }
+  EXPECT_GT(limit("c4608h1w1_k1r1s1"), 2 * limit("n8_c4608h7w7_k64r1s1")) << "a single output may be unlucky";
 }
 
 TEST(Tolerance, GrowsAsClassesGetLessPrecise) {

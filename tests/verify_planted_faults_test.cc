@@ -306,6 +306,34 @@ TEST(PlantedFaults, ErrorsALittleAboveTheClass) {
   EXPECT_EQ(verified(kernel).reason, "");
 }
 
+TEST(PlantedFaults, LongSumsMayRoundAndNoMore) {
+  // 4608 terms, as in the last layers of VGG and ResNet: honest sums in float32 are more than 1e-6 off.
+  const ConvStep step{parse_problem("c512h7w7_k32r3s3")};
+  static constexpr uint32_t kAll = 0xffffffffu;
+  static uint32_t kept = kAll;  // bits of each partial sum
+  const ConvKernel kernel = fake([](const ConvArgs& args, Stream&) {
+    const ConvProblem& problem = args.step.problem;
+    const auto* x = static_cast<const float*>(args.x);
+    for (int64_t k = 0; k < problem.k; ++k) {
+      for (int64_t at = 0; at < problem.p() * problem.q(); ++at) {
+        float sum = 0;
+        for (int64_t i = 0; i < problem.terms(); ++i) {
+          const int64_t c = i / 9, h = at / problem.q() + i / 3 % 3, w = at % problem.q() + i % 3;
+          sum += x[(c * problem.h + h) * problem.w + w] * args.w[k * problem.terms() + i];
+          sum = std::bit_cast<float>(std::bit_cast<uint32_t>(sum) & kept);
+        }
+        args.y[k * problem.p() * problem.q() + at] = sum;
+      }
+    }
+  });
+  const CaseResult honest = verified(kernel, step);
+  EXPECT_EQ(honest.reason, "");
+  EXPECT_GT(honest.relative_l2, 1e-6);
+  kept = kAll << 2;  // two bits less than float32 has: integers up to 2^22 are exact all the same
+  EXPECT_THAT(verified(kernel, step).reason, HasSubstr("reals: "));
+  kept = kAll;
+}
+
 TEST(PlantedFaults, OneElementALittleOff) {
   expect_caught(fake([](const ConvArgs& args, Stream&) {
                   compute(args);

@@ -14,8 +14,8 @@
 
 namespace convlab {
 
-/// The arithmetic class of a convolution: what its error may be, from most to least accurate. fp32 means a relative L2
-/// error of at most 1e-6. bf16x2: operands split in two bf16, three products.
+/// The arithmetic class of a convolution: its error, from most to least accurate. fp32: a relative L2 error of at most
+/// 1e-6, in long sums what float32 itself shows (rounding_model()). bf16x2: operands split in two bf16, three products.
 enum class Math { fp32, bf16x2, tf32, fp16, bf16 };
 
 std::string_view name_of(Math math);

@@ -33,6 +33,12 @@ ClassErrors errors_of(Math math) {
   return {};
 }
 
+/// The relative L2 error that honest sums in float32 may show over all outputs of a step; see rounding_model().
+double error_of_random_sums(const ConvStep& step, double terms) {
+  const auto outputs = static_cast<double>(element_count(step.output_shape()));
+  return kFloatUnit * std::sqrt(terms / 6) * (1 + 2 / std::sqrt(outputs));
+}
+
 double slope_of(const Activation& activation) {
   switch (activation.kind) {
     case ActivationKind::leaky_relu:
@@ -177,7 +183,7 @@ ErrorModel rounding_model(const ConvStep& step, const KernelInfo& kernel) {
   if (kernel.sum == Sum::split) model.per_scale += 3 * 0x1p-22 + 24 * 0x1p-23;
   constexpr double kLargestOperand = 256;
   model.absolute += model.terms * errors.subnormal * kLargestOperand;
-  model.relative_l2 = errors.relative_l2;
+  model.relative_l2 = std::max(errors.relative_l2, error_of_random_sums(step, model.terms));
   return model;
 }
 

@@ -29,9 +29,7 @@ constexpr KernelInfo kInfo{
         "oneDNN's own, of OpenMP, as many as the stream has; they are not the stream's threads, and spin for some "
         "milliseconds after a launch before they sleep, which slows down what runs right after it.",
     .cost = "terms() fused multiply-adds; images and outputs are reordered to oneDNN's layouts and back in its time.",
-    .refuses =
-        "all but the plain step (fp32 NCHW in and out), and sums so long that its error grows too large. Filters are "
-        "reordered in prepare().",
+    .refuses = "all but the plain step (fp32 NCHW in and out). Filters are reordered in prepare().",
     .limit =
         "what the library has for few channels; and in small batches by asking it for descriptors (about 0.1 ms a "
         "launch: we keep no state; generated code comes from the library's own cache after the first launch).",
@@ -133,16 +131,8 @@ struct Launch {
   size_t x_at = 0, y_at = 0, scratchpad_at = 0, workspace_bytes = 0;
 };
 
-// oneDNN adds all terms of an output to one number, so the error grows with the square root of their number: 6e-7
-// relative (L2) with 1700 terms, 1.7e-6 with 5400, where the class fp32 ends at 1e-6.
-constexpr int64_t kMostTerms = 2400;
-
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   if (const Refusal refusal = refuse_unless_plain(step)) return refusal;
-  if (step.problem.terms() > kMostTerms) {
-    return fmt::format("sums of {} terms: oneDNN's error is within fp32's 1e-6 up to about {}", step.problem.terms(),
-                       kMostTerms);
-  }
   try {
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
     convolution(step.problem, filter_layout(step.problem, engine), engine);
