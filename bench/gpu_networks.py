@@ -3,8 +3,8 @@
 
     python3 bench/gpu_networks.py measure BINARY results/networks/nvidia-h200.json [--data DIR] [--only WORDS]
     python3 bench/gpu_networks.py scaling BINARY results/scaling/2-nvidia-h200.json [--data DIR]     one GPU against all
-    python3 bench/gpu_networks.py write                 docs/gpu_networks.md and README.md, from these files
-    python3 bench/gpu_networks.py write --check         exit status 1 where they are not what it gives
+    python3 bench/gpu_networks.py write                 docs/gpu_networks.md, from these files
+    python3 bench/gpu_networks.py write --check         exit status 1 where it is not what they give
 
 `measure` needs PyTorch and the package onnx, and a GPU; about five minutes. A convolution's time is `convlab bench`'s of a hot
 kernel; a network's is `convlab run`'s device_network_s (images on the device to labels there) or network_s (images in the
@@ -23,12 +23,12 @@ from pathlib import Path
 
 import gpu_scaling
 from gpu_common import ms, now, output_of
+from pages import ROOT, publish
+from pages import table as markdown
 
-ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results" / "networks" / "nvidia-h200.json"
 SCALING = ROOT / "results" / "scaling"
 PAGE = ROOT / "docs" / "gpu_networks.md"
-BEGIN, END = "<!-- networks: bench/gpu_networks.py writes from here -->", "<!-- networks: to here -->"
 
 CONV = {
     "fa19 conv1": "n10000_c1h70w70_k12r5s5",
@@ -133,16 +133,14 @@ def measure(arguments: argparse.Namespace) -> None:
         "when": now(), "rows": rows}, indent=1) + "\n")
 
 
-def table(rows: list[dict], limits: dict[str, str] | None = None) -> list[str]:
-    header = ["work", "math", "convlab, ms", "PyTorch, ms", "times as fast"] + (["what limits it"] if limits is not None else [])
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+def table(rows: list[dict], limits: dict[str, str]) -> list[str]:
+    header = ["work", "math", "convlab, ms", "PyTorch, ms", "times as fast", "what limits it"]
+    cells = []
     for row in rows:
         ours, theirs = row["convlab"]["ms"], row["peer"]["ms"]
-        cells = [row["work"], row["math"], ms(ours), ms(theirs), f"{theirs / ours:.1f}"]
-        if limits is not None:
-            cells.append(limits.get(f"{row['work']}, {row['math']}", "-"))
-        lines.append("| " + " | ".join(cells) + " |")
-    return lines
+        limit = limits.get(f"{row['work']}, {row['math']}", "-")
+        cells.append([row["work"], row["math"], ms(ours), ms(theirs), f"{theirs / ours:.1f}", limit])
+    return markdown(header, cells)
 
 
 def limits() -> dict[str, str]:
@@ -153,14 +151,6 @@ def limits() -> dict[str, str]:
 
 def write(check: bool) -> int:
     saved = json.loads(RESULTS.read_text())
-    readme = ROOT / "README.md"
-    text = readme.read_text()
-    before, rest = text.split(BEGIN)
-    _, behind = rest.split(END)
-    section = [
-        f"Production kernels and whole networks on an {saved['gpu']}, beside {saved['peer']} at its best of layouts, torch.compile and",
-        "CUDA graphs; 10000 images where no other number stands, medians, both sides measured in one run. `docs/gpu_networks.md` says",
-        "what limits each row.", "", *table(saved["rows"])]
     page = [
         "# Networks on a GPU", "",
         f"Production kernels and whole networks on an {saved['gpu']}, beside {saved['peer']} at its best of layouts, torch.compile and",
@@ -172,13 +162,7 @@ def write(check: bool) -> int:
         "dense layer after it as one linear map (`convlab run --plan folded`). The last three rows show first layers of other kinds, whichever",
         "kernel is the fastest on them.", "",
         *gpu_scaling.section(SCALING)]
-    wanted = {PAGE: "\n".join(page), readme: before + BEGIN + "\n\n" + "\n".join(section) + "\n\n" + END + behind}
-    changed = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]
-    for path in changed:
-        print(f"{path.relative_to(ROOT)}: {'is not what the Records give' if check else 'written'}")
-        if not check:
-            path.write_text(wanted[path])
-    return 1 if check and changed else 0
+    return publish({PAGE: "\n".join(page)}, check)
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes docs/ladder.md, and the ladder's table in README.md, from the Records of one GPU and what the kernels say of themselves.
+"""Makes docs/ladder.md and its picture, docs/ladder.svg, from the Records of one GPU and what the kernels say of themselves.
 
 Records: results/FOLDER/*.json, which bench/ladder.sh measured. Of each rung the page tells what it says of itself (idea,
 arithmetic, limits), its Op Times, what it gained over the rung that it changes, and why (docs/ladder_why.md).
@@ -18,14 +18,14 @@ import re
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from pages import ROOT, publish, table
+
 KERNELS = ROOT / "convlab" / "kernels"
 SIZES = [100, 1000, 10000]
 LAYERS = {"conv1": "c1h70w70_k12r5s5", "conv2": "c12h33w33_k24r5s5"}
 SEMESTERS = ["fa17-high", "sp18", "fa18", "sp19", "sp19-library", "fa19"]
 PRODUCTION = 19  # the rung of kernels that are beyond the ladder: see bench/gpu_networks.py
 LIBRARY = {"fp32": "cudnn", "tf32": "cudnn.tf32"}
-BEGIN, END = "<!-- ladder: bench/ladder.py writes from here -->", "<!-- ladder: to here -->"
 
 
 def explanations() -> dict[str, str]:
@@ -91,10 +91,6 @@ def ratio(over: float | None, under: float | None) -> str:
     return "-" if over is None or under is None else f"{over / under:.2f}"
 
 
-def table(header: list[str], rows: list[list[str]]) -> list[str]:
-    return ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)] + ["| " + " | ".join(row) + " |" for row in rows]
-
-
 def ladder_table(kernels: list[Kernel], records: Records) -> list[str]:
     rows = []
     for kernel in kernels:
@@ -111,14 +107,34 @@ def ladder_table(kernels: list[Kernel], records: Records) -> list[str]:
     return table(["kernel", "math", "conv1, ms", "conv2, ms", "times basic", "of bound", "times cuDNN"], rows)
 
 
-def readme_section(kernels: list[Kernel], records: Records) -> list[str]:
-    return [
-        f"Op Times of fa19's two convolutions, 10000 images, on an {records.machine['device'].split(',')[0]} "
-        f"(medians; `docs/ladder.md` explains each step, `results/` has every sample). \"Of bound\": what the chip could do at",
-        "best, over what was seen. \"Times cuDNN\": as fast as cuDNN in the same class of arithmetic, measured in the same run (fp16:",
-        "beside cuDNN's TF32, which takes and gives the same float32 arrays).", "",
-        *ladder_table(kernels, records),
+def picture(kernels: list[Kernel], records: Records) -> str:
+    """An SVG of how many times as fast as the first rung each rung is, a bar each, and where cuDNN stands."""
+    bars = [(kernel.name, records.math(kernel.name), records.total("cuda.basic") / total) for kernel in kernels
+            if kernel.rung < PRODUCTION and (total := records.total(kernel.name))]  # fmt: skip
+    cudnn = records.total("cuda.basic") / records.total("cudnn")
+    height, left, width = 20, 190, 500
+    scale = width / max(gain for _, _, gain in bars)
+    bottom = 34 + height * len(bars)
+    chip = records.machine["device"].split(",")[0]
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {bottom + 26}" font-family="sans-serif" font-size="12">',
+        "<title>How many times as fast as the first rung</title>",
+        "<style>text{fill:#24292f}.bar{fill:#3b78c2}.line{stroke:#c2543b;stroke-width:1.5}.note{fill:#c2543b}"
+        "@media(prefers-color-scheme:dark){text{fill:#d0d7de}.bar{fill:#5a9be6}.line{stroke:#f0806a}.note{fill:#f0806a}}</style>",
+        f'<text x="{left}" y="16" font-weight="bold">Times as fast as the first rung: two convolutions, 10000 images, {chip}</text>',
     ]
+    for i, (name, math, gain) in enumerate(bars):
+        y = 30 + height * i
+        lines.append(f'<text x="{left - 8}" y="{y + 12}" text-anchor="end">{name}</text>'
+                     f'<rect class="bar" x="{left}" y="{y}" width="{gain * scale:.1f}" height="{height - 5}"/>'
+                     f'<text x="{left + gain * scale + 5:.1f}" y="{y + 12}">{gain:.1f}{"" if math == "fp32" else f" in {math}"}</text>')  # fmt: skip
+    x = left + cudnn * scale
+    lines += [
+        f'<line class="line" x1="{x:.1f}" y1="24" x2="{x:.1f}" y2="{bottom}"/>',
+        f'<text class="note" x="{x + 5:.1f}" y="{bottom + 12}">cuDNN in fp32: {cudnn:.1f}</text>',
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[str]:
@@ -149,6 +165,7 @@ def all_semesters(kernels: list[Kernel], records: Records) -> list[str]:
 def page(kernels: list[Kernel], records: Records) -> str:
     lines = [
         "# The ladder", "",
+        "![How many times as fast as the first rung each rung is](ladder.svg)", "",
         "Every rung is one CUDA kernel that changes one idea of an earlier one. All take float32 images in NCHW and give float32 maps in NCHW;",
         "what a rung converts or transforms inside counts in its time. Op Time is the host's clock around launch and wait, as the course took",
         "it; medians. \"Of bound\": the time that moving each array once, or the arithmetic, takes at best on this machine, over the time seen.",
@@ -177,20 +194,7 @@ def main() -> int:
     if arguments.check and target.exists():  # a kernel that nobody has measured yet is no reason to complain
         known = target.read_text()
         kernels = [kernel for kernel in kernels if f"`{kernel.name}`" in known or records.total(kernel.name) is not None]
-    readme = ROOT / "README.md"
-    text = readme.read_text()
-    before, rest = text.split(BEGIN)
-    _, behind = rest.split(END)
-    wanted = {
-        readme: before + BEGIN + "\n\n" + "\n".join(readme_section(kernels, records)) + "\n\n" + END + behind,
-        target: page(kernels, records),
-    }
-    changed = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]
-    for path in changed:
-        print(f"{path.relative_to(ROOT)}: {'is not what the Records give' if arguments.check else 'written'}")
-        if not arguments.check:
-            path.write_text(wanted[path])
-    return 1 if arguments.check and changed else 0
+    return publish({target: page(kernels, records), ROOT / "docs" / "ladder.svg": picture(kernels, records)}, arguments.check)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The tables of what bench/peers.py saved, as Markdown; README.md has those of all of results/cpu.
+"""The tables of what bench/peers.py saved, as Markdown; docs/peers.md has those of all of results/cpu.
 
-    python3 bench/peer_tables.py                      # writes README.md's
+    python3 bench/peer_tables.py                      # writes docs/peers.md's
     python3 bench/peer_tables.py --check              # exit status 1 where they would change
     python3 bench/peer_tables.py --show FILE.json     # prints one
 """
@@ -13,9 +13,10 @@ import json
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from pages import ROOT, between, publish
+
 RECORDS = ROOT / "results" / "cpu"
-BEGIN, END = "<!-- peers: bench/peer_tables.py writes from here -->", "<!-- peers: to here -->"
+PAGE = ROOT / "docs" / "peers.md"
 
 
 def is_ours(row: dict) -> bool:
@@ -41,30 +42,21 @@ def milliseconds(seconds: float) -> str:
     return f"{1e3 * seconds:.{0 if seconds >= 0.1 else 1 if seconds >= 0.01 else 3}f}"
 
 
-def write_readme(check: bool) -> int:
-    """README.md's tables of all saved measurements; 1 if `check` and they are not there."""
+def write(check: bool) -> int:
+    """The page's tables of all saved measurements; 1 if `check` and they are not there."""
     tables = [table(json.loads(path.read_text())) for path in sorted(RECORDS.glob("*.json"))]
-    readme = ROOT / "README.md"
-    text = readme.read_text()
-    before, rest = text.split(BEGIN)
-    wanted = before + BEGIN + "\n\n" + "\n\n".join(tables) + "\n\n" + END + rest.split(END)[1]
-    if text == wanted:
-        return 0
-    print(f"README.md: {'is not what the Records give' if check else 'written'}")
-    if not check:
-        readme.write_text(wanted)
-    return int(check)
+    return publish({PAGE: between(PAGE, "peers", ["\n\n".join(tables)])}, check)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where README.md would change")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where docs/peers.md would change")
     parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of a saved measurement, and no more")
     args = parser.parse_args()
     if args.show:
         print(table(json.loads(args.show.read_text())))
         return 0
-    return write_readme(args.check)
+    return write(args.check)
 
 
 if __name__ == "__main__":

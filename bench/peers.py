@@ -13,7 +13,7 @@ and said to be.
     python3 bench/peers.py --maths fp32 bf16x2 bf16                   # convlab in these arithmetics, for CPUs with AMX
     python3 bench/peers.py --peer-math bf16 --maths bf16              # and the peers that can in bf16, too
 
-bench/peer_tables.py writes README.md's tables of what is saved in results/cpu. Needs what bench/requirements.txt lists, best in a virtual environment of its own.
+bench/peer_tables.py writes docs/peers.md's tables of what is saved in results/cpu. Needs what bench/requirements.txt lists, best in a virtual environment of its own.
 """
 
 from __future__ import annotations
