@@ -33,7 +33,7 @@ std::string_view name_of(PlanMode mode) {
   return "?";
 }
 
-std::string_view PlanStep::kernel_name() const { return conv != nullptr ? conv->info.name : op->name; }
+std::string_view PlanStep::kernel_name() const { return conv != nullptr ? conv->info.name : op->info.name; }
 
 std::string PlanStep::op_name() const {
   if (const ConvStep* step = conv_step()) {
