@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <limits>
 
+#include "convlab/base/limits.h"
 #include "tests/errors.h"
 #include "tests/temporary_folder.h"
 
@@ -76,6 +78,41 @@ TEST(File, AnUnwritablePlaceIsNamed) {
               AllOf(HasSubstr("x.json"), HasSubstr("Not a directory")));
   EXPECT_THAT(bad_input_message([&] { write_file(folder.path() / "absent" / "x.json", "text"); }),
               AllOf(HasSubstr("x.json"), HasSubstr("No such file or directory")));
+}
+
+TEST(File, MoreThanTheMemoryIsNotRead) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "sparse";
+  write_file(path, "");
+  std::filesystem::resize_file(path, static_cast<uintmax_t>(usable_memory_bytes()) + 1);
+  EXPECT_THAT(bad_input_message([&] { read_file(path, std::numeric_limits<int64_t>::max()); }),
+              AllOf(HasSubstr(path.string()), HasSubstr(gigabytes(usable_memory_bytes()))));
+}
+
+TEST(File, ALinkStaysAndItsTargetIsWritten) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path() / "results/old");
+  const std::filesystem::path file = folder.path() / "results/file.json", link = folder.path() / "link",
+                              far = folder.path() / "results/old/far";
+  write_file(file, "old");
+  std::filesystem::create_symlink("results/file.json", link);
+  std::filesystem::create_symlink("../../link", far);  // a link to a link, from another folder
+  write_file(link, "new");
+  EXPECT_EQ(text_of(file), "new");
+  write_file(far, "newer");
+  EXPECT_EQ(text_of(file), "newer");
+  std::filesystem::remove(file);
+  write_file(far, "newest");  // the target is made where it is not there
+  EXPECT_EQ(text_of(file), "newest");
+  const std::filesystem::path absolute = folder.path() / "absolute";
+  std::filesystem::create_symlink(file, absolute);
+  write_file(absolute, "last");
+  EXPECT_EQ(text_of(file), "last");
+  for (const auto& each : {link, far, absolute}) EXPECT_TRUE(std::filesystem::is_symlink(each)) << each;
+  EXPECT_EQ(files_in(file.parent_path()), 2U) << "a temporary file is left";
+
+  std::filesystem::create_symlink("endless", folder.path() / "endless");
+  EXPECT_THAT(bad_input_message([&] { write_file(folder.path() / "endless", "text"); }), HasSubstr("endless"));
 }
 
 TEST(File, AFullDeviceIsAnError) {

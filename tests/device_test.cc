@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "convlab/device/cpu.h"
+#include "convlab/base/limits.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
 #include "tests/errors.h"

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/file.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/measure/json_members.h"
 #include "convlab/measure/measure.h"
 #include "convlab/measure/sweep.h"
 #include "tests/errors.h"
@@ -74,6 +76,41 @@ TEST(Record, WhatIsMissingOrOfAnotherTypeIsNamed) {
   EXPECT_THAT(message(), HasSubstr("toaster"));
   json = 5;
   EXPECT_THAT(message(), HasSubstr("entry 3"));
+}
+
+TEST(Record, NumbersThatNoIntegerHoldsAreErrors) {
+  const auto message = [&](const char* member, const nlohmann::ordered_json& value) {
+    nlohmann::ordered_json json = to_json(some_record());
+    json[nlohmann::ordered_json::json_pointer(member)] = value;
+    return bad_input_message([&] { record_from_json(json, "x.json, entry 3"); });
+  };
+  for (const double number : {1e300, -1e300, 2147483648.0, 1.5}) {
+    EXPECT_THAT(message("/rung", number),
+                testing::AllOf(HasSubstr("x.json, entry 3: 'rung'"), HasSubstr("2147483647")));
+  }
+  EXPECT_THAT(message("/rung", 2147483648), HasSubstr("'rung' is 2147483648, not a whole number"));
+  EXPECT_THAT(message("/rung", std::numeric_limits<uint64_t>::max()), HasSubstr("rung"));
+  EXPECT_THAT(message("/tuning/block_rows", 1e300), HasSubstr("block_rows"));
+  EXPECT_THAT(message("/ceilings/cache_mib", 1e300), HasSubstr("cache_mib"));
+}
+
+TEST(JsonMembers, WholeNumbersAreReadInAnyForm) {
+  const auto json = nlohmann::ordered_json::parse(
+      R"({"plain": -7, "real": 3.0, "most": 9223372036854775807, "least": -9223372036854775808, "beyond": 9223372036854775808,
+          "real_least": -9223372036854775808.0, "real_beyond": 9223372036854775808.0})");
+  const JsonMembers members(json, "here");
+  int64_t value = 0;
+  const auto read = [&](const char* name) { return members.read(name, value), value; };
+  EXPECT_EQ(read("plain"), -7);
+  EXPECT_EQ(read("real"), 3);
+  EXPECT_EQ(read("most"), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(read("least"), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(read("real_least"), std::numeric_limits<int64_t>::min());
+  for (const char* name : {"beyond", "real_beyond"}) {
+    EXPECT_THAT(bad_input_message([&] { read(name); }), HasSubstr(name));
+  }
+  uint32_t few = 0;
+  EXPECT_THAT(bad_input_message([&] { members.read("plain", few); }), HasSubstr("from 0 to 4294967295"));
 }
 
 TEST(Record, FilesThatHoldNoneAreErrors) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "convlab/base/error.h"
+#include "convlab/base/limits.h"
 
 namespace convlab {
 namespace {
@@ -30,6 +31,18 @@ void write_all(const std::filesystem::path& path, std::span<const uint8_t> bytes
   }
 }
 
+/// What a path stands for: itself, or what a link of that name leads to at last, whether that is there or not.
+std::filesystem::path target_of(const std::filesystem::path& path) {
+  constexpr int kMostLinks = 40;  // as many as Linux follows
+  std::error_code error;
+  std::filesystem::path target = path;
+  for (int links = 0; links < kMostLinks; ++links) {
+    if (!std::filesystem::is_symlink(target, error)) return target;
+    target = target.parent_path() / std::filesystem::read_symlink(target, error);  // an absolute one replaces all
+  }
+  throw bad_input("{}: is a link that leads to no file, only to other links", path.string());
+}
+
 }  // namespace
 
 std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit) {
@@ -46,6 +59,7 @@ std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit)
   if (size > static_cast<uintmax_t>(limit)) {
     throw bad_input("{}: {} bytes; at most {} are read", path.string(), size, limit);
   }
+  require_memory(static_cast<int64_t>(size), fmt::format("{}: reading it takes", path.string()), "give a smaller file");
   std::vector<uint8_t> bytes(size);
   if (!bytes.empty() && std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
     throw bad_input("{}: cannot read all of its {} bytes", path.string(), size);
@@ -57,14 +71,15 @@ void write_file(const std::filesystem::path& path, std::span<const uint8_t> byte
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) return write_all(path, bytes);
-  const std::filesystem::path temporary = path.string() + ".partial" + std::to_string(::getpid());
+  const std::filesystem::path target = target_of(path);
+  const std::filesystem::path temporary = target.string() + ".partial" + std::to_string(::getpid());
   try {
     write_all(temporary, bytes);
   } catch (const Error&) {
     std::filesystem::remove(temporary, error);
     throw;
   }
-  std::filesystem::rename(temporary, path, error);
+  std::filesystem::rename(temporary, target, error);
   if (error) {
     const std::string reason = error.message();
     std::filesystem::remove(temporary, error);

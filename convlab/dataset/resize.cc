@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "convlab/base/checked.h"
-#include "convlab/device/cpu.h"
+#include "convlab/base/limits.h"
 #include "convlab/device/thread_pool.h"
 
 namespace convlab {

@@ -1,7 +1,6 @@
 #include "convlab/device/cpu.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,6 +8,7 @@
 #include <fstream>
 
 #include "convlab/base/checked.h"
+#include "convlab/base/limits.h"
 #include "convlab/device/thread_pool.h"
 
 namespace convlab {
@@ -87,15 +87,6 @@ std::string cpu_name() {
 #else
   return "CPU";
 #endif
-}
-
-int64_t usable_memory_bytes() {
-  int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    int64_t limit = 0;
-    if (std::ifstream file(path); file >> limit && limit > 0) bytes = std::min(bytes, limit);  // "max" does not parse
-  }
-  return bytes;
 }
 
 }  // namespace convlab

@@ -12,7 +12,4 @@ std::unique_ptr<Device> open_cpu(const DeviceOptions& options);
 /// "Intel(R) Xeon(R) ...": the processor's own name for itself, or its architecture.
 std::string cpu_name();
 
-/// Bytes that this process may use: the least of the machine's memory and the container's limit.
-int64_t usable_memory_bytes();
-
 }  // namespace convlab

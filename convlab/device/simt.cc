@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "convlab/base/error.h"
+#include "convlab/base/limits.h"
 #include "convlab/device/cpu.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/simt/launch.h"

@@ -1,33 +1,17 @@
 #include "convlab/device/thread_pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
-#include <fstream>
-#include <string>
 #include <system_error>
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/base/limits.h"
 
 namespace convlab {
 namespace {
-
-/// CPUs' worth of time that the container grants, 0 if unlimited or not told.
-double cgroup_cpus() {
-  std::string quota;
-  double period = 0;
-  if (std::ifstream v2("/sys/fs/cgroup/cpu.max"); v2 >> quota >> period && quota != "max" && period > 0) {
-    return std::atof(quota.c_str()) / period;
-  }
-  std::ifstream v1_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), v1_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  double microseconds = 0;
-  if (v1_quota >> microseconds && v1_period >> period && microseconds > 0 && period > 0) return microseconds / period;
-  return 0;
-}
 
 /// The pool whose loop this thread is inside of, and its number there: nested loops run inline instead of waiting for
 /// themselves, and keep the number, since scratch memory goes by it.
@@ -69,15 +53,6 @@ void look_out_for(const Done& done) {
 }
 
 }  // namespace
-
-int usable_threads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  int count = static_cast<int>(std::thread::hardware_concurrency());
-  if (sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
-  if (const double granted = cgroup_cpus(); granted > 0) count = std::min(count, static_cast<int>(granted + 0.999));
-  return std::max(count, 1);
-}
 
 struct ThreadPool::Loop {
   int64_t count, grain;

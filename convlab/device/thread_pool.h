@@ -10,10 +10,6 @@
 
 namespace convlab {
 
-/// Threads that this process may use: the least of the scheduler's affinity mask and the container's CPU limit
-/// (cgroup v2 cpu.max or v1 cfs quota, rounded up), at least 1.
-int usable_threads();
-
 /// A fixed set of threads for data-parallel loops. The caller's thread is one of them; one loop runs at a time, and a
 /// loop that another thread starts meanwhile waits for it. After a loop, threads look out for the next one for some
 /// microseconds before they sleep: waking them takes longer than a layer of one image.

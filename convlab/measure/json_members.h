@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -58,11 +62,20 @@ class JsonMembers {
     } else if constexpr (std::is_arithmetic_v<T>) {
       require(found.is_number(), name, "a number");
     }
+    if constexpr (std::is_integral_v<T>) require_whole<T>(found, name);
     try {
       value = found.get<T>();
     } catch (const Json::exception& error) {
       throw bad_input("{}: '{}' is not what it should be: {}", place_, name, error.what());
     }
+  }
+
+  /// A member that is an object whose members are all of one type.
+  template <class T>
+  void read(const char* name, std::map<std::string, T>& values) const {
+    const JsonMembers members = object(name);
+    values.clear();
+    for (const auto& [key, value] : members.json_.items()) members.read(key.c_str(), values[key]);
   }
 
   /// A member that may be absent.
@@ -93,6 +106,25 @@ class JsonMembers {
     const auto found = json_.find(name);
     if (found == json_.end()) throw bad_input("{}: has no '{}'", place_, name);
     return *found;
+  }
+
+  /// A conversion of what does not fit would be undefined.
+  template <class T>
+  void require_whole(const Json& number, const char* name) const {
+    bool fits = false;
+    if (number.is_number_unsigned()) {
+      fits = std::in_range<T>(number.get<uint64_t>());
+    } else if (number.is_number_integer()) {
+      fits = std::in_range<T>(number.get<int64_t>());
+    } else {
+      // 2^digits is the first number beyond T, and exact, unlike the largest of T.
+      const auto value = number.get<double>();
+      const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
+      fits = value < beyond && value >= (std::is_signed_v<T> ? -beyond : 0.0) && value == std::trunc(value);
+    }
+    if (fits) return;
+    throw bad_input("{}: '{}' is {}, not a whole number from {} to {}", place_, name, number.dump(),
+                    std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
   }
 
   void require(bool condition, const char* name, const char* what) const {

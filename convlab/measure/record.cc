@@ -36,9 +36,10 @@ Ceilings read_ceilings(const JsonMembers& from) {
   scaled(from, "memory_gbps", 1e9, ceilings.memory_bytes);
   scaled(from, "cache_gbps", 1e9, ceilings.cache_bytes);
   scaled(from, "upload_gbps", 1e9, ceilings.upload_bytes);
-  double mebibytes = 0;
-  scaled(from, "cache_mib", 0x1p20, mebibytes);
-  ceilings.cache_size = static_cast<int64_t>(mebibytes);
+  double bytes = 0;
+  scaled(from, "cache_mib", 0x1p20, bytes);
+  if (!(bytes >= 0 && bytes < 0x1p62)) throw bad_input("{}: 'cache_mib' is no size of a cache", from.place());
+  ceilings.cache_size = static_cast<int64_t>(bytes);
   return ceilings;
 }
 

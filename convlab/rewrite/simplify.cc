@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
-#include "convlab/device/cpu.h"
+#include "convlab/base/limits.h"
 #include "convlab/rewrite/evaluate.h"
 #include "convlab/rewrite/readers.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "convlab/base/error.h"
-#include "convlab/device/cpu.h"
+#include "convlab/base/limits.h"
 #include "convlab/tensor/channel_blocks.h"
 #include "convlab/tensor/image_lanes.h"
 #include "convlab/tensor/lane_pairs.h"

@@ -1,0 +1,138 @@
+#include "convlab/base/limits.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+
+namespace convlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where one hierarchy of groups can be read, and which of its groups this process is in.
+struct Hierarchy {
+  fs::path top;    ///< the folder of the topmost group that can be seen
+  fs::path below;  ///< from there to the folder of the process's own group; empty where that is the same
+};
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+/// The groups of this process by controller, from /proc/self/cgroup, whose lines are "4:cpu,cpuacct:/path"; version 2's
+/// is "0::/path" and is found under "".
+std::map<std::string, std::string> own_groups(const fs::path& file) {
+  std::map<std::string, std::string> groups;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1), group = line.substr(second + 1);
+    if (controllers.empty()) groups[""] = group;
+    for (const std::string& controller : split(controllers, ',')) groups[controller] = group;
+  }
+  return groups;
+}
+
+/// All hierarchies that limit `controller`: version 1's of that name, and version 2's, which has all of them or lacks
+/// them. A line of mountinfo is "31 23 0:28 ROOT PLACE options [tags] - TYPE source OPTIONS".
+std::vector<Hierarchy> hierarchies(const fs::path& root, const std::string& controller) {
+  const std::map<std::string, std::string> groups = own_groups(root / "proc/self/cgroup");
+  std::vector<Hierarchy> found;
+  std::ifstream lines(root / "proc/self/mountinfo");
+  for (std::string line; std::getline(lines, line);) {
+    const size_t dash = line.find(" - ");
+    if (dash == std::string::npos) continue;
+    const std::vector<std::string> mount = split(line.substr(0, dash), ' '), type = split(line.substr(dash + 3), ' ');
+    if (mount.size() < 5 || type.size() < 3) continue;
+    const bool wanted = type[0] == "cgroup2" || (type[0] == "cgroup" && contains(split(type[2], ','), controller));
+    const auto group = groups.find(type[0] == "cgroup2" ? "" : controller);
+    if (!wanted || group == groups.end()) continue;
+    // In a container the mount may begin at the container's own group.
+    const fs::path below = fs::path(group->second).lexically_relative(mount[3]);
+    const bool seen = !below.empty() && *below.begin() != ".." && below != ".";
+    found.push_back({.top = root / fs::path(mount[4]).relative_path(), .below = seen ? below : fs::path()});
+  }
+  return found;
+}
+
+/// Calls `each` with the folders of all groups from the topmost down to the process's own.
+template <class Each>
+void for_each_group(const fs::path& root, const std::string& controller, Each each) {
+  for (const Hierarchy& hierarchy : hierarchies(root, controller)) {
+    fs::path folder = hierarchy.top;
+    each(folder);
+    for (const fs::path& name : hierarchy.below) each(folder /= name);
+  }
+}
+
+/// The number that a file begins with; 0 where there is none, as in "max".
+double number_in(const fs::path& file) {
+  double number = 0;
+  std::ifstream(file) >> number;
+  return number;
+}
+
+/// CPUs' worth of time that a group grants; 0 where it sets no limit.
+double granted_cpus(const fs::path& group) {
+  double quota = 0, period = 0;
+  if (std::ifstream file(group / "cpu.max"); !(file >> quota >> period)) {
+    quota = number_in(group / "cpu.cfs_quota_us");  // -1: no limit
+    period = number_in(group / "cpu.cfs_period_us");
+  }
+  return quota > 0 && period > 0 ? quota / period : 0;
+}
+
+}  // namespace
+
+GroupLimits group_limits(const fs::path& root) {
+  GroupLimits limits{.cpus = std::numeric_limits<double>::infinity(),
+                     .memory_bytes = std::numeric_limits<int64_t>::max()};
+  for_each_group(root, "cpu", [&](const fs::path& group) {
+    if (const double cpus = granted_cpus(group); cpus > 0) limits.cpus = std::min(limits.cpus, cpus);
+  });
+  for_each_group(root, "memory", [&](const fs::path& group) {
+    for (const char* file : {"memory.max", "memory.limit_in_bytes"}) {
+      const double bytes = number_in(group / file);
+      if (bytes > 0 && bytes < static_cast<double>(limits.memory_bytes)) {
+        limits.memory_bytes = static_cast<int64_t>(bytes);
+      }
+    }
+  });
+  return limits;
+}
+
+int usable_threads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int count = static_cast<int>(std::thread::hardware_concurrency());
+  if (sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
+  if (const double cpus = std::ceil(group_limits().cpus); cpus < count) count = static_cast<int>(cpus);
+  return std::max(count, 1);
+}
+
+int64_t usable_memory_bytes() {
+  const int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  return std::min(bytes, group_limits().memory_bytes);
+}
+
+std::string gigabytes(int64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) * 1e-9); }
+
+void require_memory(int64_t bytes, std::string_view what, std::string_view advice) {
+  const int64_t usable = usable_memory_bytes();
+  if (bytes <= usable) return;
+  throw bad_input("{} {} of memory, this process may use {}; {}", what, gigabytes(bytes), gigabytes(usable), advice);
+}
+
+}  // namespace convlab
