@@ -8,8 +8,6 @@
 namespace convlab {
 namespace {
 
-using Inputs = std::vector<std::reference_wrapper<const Tensor>>;
-
 Tensor transposed(const Tensor& x, const std::vector<int64_t>& permutation, const Shape& shape) {
   const size_t rank = shape.size(), size = size_of(x.type());
   // Steps through x, in elements, along each axis of the result.
@@ -35,11 +33,12 @@ Tensor transposed(const Tensor& x, const std::vector<int64_t>& permutation, cons
   return y;
 }
 
-Tensor concatenated(const Inputs& inputs, int64_t axis, const Shape& shape) {
+Tensor concatenated(Constants inputs, int64_t axis, const Shape& shape) {
   const int64_t rank = std::ssize(shape);
   const int64_t at = normalized_axis(axis, rank);
   const int64_t blocks = element_count({shape.begin(), shape.begin() + at});
   Tensor y(inputs[0].get().type(), shape);
+  std::erase_if(inputs, [](const Tensor& x) { return x.count() == 0; });  // else each block would go through them
   char* to = static_cast<char*>(y.raw());
   for (int64_t block = 0; block < blocks; ++block) {
     for (const Tensor& x : inputs) {
@@ -53,12 +52,11 @@ Tensor concatenated(const Inputs& inputs, int64_t axis, const Shape& shape) {
 
 }  // namespace
 
-std::optional<Tensor> rearranged(const Op& op, const Inputs& inputs) {
-  const bool same_order = std::holds_alternative<ReshapeOp>(op) || std::holds_alternative<FlattenOp>(op) ||
-                          std::holds_alternative<SqueezeOp>(op) || std::holds_alternative<UnsqueezeOp>(op);
-  const auto* transpose = std::get_if<TransposeOp>(&op);
-  const auto* concat = std::get_if<ConcatOp>(&op);
-  if (!same_order && transpose == nullptr && concat == nullptr) return std::nullopt;
+std::optional<Shape> rearranged_shape(const Op& op, const Constants& inputs) {
+  const bool rearranges = std::holds_alternative<ReshapeOp>(op) || std::holds_alternative<FlattenOp>(op) ||
+                          std::holds_alternative<SqueezeOp>(op) || std::holds_alternative<UnsqueezeOp>(op) ||
+                          std::holds_alternative<TransposeOp>(op) || std::holds_alternative<ConcatOp>(op);
+  if (!rearranges) return std::nullopt;
 
   std::vector<Shape> shapes;
   for (const Tensor& input : inputs) {
@@ -68,9 +66,13 @@ std::optional<Tensor> rearranged(const Op& op, const Inputs& inputs) {
     }
     shapes.push_back(input.shape());
   }
-  const Shape shape = output_shape(op, shapes);
-  if (transpose != nullptr) return transposed(inputs[0], transpose->permutation, shape);
-  if (concat != nullptr) return concatenated(inputs, concat->axis, shape);
+  return output_shape(op, shapes);
+}
+
+Tensor rearranged(const Op& op, const Constants& inputs, const Shape& shape) {
+  if (const auto* transpose = std::get_if<TransposeOp>(&op))
+    return transposed(inputs[0], transpose->permutation, shape);
+  if (const auto* concat = std::get_if<ConcatOp>(&op)) return concatenated(inputs, concat->axis, shape);
   return inputs[0].get().clone().reshaped(shape);
 }
 

@@ -106,6 +106,9 @@ std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape) {
   };
   const auto known = [&](ValueId value) { return value >= 0 && static_cast<size_t>(value) < values; };
   if (!known(graph.input) || !known(graph.output)) throw bad_input("{}no input or no output", place);
+  if (input_shape.size() > kMostRank) {
+    throw bad_input("{}an input of {} dimensions; {} are supported", place, input_shape.size(), kMostRank);
+  }
   if (!fits()) {
     throw bad_input("{}an input of shape {} does not fit '{}', which takes {} (-1: any size)", place,
                     to_text(input_shape), graph.value_names[static_cast<size_t>(graph.input)],

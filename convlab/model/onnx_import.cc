@@ -7,12 +7,14 @@
 #include <deque>
 #include <unordered_map>
 
+#include "convlab/base/checked.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/model/constant_folding.h"
 #include "convlab/model/onnx_node.h"
 #include "convlab/model/onnx_ops.h"
 #include "convlab/model/onnx_tensor.h"
+#include "convlab/model/shapes.h"
 #include "onnx/onnx.pb.h"
 
 namespace convlab {
@@ -23,6 +25,10 @@ constexpr int64_t kFirstOpset = 7, kLastOpset = 21;
 /// Bytes of constants that nodes may make of other constants, for each byte of the file: enough to cast and rearrange
 /// all weights a few times, and a bound for a small file that would fill the memory.
 constexpr size_t kConstantBytesPerByte = 16, kConstantBytesAlways = 1 << 20;
+
+/// Large networks have thousands of nodes. Of many more, what is kept of each (by the file's messages, the graph, its
+/// plan and its engine) would come to gigabytes for a file of megabytes.
+constexpr int kMostNodes = 1 << 16;
 
 bool is_onnx_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
@@ -82,6 +88,9 @@ class Importer {
 
   Graph import() {
     const onnx::GraphProto& graph = model_.graph();
+    if (graph.node_size() > kMostNodes) {
+      throw bad_input("it has {} nodes; {} are supported", graph.node_size(), kMostNodes);
+    }
     if (graph.sparse_initializer_size() > 0) throw bad_input("sparse initializers are not supported");
     note_producers();
     for (const onnx::TensorProto& initializer : graph.initializer()) add_initializer(initializer);
@@ -138,6 +147,8 @@ class Importer {
                         graph_.value_names[static_cast<size_t>(graph_.input)]);
       }
       if (!type.tensor_type().has_shape()) throw bad_input("it has no shape");
+      const auto dimensions = static_cast<size_t>(type.tensor_type().shape().dim_size());
+      if (dimensions > kMostRank) throw bad_input("it has {} dimensions; {} are supported", dimensions, kMostRank);
       for (const auto& dimension : type.tensor_type().shape().dim()) {
         const bool open = !dimension.has_dim_value() || dimension.dim_value() == -1;
         if (!open && dimension.dim_value() < 1) throw bad_input("a size is {}", dimension.dim_value());
@@ -203,11 +214,16 @@ class Importer {
     throw bad_input("it uses '{}', which nothing defines", printable(name));
   }
 
-  void add_constant(const std::string& name, Tensor constant) {
-    if (constant.bytes() > constant_bytes_left_) {
+  /// Of a constant that is about to be made of others: an error where all of these together become too large.
+  void count_constant(ElementType type, const Shape& shape) {
+    const int64_t bytes = checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
+    if (static_cast<size_t>(bytes) > constant_bytes_left_) {
       throw bad_input("the constants that are computed from constants take far more memory than the file");
     }
-    constant_bytes_left_ -= constant.bytes();
+    constant_bytes_left_ -= static_cast<size_t>(bytes);
+  }
+
+  void add_constant(const std::string& name, Tensor constant) {
     define(name, {.type = constant.type(), .rank = std::ssize(constant.shape()), .constant = std::move(constant)});
   }
 
@@ -215,6 +231,9 @@ class Importer {
     OnnxValue& input = value(proto.input(0));
     if (passed.type == input.type) {
       by_name_.emplace(proto.output(0), &input);  // a second name, not a second value
+    } else if (input.constant) {
+      count_constant(passed.type, input.constant->shape());
+      add_constant(proto.output(0), converted(*input.constant, passed.type));
     } else {
       define(proto.output(0), {.type = passed.type, .rank = input.rank, .id = input.id});
     }
@@ -222,14 +241,15 @@ class Importer {
 
   void add_operator(const onnx::NodeProto& proto, const std::string& name, OnnxComputed& computed) {
     std::vector<OnnxValue*> operands;
-    std::vector<std::reference_wrapper<const Tensor>> constants;
+    Constants constants;
     for (size_t i = 0; i < computed.operands; ++i) {
       operands.push_back(&value(proto.input(static_cast<int>(i))));
       if (operands[i]->constant) constants.push_back(*operands[i]->constant);
     }
     if (constants.size() == operands.size()) {
-      if (std::optional<Tensor> constant = rearranged(computed.op, constants)) {
-        return add_constant(proto.output(0), std::move(*constant));
+      if (const std::optional<Shape> shape = rearranged_shape(computed.op, constants)) {
+        count_constant(operands[0]->type, *shape);
+        return add_constant(proto.output(0), rearranged(computed.op, constants, *shape));
       }
     }
     check_types(computed.op, operands);

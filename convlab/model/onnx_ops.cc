@@ -258,7 +258,7 @@ OnnxMeaning read_cast(const OnnxNode& node) {
   if (number < 0 || number > INT32_MAX) throw bad_input("its type is number {}, which is none", number);
   if (number == onnx::TensorProto::BOOL) throw bad_input("a Cast to bool is not supported");
   const OnnxValue& x = node.input(0);
-  if (x.constant) return converted(*x.constant, element_type(static_cast<int32_t>(number)));
+  if (x.constant) return OnnxPassed{element_type(static_cast<int32_t>(number))};
   if (number == onnx::TensorProto::FLOAT) return OnnxPassed{ElementType::f32};
   if (number == onnx::TensorProto::FLOAT16) {
     if (x.type == ElementType::f32) return OnnxComputed{RoundOp{}};

@@ -16,7 +16,7 @@ struct OnnxComputed {
   size_t operands = 1;
 };
 
-/// The node only hands on its first input, as this type.
+/// The node only hands on its first input, as this type: a constant is converted, and a computed value stays what it is.
 struct OnnxPassed {
   ElementType type;
 };

@@ -7,6 +7,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/base/half.h"
+#include "convlab/model/shapes.h"
 #include "onnx/onnx.pb.h"
 
 namespace convlab {
@@ -15,8 +16,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "raw_data is little-endian and copied as it is");
 
 Shape shape_of(const onnx::TensorProto& proto) {
-  constexpr int kMostDimensions = 16;
-  if (proto.dims_size() > kMostDimensions) throw bad_input("{} dimensions are too many", proto.dims_size());
+  if (static_cast<size_t>(proto.dims_size()) > kMostRank) {
+    throw bad_input("{} dimensions are too many", proto.dims_size());
+  }
   return {proto.dims().begin(), proto.dims().end()};
 }
 

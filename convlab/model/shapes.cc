@@ -155,6 +155,7 @@ Shape shape_of(const ReshapeOp& op, std::span<const Shape> inputs) {
   }
   const int64_t have = element_count(x), want = element_count(y);
   if (open) {
+    if (want == 0) fail("it has no elements, and -1 could be any size");
     if (have % want != 0) fail("the rest is not a whole number");
     y[*open] = have / want;
   } else if (have != want) {
@@ -367,6 +368,9 @@ Shape output_shape(const Op& op, std::span<const Shape> inputs) {
                                        : fmt::format("{} to {}", least, most));
   }
   Shape shape = std::visit([&](const auto& one) { return shape_of(one, inputs); }, op);
+  if (shape.size() > kMostRank) {
+    throw bad_input("its output has {} dimensions; {} are supported", shape.size(), kMostRank);
+  }
   constexpr int64_t kElementBytes = 8;
   if (checked_mul(element_count(shape), kElementBytes) == 0) {
     throw bad_input("its output of shape {} has no elements", to_text(shape));

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "convlab/kernels/cpu/pool_rows.h"
 #include "convlab/kernels/kernel.h"
 
 namespace convlab {
@@ -11,14 +12,6 @@ void activate(const Activation& activation, float* values, int64_t count);
 
 /// The end of a fused step whose sums are pooled already: adds the bias if there is one, and applies the activation.
 void add_bias_and_activate(const Epilogue& epilogue, float bias, float* values, int64_t count);
-
-/// out[j] = the largest of above[2j], above[2j + 1], below[2j], below[2j + 1]; NaN wins. Vectorised.
-void max_of_squares(const float* above, const float* below, float* out, int64_t count);
-
-/// Rows of a convolution, before pooling, that a step's output rows depend on.
-struct RowRange {
-  int64_t first = 0, count = 0;
-};
 
 /// The convolution rows under output rows [first, first + count): the same ones unless the step pools.
 RowRange rows_under(const ConvStep& step, int64_t first, int64_t count);

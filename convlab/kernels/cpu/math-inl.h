@@ -68,7 +68,8 @@ HWY_INLINE V activated(D d, const Activation& activation, V x) {
       return hn::IfThenElse(hn::Lt(x, zero), hn::Mul(hn::Set(d, activation.alpha), x), x);
     case ActivationKind::clip: {
       const V low = hn::Set(d, activation.alpha), high = hn::Set(d, activation.beta);
-      return hn::IfThenElse(hn::Lt(x, low), low, hn::IfThenElse(hn::Gt(x, high), high, x));
+      x = hn::IfThenElse(hn::Lt(x, low), low, x);
+      return hn::IfThenElse(hn::Gt(x, high), high, x);
     }
     case ActivationKind::sigmoid:
       return sigmoid_of(d, x);

@@ -77,7 +77,8 @@ double activated(const Activation& activation, double value) {
     case ActivationKind::leaky_relu:
       return value < 0 ? activation.alpha * value : value;
     case ActivationKind::clip:
-      return value < activation.alpha ? activation.alpha : value > activation.beta ? activation.beta : value;
+      value = value < activation.alpha ? activation.alpha : value;
+      return value > activation.beta ? activation.beta : value;
     case ActivationKind::sigmoid:
       return 1 / (1 + std::exp(-value));
     case ActivationKind::tanh:

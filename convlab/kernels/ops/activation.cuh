@@ -16,7 +16,8 @@ inline __device__ float activated(const Activation& activation, float value) {
     case ActivationKind::leaky_relu:
       return value < 0 ? activation.alpha * value : value;
     case ActivationKind::clip:
-      return value < activation.alpha ? activation.alpha : value > activation.beta ? activation.beta : value;
+      value = value < activation.alpha ? activation.alpha : value;
+      return value > activation.beta ? activation.beta : value;
     case ActivationKind::sigmoid:
       return 1 / (1 + expf(-value));
     case ActivationKind::tanh:

@@ -1,0 +1,192 @@
+#include "convlab/kernels/cpu/pool_rows.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/simd.h"
+
+#define HWY_TARGET_INCLUDE "convlab/kernels/cpu/pool_rows.cc"
+#include "hwy/foreach_target.h"  // must come before highway.h
+
+#include "convlab/kernels/cpu/math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+using F = hn::CappedTag<float, 16>;
+using Half = hn::CappedTag<float, 8>;  // maps before the last pooling are a dozen elements wide
+
+inline float larger_or_nan(float most, float value) { return value > most || value != value ? value : most; }
+
+/// most[i] = the larger of most[i] and x[i * kStride], NaN where either is. The last vector may take elements once more,
+/// which changes nothing; with a stride of 2 it reads one element beyond the last that counts.
+template <int64_t kStride>
+void take_larger_each(const float* x, float* most, int64_t count) {
+  const Half d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (count < lanes) {
+    for (int64_t i = 0; i < count; ++i) most[i] = larger_or_nan(most[i], x[i * kStride]);
+    return;
+  }
+  for (int64_t i = 0; i < count; i += lanes) {
+    const int64_t at = std::min(i, count - lanes);
+    hn::Vec<Half> values, skipped;
+    if constexpr (kStride == 1) {
+      values = hn::LoadU(d, x + at);
+    } else {
+      hn::LoadInterleaved2(d, x + 2 * at, values, skipped);
+    }
+    hn::StoreU(max_or_nan(hn::LoadU(d, most + at), values), d, most + at);
+  }
+}
+
+void take_larger(const float* x, int64_t stride, float* most, int64_t count) {
+  if (stride == 1) return take_larger_each<1>(x, most, count);
+  if (stride == 2) return take_larger_each<2>(x, most, count);
+  for (int64_t i = 0; i < count; ++i) most[i] = larger_or_nan(most[i], x[i * stride]);
+}
+
+/// out[j] = the largest of above[2j], above[2j + 1], below[2j], below[2j + 1]; NaN wins.
+void max_2x2_row(const float* above, const float* below, float* out, int64_t count) {
+  const F d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t j = 0;
+  for (; j + lanes <= count; j += lanes) {
+    hn::Vec<F> a, b, e, f;
+    hn::LoadInterleaved2(d, above + 2 * j, a, b);
+    hn::LoadInterleaved2(d, below + 2 * j, e, f);
+    hn::StoreU(max_of_four_or_nan(a, b, e, f), d, out + j);
+  }
+  for (; j < count; ++j) {
+    float largest = above[2 * j];
+    for (const float value : {above[2 * j + 1], below[2 * j], below[2 * j + 1]})
+      largest = larger_or_nan(largest, value);
+    out[j] = largest;
+  }
+}
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convlab {
+namespace {
+
+HWY_EXPORT(take_larger);
+HWY_EXPORT(max_2x2_row);
+
+struct Taps {
+  int64_t first, last;
+};
+
+/// One dimension of the windows: `outputs` of them over `size` elements. A window may be far larger than what it covers: nothing
+/// here goes through taps that lie outside.
+struct Axis {
+  int64_t size, outputs, kernel, stride, dilation, pad_before, pad_after;
+
+  int64_t place(int64_t output, int64_t tap) const { return output * stride + tap * dilation - pad_before; }
+
+  /// The number of taps of an output's window whose places are below `end`.
+  int64_t taps_below(int64_t output, int64_t end) const {
+    return std::clamp<int64_t>(ceil_div(std::max<int64_t>(end - place(output, 0), 0), dilation), 0, kernel);
+  }
+
+  Taps taps_inside(int64_t output) const { return {taps_below(output, 0), taps_below(output, size)}; }
+
+  /// Taps of an output's window that count: those inside and, if padding counts, those in padding. What ceil_mode adds
+  /// beyond the padding never does.
+  int64_t counted(int64_t output, bool padding_counts) const {
+    if (padding_counts) return taps_below(output, size + pad_after);
+    const Taps inside = taps_inside(output);
+    return inside.last - inside.first;
+  }
+
+  /// Calls each(tap, first, last) for all taps that lie inside for some outputs, which are first, ..., last - 1.
+  template <class Each>
+  void for_taps(Each each) const {
+    const int64_t last_inside = taps_below(0, size);
+    int64_t done = 0;
+    for (int64_t output = outputs; done < last_inside;) {  // the earlier the output, the later its taps inside
+      const Taps taps = taps_inside(--output);
+      for (int64_t tap = std::max(taps.first, done); tap < taps.last; ++tap) {
+        const int64_t shift = place(0, tap);
+        each(tap, shift >= 0 ? 0 : ceil_div(-shift, stride), std::min(outputs, (size - 1 - shift) / stride + 1));
+      }
+      done = std::max(done, taps.last);
+    }
+  }
+};
+
+/// A map's windows, and the part of the map that is there.
+struct Windows {
+  Axis h, w;
+  const float* map;
+  int64_t first_row;
+
+  const float* row(int64_t place) const { return map + (place - first_row) * w.size; }
+};
+
+/// Maxima of the window's rows, column by column, then of neighbouring columns: a 3x3 window takes four comparisons an
+/// element of the map rather than nine an output. `columns` is scratch for a row of the map and one element more.
+void largest(const Windows& windows, int64_t p, float* columns, float* y) {
+  constexpr float kLeast = -std::numeric_limits<float>::infinity();
+  const Axis &h = windows.h, &w = windows.w;
+  std::fill(columns, columns + w.size + 1, kLeast);
+  const Taps rows = h.taps_inside(p);
+  for (int64_t r = rows.first; r < rows.last; ++r) {
+    HWY_DYNAMIC_DISPATCH(take_larger)(windows.row(h.place(p, r)), 1, columns, w.size);
+  }
+  std::fill(y, y + w.outputs, kLeast);
+  w.for_taps([&](int64_t s, int64_t first, int64_t last) {
+    HWY_DYNAMIC_DISPATCH(take_larger)(columns + w.place(first, s), w.stride, y + first, last - first);
+  });
+}
+
+float average(const Windows& windows, int64_t p, int64_t q, bool padding_counts) {
+  const Axis &h = windows.h, &w = windows.w;
+  const Taps rows = h.taps_inside(p), columns = w.taps_inside(q);
+  double sum = 0;
+  for (int64_t r = rows.first; r < rows.last; ++r) {
+    const float* row = windows.row(h.place(p, r));
+    for (int64_t s = columns.first; s < columns.last; ++s) sum += row[w.place(q, s)];
+  }
+  return static_cast<float>(sum / static_cast<double>(h.counted(p, padding_counts) * w.counted(q, padding_counts)));
+}
+
+}  // namespace
+
+RowRange rows_pooled_into(const Pool& pool, RowRange outputs, int64_t height) {
+  const int64_t last = outputs.first + outputs.count - 1;
+  const int64_t begin = std::clamp<int64_t>(outputs.first * pool.stride_h - pool.pad_top, 0, height);
+  const int64_t end = std::clamp<int64_t>(
+      last * pool.stride_h - pool.pad_top + (pool.kernel_h - 1) * pool.dilation_h + 1, begin, height);
+  return {begin, end - begin};
+}
+
+void pool_rows(const Pool& pool, const float* map, RowRange have, int64_t height, int64_t width, RowRange outputs,
+               float* y) {
+  const Windows windows{
+      {height, pool.output_h(height), pool.kernel_h, pool.stride_h, pool.dilation_h, pool.pad_top, pool.pad_bottom},
+      {width, pool.output_w(width), pool.kernel_w, pool.stride_w, pool.dilation_w, pool.pad_left, pool.pad_right},
+      map,
+      have.first};
+  const int64_t columns = windows.w.outputs;
+  std::vector<float> scratch;
+  if (pool.kind == PoolKind::max && !pool.is_max_2x2()) scratch.resize(static_cast<size_t>(width) + 1);
+  for (int64_t p = outputs.first; p < outputs.first + outputs.count; ++p, y += columns) {
+    if (pool.is_max_2x2()) {
+      const float* above = windows.row(2 * p);
+      HWY_DYNAMIC_DISPATCH(max_2x2_row)(above, above + width, y, columns);
+    } else if (pool.kind == PoolKind::max) {
+      largest(windows, p, scratch.data(), y);
+    } else {
+      for (int64_t q = 0; q < columns; ++q) y[q] = average(windows, p, q, pool.count_include_pad);
+    }
+  }
+}
+
+}  // namespace convlab
+#endif  // HWY_ONCE
