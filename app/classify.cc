@@ -99,7 +99,7 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, 
     layer.problem = to_text(problem);
     layer.math = step.conv->info.math;
   } else if (const OpStep* op = step.op_step()) {
-    layer.math = step.op->math;
+    layer.math = step.op->info.math;
     const ElementType output = std::holds_alternative<ScaleOp>(op->op) ? ElementType::u8 : ElementType::f32;
     layer.bytes = batches * static_cast<double>(layout_bytes(op->output, op->output_layout, output));
     for (size_t i = 0; i < op->inputs.size(); ++i) {

@@ -59,7 +59,7 @@ class CpuDevice final : public Device {
     const int64_t alignment = wanted < kLargePage ? kLine : kLargePage;
     const auto rounded = static_cast<size_t>(round_up(wanted, alignment));
     void* memory = std::aligned_alloc(static_cast<size_t>(alignment), rounded);
-    if (memory == nullptr) throw unavailable("{} bytes of memory are not to be had; give a smaller --batch", bytes);
+    if (memory == nullptr) throw unavailable("there are no {} bytes of memory left; give a smaller --batch", bytes);
     // A hint: where it is not taken, pages are small, and all is right but slower.
     if (alignment == kLargePage) madvise(memory, rounded, MADV_HUGEPAGE);
     return {memory, bytes, [](void* address) { std::free(address); }};

@@ -150,7 +150,7 @@ class CudaDevice final : public Device {
     const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
     if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // the failure is ours to report, once
-      throw unavailable("{} bytes of GPU memory are not to be had on {}; give a smaller --batch", bytes,
+      throw unavailable("{1} has no {0} bytes of memory left; give a smaller --batch", bytes,
                         caps_.description);
     }
     check_cuda(status, "allocating GPU memory");

@@ -36,7 +36,7 @@ class Inside {
 };
 
 /// How long to look out for what is about to happen before sleeping: as long as sleeping and waking take, so that
-/// looking out in vain costs at most as much again.
+/// looking out for nothing costs at most as much again.
 constexpr std::chrono::microseconds kLookOut{40};
 
 /// Returns when done() is true, or after a short while.

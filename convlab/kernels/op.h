@@ -29,7 +29,7 @@ struct OpArgs {
   float* output = nullptr;
   void* prepared = nullptr;
   void* workspace = nullptr;
-  int64_t turn = 0;  ///< counts launches: who walks through much memory may go to and fro, and meet what a cache kept
+  int64_t turn = 0;  ///< counts launches; a kernel that reads much memory can turn back each time, and finds what a cache kept
 };
 
 /// The contract of an operator's kernel; as ConvKernel's. `prepare` sees constant inputs' addresses, others are null.

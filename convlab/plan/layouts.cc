@@ -28,7 +28,7 @@ bool takes(const PlanRequest& request, Layout layout, const Node& node, const Sh
   return find_op_kernel(step, request.caps.kind, request.options.math) != nullptr;
 }
 
-/// Whether all who read the value, be it under another shape, can read it in this layout.
+/// Whether every reader of the value, under whatever shape, can read it in this layout.
 bool readers_take(const PlanRequest& request, Layout layout, ValueId value, const Shape& written) {
   const Graph& graph = request.graph;
   if (value == graph.output || request.shape_of(value)[0] != request.shape_of(graph.input)[0]) return false;

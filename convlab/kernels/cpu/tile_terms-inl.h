@@ -1,4 +1,4 @@
-// What register tiles of convolutions on CPUs have in common, be their vectors pixels of a row (tiles.cc) or images
+// What register tiles of convolutions on CPUs share, whether a vector holds pixels of a row (tiles.cc) or images
 // (lanes.cc): how many maps fit, and how a term is added.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma

@@ -267,7 +267,7 @@ void gemm(const Gemm& asked, float* workspace, ThreadPool& threads) {
   if (gemm.b.as == PackedAs::bf16_dots && gemm.m > kGemmDotRows) gemm.b.as = PackedAs::bf16;
   if (gemm_workspace_count(gemm.m, gemm.n, gemm.k) > 0) return gemm_by_depth(gemm, workspace, threads);
   // Pieces of rows, and where there are too few of them for the threads, of columns. A thread takes its rows through
-  // all of B, which comes from afar, so pieces are not small unless threads would go without.
+  // all of B, which comes from afar, so pieces are large unless some thread would have none.
   const int64_t wanted = 4 * threads.size(), panels = ceil_div(gemm.n, kGemmPanel);
   const auto rows_each = [&](int64_t pieces) { return round_up(ceil_div(gemm.m, pieces), 12); };
   const int64_t rows =

@@ -76,7 +76,7 @@ constexpr int deep_rows(int filter_rows, int columns) {
   return filter_rows == 7 && columns == 3 ? 4 : std::min(80 / (columns * 4 + 4), 8);
 }
 
-/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever computes the fewest maps in vain; of those the most.
+/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever wastes the fewest maps; of those the most.
 inline int deep_columns(int64_t maps) {
   int best = 1;
   for (int columns : {2, 3}) {

@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
         multiply_group(of_slice, rows[now].large[1], columns + 2, true);
         commit_multiplications();
         StageTurn<6> following = turn;
-        if (left > 1) following.next();  // else the same again, in vain
+        if (left > 1) following.next();  // else the same again, which nobody uses
         barrier_wait(shared.full + following.stage, following.parity);
         rows[now ^ 1] = load_rows(shared.a(following.stage) + first, row, t);
         await_all_but<0>();

@@ -130,7 +130,7 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (Refusal refusal = refuse_unless_dense(plain)) return refusal;
   const ConvProblem& problem = step.problem;
   if (caps.compute_capability != 90) return "is made of instructions that only compute capability 9.0 has";
-  if (problem.c < 4) return "takes 4 channels or more: of fewer, most of its products would be in vain";
+  if (problem.c < 4) return "takes 4 channels or more: with fewer, it would waste most of its products";
   if (problem.r < 2 || problem.r > 7) return "takes filters of 2 to 7 rows";
   constexpr int64_t kMostColumns = 32;
   if (problem.s > kMostColumns) return fmt::format("takes filters of at most {} columns", kMostColumns);

@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kPixels* kMaps)
   }
 }
 
-/// The tile that computes the fewest maps in vain; of those the largest.
+/// The tile that wastes the fewest maps; of those the largest.
 int tile_of_maps(int64_t maps) {
   int best = kTilesOfMaps[0];
   for (int tile : kTilesOfMaps) {

@@ -140,7 +140,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
   }
 }
 
-/// Maps of a thread: 8 or 12, whichever computes fewer in vain.
+/// Maps of a thread: 8 or 12, whichever wastes fewer.
 int maps_of_thread(const ConvProblem& problem) { return round_up(problem.k, 12) <= round_up(problem.k, 8) ? 12 : 8; }
 
 /// `channels` is 0 where not even one fits.

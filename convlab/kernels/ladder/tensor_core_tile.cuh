@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
-/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever computes the fewest maps in vain; of those the most.
+/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever wastes the fewest maps; of those the most.
 inline int tensor_columns(int64_t maps) {
   int best = 1;
   for (int columns : {2, 3}) {
