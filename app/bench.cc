@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "app/compute_options.h"
 #include "app/progress.h"
+#include "app/results_json.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/kernels/registry.h"
@@ -206,22 +207,18 @@ std::vector<Record> sweep(const ConvKernel& kernel, BenchArrays& arrays, const C
   return records;
 }
 
-Json compared(const ConvKernel& kernel, const ConvKernel& other, BenchArrays& arrays, const Ceilings& ceilings,
-              const Effort& effort, Output& output) {
-  Json json = Json::array(
-      {to_json(measure(kernel, arrays, ceilings, effort)), to_json(measure(other, arrays, ceilings, effort))});
+/// Adds both to the results.
+void compare(const ConvKernel& kernel, const ConvKernel& other, BenchArrays& arrays, const Ceilings& ceilings,
+             const Effort& effort, Output& output, std::vector<BenchResult>& results) {
+  Record record = measure(kernel, arrays, ceilings, effort), other_record = measure(other, arrays, ceilings, effort);
   KernelBench first(kernel, arrays), second(other, arrays);
   const Comparison comparison = compare_interleaved(
       effort, [&] { return first.run().device_ms; }, [&] { return second.run().device_ms; });
   output.print("\n{}: {} against {}: {}, {:.4f} times its time (99 % interval {:.4f} to {:.4f}; {} pairs in turns)\n",
                to_text(arrays.step().problem), kernel.info.name, other.info.name, name_of(comparison.decision),
                comparison.ratio, comparison.interval.low, comparison.interval.high, comparison.first.samples.size());
-  json[0]["against"] = {{"kernel", other.info.name},
-                        {"decision", name_of(comparison.decision)},
-                        {"ratio", comparison.ratio},
-                        {"low", comparison.interval.low},
-                        {"high", comparison.interval.high}};
-  return json;
+  results.push_back({std::move(record), BenchResult::Against{other.info.name, comparison}});
+  results.push_back({std::move(other_record), std::nullopt});
 }
 
 void print_ceilings(Output& output, const Ceilings& ceilings) {
@@ -247,7 +244,7 @@ void bench(const BenchOptions& options, Output& output) {
   const Ceilings ceilings = known_ceilings(*device, options.ceilings);
   print_ceilings(output, ceilings);
 
-  Json json = Json::array();
+  std::vector<BenchResult> results;
   bool wrong = false;
   Oracle oracle(static_cast<int>(options.compute.threads));
   Table table(output, kernels);
@@ -266,18 +263,19 @@ void bench(const BenchOptions& options, Output& output) {
       if (refusal) {
         table.refused(*kernel, *refusal);
       } else if (options.sweep) {
-        for (const Record& record : sweep(*kernel, arrays, ceilings, effort, output)) json.push_back(to_json(record));
+        for (Record& record : sweep(*kernel, arrays, ceilings, effort, output))
+          results.push_back({std::move(record), std::nullopt});
       } else if (other != nullptr) {
-        for (const Json& each : compared(*kernel, *other, arrays, ceilings, effort, output)) json.push_back(each);
+        compare(*kernel, *other, arrays, ceilings, effort, output, results);
       } else {
         records.push_back(measure(*kernel, arrays, ceilings, effort));
         table.row(records.back());
-        json.push_back(to_json(records.back()));
+        results.push_back({records.back(), std::nullopt});
       }
     }
     print_beside_library(output, records, kind);
   }
-  output.json(json);
+  write_json(output, results);
   if (wrong) throw wrong_result("a kernel failed its verification and was not timed; 'convlab verify' tells more");
 }
 

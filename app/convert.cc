@@ -4,6 +4,7 @@
 
 #include "app/command.h"
 #include "app/options.h"
+#include "app/results_json.h"
 #include "convlab/base/file.h"
 #include "convlab/model/onnx_export.h"
 #include "convlab/model/zoo.h"
@@ -21,10 +22,10 @@ void convert(const ConvertOptions& options, Output& output) {
   const std::vector<uint8_t> bytes = export_onnx(graph);
   write_file(options.output, bytes);
   output.print("{}: {}; {} bytes\n", options.output, describe_layers(graph), bytes.size());
-  output.json({{"model", options.model},
-               {"output", options.output},
-               {"layers", describe_layers(graph)},
-               {"bytes", bytes.size()}});
+  write_json(
+      output,
+      ConvertResult{
+          .model = options.model, .output = options.output, .layers = describe_layers(graph), .bytes = bytes.size()});
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "app/classify.h"
 #include "app/command.h"
 #include "app/course_lines.h"
+#include "app/run_json.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/device/cuda.h"
@@ -122,7 +123,7 @@ void run_script(const Script& script, CourseOptions& options, Output& output) {
     print_op_times(output, result);
     print_correctness(output, result, classifier->course_model);
   }
-  output.json(to_json(options.classify, *classifier, result, output));
+  if (output.wants_json()) write_json(output, *run_json(options.classify, *classifier, result, output));
 }
 
 template <const Script& script>

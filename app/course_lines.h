@@ -26,8 +26,4 @@ void print_correctness(Output& output, const Classification& result, const std::
 /// "EvalMetric: {'accuracy': 0.8154}".
 void print_eval_metric(Output& output, const Classification& result);
 
-/// The run as JSON, with the command and the lines that it has printed.
-Json to_json(const ClassifyOptions& options, const Classifier& classifier, const Classification& result,
-             const Output& output);
-
 }  // namespace convlab::app

@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "app/compute_options.h"
+#include "app/results_json.h"
 #include "convlab/base/file.h"
 #include "convlab/device/device.h"
 #include "convlab/engine/engine.h"
@@ -33,13 +34,13 @@ void infer(const InferOptions& options, Output& output) {
   const Tensor result = engine.run(input);
   write_file(options.output, to_npy(result));
   output.print("{}: {} -> {}: {}\n", options.input, to_text(input.shape()), options.output, to_text(result.shape()));
-  output.json({{"model", options.model},
-               {"input", options.input},
-               {"input_shape", input.shape()},
-               {"output", options.output},
-               {"output_shape", result.shape()},
-               {"device", name_of(device->caps().kind)},
-               {"math", name_of(options.compute.math())}});
+  write_json(output, InferResult{.model = options.model,
+                                 .input = options.input,
+                                 .output = options.output,
+                                 .input_shape = input.shape(),
+                                 .output_shape = result.shape(),
+                                 .device = device->caps().kind,
+                                 .math = options.compute.math()});
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "app/options.h"
+#include "app/results_json.h"
 #include "convlab/device/device.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/zoo.h"
@@ -15,31 +16,28 @@
 namespace convlab::app {
 namespace {
 
-void list_kernels(Output& output, Json& json) {
+void list_kernels(Output& output, Listing& listing) {
   output.print("Kernels\n");
   for (const ConvKernel& kernel : conv_kernels()) {
     const KernelInfo& info = kernel.info;
     output.print("  {:<24} {:<5} rung {:<3} {:<7} {}{}\n", info.name, name_of(info.device), info.rung,
                  name_of(info.math), info.idea, info.after.empty() ? "" : fmt::format(" (after {})", info.after));
-    json["kernels"].push_back({{"name", info.name},
-                               {"device", name_of(info.device)},
-                               {"rung", info.rung},
-                               {"math", name_of(info.math)},
-                               {"idea", info.idea}});
+    listing.kernels.push_back(info);
   }
 }
 
-void list_models(Output& output, Json& json) {
+void list_models(Output& output, Listing& listing) {
   output.print("Models\n");
-  for (const ShippedModel& model : shipped_models()) {
+  listing.models = shipped_models();
+  for (const ShippedModel& model : listing.models) {
     output.print("  {:<24} {:<8} accuracy {:<6}  {}\n", model.name, to_text(model.input), model.accuracy, model.layers);
-    json["models"].push_back({{"name", model.name}, {"input", to_text(model.input)}, {"accuracy", model.accuracy}});
   }
 }
 
-void list_devices(Output& output, Json& json) {
+void list_devices(Output& output, Listing& listing) {
   output.print("Devices\n");
-  std::vector<DeviceListing> devices = convlab::list_devices();
+  std::vector<DeviceListing>& devices = listing.devices;
+  devices = convlab::list_devices();
   const auto is_gpu = [](const DeviceListing& device) { return device.name.starts_with("cuda:"); };
   if (const auto gpus = std::ranges::count_if(devices, is_gpu); gpus > 1) {
     devices.push_back(
@@ -47,7 +45,6 @@ void list_devices(Output& output, Json& json) {
   }
   for (const DeviceListing& device : devices) {
     output.print("  {:<24} {}\n", device.name, device.description);
-    json["devices"].push_back({{"name", device.name}, {"description", device.description}});
   }
 }
 
@@ -57,11 +54,11 @@ Action declare_list(CLI::App& options) {
   auto what = std::make_shared<std::string>("all");
   add_choice(options, "WHAT", *what, {"kernels", "models", "devices"}, "what to show (default: all)");
   return [what](Output& output) {
-    Json json = Json::object();
-    if (*what == "all" || *what == "kernels") list_kernels(output, json);
-    if (*what == "all" || *what == "models") list_models(output, json);
-    if (*what == "all" || *what == "devices") list_devices(output, json);
-    output.json(json);
+    Listing listing;
+    if (*what == "all" || *what == "kernels") list_kernels(output, listing);
+    if (*what == "all" || *what == "models") list_models(output, listing);
+    if (*what == "all" || *what == "devices") list_devices(output, listing);
+    write_json(output, listing);
   };
 }
 

@@ -8,6 +8,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/json.h"
 
 namespace convlab::app {
 void require_writable(const std::string& option, const std::filesystem::path& path) {
@@ -39,8 +40,7 @@ void Output::write(std::string_view text) {
 
 void Output::json(const Json& results) {
   if (!wants_json()) return;
-  // Names come from model files and need not be UTF-8.
-  const std::string text = results.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = json_text(results, 2) + "\n";
   if (json_path_ == "-") {
     write(text);
   } else {

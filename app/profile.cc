@@ -17,7 +17,6 @@
 #include "convlab/profile/counters.h"
 #include "convlab/profile/nvprof.h"
 #include "convlab/profile/recorder.h"
-#include "convlab/profile/trace.h"
 
 namespace convlab::app {
 namespace {
@@ -150,7 +149,7 @@ void profile(const ProfileOptions& options, Output& output) {
   }
   output.print("{}", table(options, recording, summary));
   if (!options.trace.empty()) {
-    write_file(options.trace, chrome_trace(recording).dump(-1, ' ', false, Json::error_handler_t::replace));
+    write_file(options.trace, chrome_trace_text(recording));
   }
   if (table_only) return;
 
@@ -163,21 +162,17 @@ void profile(const ProfileOptions& options, Output& output) {
     if (utilisation) output.print("\nCounters of the GPU:\n{}", to_text(*utilisation));
     output.print("\nWhere the time of a whole run went ({}):\n{}", options.command(), to_text(*bill));
   }
-  Json json = {{"command", options.command()},
-               {"model", classify.model},
-               {"images", program.classifier().count()},
-               {"accuracy", program.accuracy()},
-               {"device", name_of(recording.device)},
-               {"device_name", recording.device_name},
-               {"math", name_of(classify.compute.math())},
-               {"plan", name_of(classify.plan)},
-               {"recorded_s", static_cast<double>(recording.end_ns - recording.begin_ns) * 1e-9},
-               {"summary", to_json(summary)},
-               {"trace", to_json(recording)},
-               {"profiling", to_json(check)},
-               {"startup", to_json(*bill)}};
-  if (utilisation) json["utilisation"] = to_json(*utilisation);
-  output.json(json);
+  write_json(output, ProfileResult{.command = options.command(),
+                                   .model = classify.model,
+                                   .images = program.classifier().count(),
+                                   .accuracy = program.accuracy(),
+                                   .math = classify.compute.math(),
+                                   .plan = classify.plan,
+                                   .recording = recording,
+                                   .summary = summary,
+                                   .check = check,
+                                   .bill = *bill,
+                                   .utilisation = utilisation});
 }
 
 }  // namespace

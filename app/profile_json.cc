@@ -2,6 +2,11 @@
 
 #include "app/profile_json.h"
 
+#include <nlohmann/json.hpp>
+
+#include "convlab/base/json.h"
+#include "convlab/profile/trace.h"
+
 namespace convlab::app {
 namespace {
 
@@ -29,8 +34,6 @@ Json names_of(const std::vector<SummaryRow>& rows) {
   for (const SummaryRow& row : rows) names.push_back(row.name);
   return names;
 }
-
-}  // namespace
 
 Json to_json(const ProfileSummary& summary) {
   return {{"activities", to_json(summary.activities)},
@@ -100,5 +103,28 @@ Json to_json(const Utilisation& utilisation) {
   }
   return {{"kernels", std::move(kernels)}, {"refusal", utilisation.refusal}};
 }
+
+}  // namespace
+
+void write_json(Output& output, const ProfileResult& result) {
+  const Recording& recording = result.recording;
+  Json json = {{"command", result.command},
+               {"model", result.model},
+               {"images", result.images},
+               {"accuracy", result.accuracy},
+               {"device", name_of(recording.device)},
+               {"device_name", recording.device_name},
+               {"math", name_of(result.math)},
+               {"plan", name_of(result.plan)},
+               {"recorded_s", static_cast<double>(recording.end_ns - recording.begin_ns) * 1e-9},
+               {"summary", to_json(result.summary)},
+               {"trace", to_json(recording)},
+               {"profiling", to_json(result.check)},
+               {"startup", to_json(result.bill)}};
+  if (result.utilisation) json["utilisation"] = to_json(*result.utilisation);
+  output.json(json);
+}
+
+std::string chrome_trace_text(const Recording& recording) { return json_text(chrome_trace(recording), -1); }
 
 }  // namespace convlab::app

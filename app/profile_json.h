@@ -1,6 +1,11 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "app/output.h"
+#include "convlab/kernels/kernel.h"
+#include "convlab/plan/plan.h"
 #include "convlab/profile/counters.h"
 #include "convlab/profile/overhead.h"
 #include "convlab/profile/startup.h"
@@ -11,10 +16,21 @@ namespace convlab::app {
 /// The share of time whose kernels, and calls, a report must name.
 inline constexpr double kReportedShare = 0.9;
 
-Json to_json(const ProfileSummary& summary);
-Json to_json(const Recording& recording);
-Json to_json(const ProfilingCheck& check);
-Json to_json(const StartupBill& bill);
-Json to_json(const Utilisation& utilisation);
+struct ProfileResult {
+  std::string command, model;
+  int64_t images = 0;
+  double accuracy = 0;
+  Math math;
+  PlanMode plan;
+  const Recording& recording;
+  const ProfileSummary& summary;
+  const ProfilingCheck& check;
+  const StartupBill& bill;
+  const std::optional<Utilisation>& utilisation;
+};
+void write_json(Output& output, const ProfileResult& result);
+
+/// See chrome_trace().
+std::string chrome_trace_text(const Recording& recording);
 
 }  // namespace convlab::app

@@ -13,6 +13,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "app/progress.h"
+#include "app/results_json.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
@@ -74,7 +75,7 @@ void run_script(const ReportOptions& options, const std::string& script, int64_t
                                                    : child.complaint);
     return;
   }
-  SavedRun run = saved_run_from_json(JsonMembers(nlohmann::ordered_json::parse(child.output), script));
+  SavedRun run = saved_run_from_text(child.output, script);
   run.source.clear();
   run.user_s = child.usage.user_s;
   run.system_s = child.usage.system_s;
@@ -105,8 +106,6 @@ void report(const ReportOptions& options, Output& output) {
   const Report page = make_report(input);
   write_file(options.path, page.html);
 
-  Json json{{"report", options.path}, {"semester", options.semester}, {"records", input.evidence.records.size()}};
-  json["deliverables"] = Json::array();
   output.print("{}: {} kB, from {} Records, {} runs and {} profiles\n", options.path, page.html.size() / 1000,
                input.evidence.records.size(), input.evidence.runs.size(), input.evidence.profiles.size());
   for (const Deliverable& each : page.deliverables) {
@@ -116,9 +115,8 @@ void report(const ReportOptions& options, Output& output) {
       output.print("missing  {}\n", each.what);
       for (const std::string& command : each.commands) output.print("         make it with: {}\n", command);
     }
-    json["deliverables"].push_back({{"what", each.what}, {"there", each.there}, {"commands", each.commands}});
   }
-  output.json(json);
+  write_json(output, options.path, input, page);
 }
 
 }  // namespace

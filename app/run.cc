@@ -12,6 +12,7 @@
 
 #include "app/command.h"
 #include "app/course_lines.h"
+#include "app/run_json.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
@@ -75,16 +76,6 @@ void print_foldings(Output& output, PlanMode plan, const std::vector<Folding>& f
   if (foldings.empty()) output.print("nothing folded: no two linear operators stand next to each other\n");
 }
 
-/// Where the run's time went, for who timed it from outside: see app/profile.cc.
-Json stages_json(const StageLog& log, double json_seconds) {
-  Json times = Json::array();
-  for (const StageTime& each : log.times()) times.push_back({{"name", name_of(each.stage)}, {"s", each.seconds}});
-  return {{"began_monotonic_s", began_s()},
-          {"told_monotonic_s", monotonic_s()},
-          {"json_s", json_seconds},
-          {"times", std::move(times)}};
-}
-
 /// Each convolution is part of the network, and the network part of the process: Op Time <= network <= wall. Operators
 /// and network are timed in passes of their own on a GPU, so a disturbance may show; it is told, and not hidden.
 void check_order_of_times(const Classification& result, double elapsed_seconds) {
@@ -108,9 +99,9 @@ void run(const RunOptions& options, double expect, Output& output) {
   print_op_times(output, result);
   print_correctness(output, result, classifier->course_model);
 
-  Json json;
+  std::shared_ptr<Json> json;
   const double json_began_s = monotonic_s();
-  if (output.wants_json()) json = to_json(options.classify, *classifier, result, output);
+  if (output.wants_json()) json = run_json(options.classify, *classifier, result, output);
   const double json_seconds = monotonic_s() - json_began_s;
   const int64_t images = classifier->count();
   const double load_seconds = classifier->load_seconds;
@@ -145,8 +136,7 @@ void run(const RunOptions& options, double expect, Output& output) {
                  shares > 1 ? " of each GPU" : "");
   }
   output.print("{}\n", to_text(usage));
-  json["stages"] = stages_json(log, json_seconds);
-  output.json(json);
+  if (json) write_json(output, *json, log, json_seconds);
   if (!(result.accuracy >= expect)) {
     throw wrong_result("accuracy {} on {} images is below --expect {}", python_repr(result.accuracy), images,
                        python_repr(expect));

@@ -9,6 +9,7 @@
 #include "app/command.h"
 #include "app/compute_options.h"
 #include "app/progress.h"
+#include "app/results_json.h"
 #include "convlab/base/error.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/text.h"
@@ -41,20 +42,6 @@ void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, 
   output.print("{:<8}{:<24} {}: {}\n", name_of(result.outcome), kernel.info.name, describe(step), detail);
 }
 
-Json case_json(const ConvKernel& kernel, const ConvStep& step, const CaseResult& result) {
-  Json json{{"kernel", kernel.info.name},
-            {"problem", to_text(step.problem)},
-            {"epilogue", to_text(step.epilogue)},
-            {"input", name_of(step.input)},
-            {"result", name_of(result.outcome)}};
-  if (result.outcome == Outcome::passed) {
-    json["relative_l2"] = result.relative_l2;
-  } else {
-    json["reason"] = result.reason;
-  }
-  return json;
-}
-
 void verify(const VerifyOptions& options, Output& output) {
   const std::vector<ConvProblem> problems = chosen_problems(options);
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
@@ -69,7 +56,7 @@ void verify(const VerifyOptions& options, Output& output) {
   for (const ConvProblem& problem : problems) total += cost(problem) * static_cast<int64_t>(kernels.size());
 
   std::array<int64_t, 3> counts{};
-  Json cases = Json::array();
+  std::vector<VerifiedCase> cases;
   {
     Progress progress("verifying", total);
     Oracle oracle(static_cast<int>(options.compute.threads));
@@ -79,7 +66,7 @@ void verify(const VerifyOptions& options, Output& output) {
           const CaseResult result = verify_kernel(*kernel, step, *device, oracle);
           ++counts[static_cast<size_t>(result.outcome)];
           print_case(output, *kernel, step, result);
-          if (output.wants_json()) cases.push_back(case_json(*kernel, step, result));
+          if (output.wants_json()) cases.push_back({kernel, step, result});
         }
         progress.advance(cost(problem));
       }
@@ -87,11 +74,7 @@ void verify(const VerifyOptions& options, Output& output) {
   }
   const auto [passed, failed, skipped] = counts;
   output.print("{} passed, {} failed, {} skipped\n", passed, failed, skipped);
-  output.json({{"device", device->caps().description},
-               {"cases", std::move(cases)},
-               {"passed", passed},
-               {"failed", failed},
-               {"skipped", skipped}});
+  write_json(output, device->caps().description, cases, counts);
   if (failed > 0) throw wrong_result("{} of {} cases failed", failed, passed + failed + skipped);
 }
 

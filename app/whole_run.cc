@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "app/child.h"
+#include "app/output.h"
 #include "convlab/base/error.h"
+#include "convlab/base/json.h"
 
 namespace convlab::app {
 namespace {
@@ -41,15 +43,15 @@ WholeRun time_whole_run(const RunOptions& options) {
   const ChildRun child = run_child(std::move(arguments));
   require_success(child);
 
-  const nlohmann::json json = nlohmann::json::parse(child.output);
-  const nlohmann::json& stages = json.at("stages");
+  const Json json = parse_json(child.output, "convlab run");
+  const Json& stages = json.at("stages");
   WholeRun run{.device = device_named(json.at("device")),
                .main_s = stages.at("began_monotonic_s").get<double>() - child.begin_s,
                .done_s = stages.at("told_monotonic_s").get<double>() - child.begin_s,
                .ended_s = child.usage.elapsed_s,
                .json_s = stages.at("json_s").get<double>()};
-  for (const nlohmann::json& each : json.at("layers")) run.layers_s += each.at("op_time_s").get<double>();
-  for (const nlohmann::json& each : stages.at("times")) {
+  for (const Json& each : json.at("layers")) run.layers_s += each.at("op_time_s").get<double>();
+  for (const Json& each : stages.at("times")) {
     const std::optional<Stage> stage = find_stage(each.at("name").get<std::string>());
     if (stage) run.stages.push_back({*stage, each.at("s").get<double>()});
   }

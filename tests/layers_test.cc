@@ -10,9 +10,12 @@
 namespace convlab {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
 
@@ -81,6 +84,28 @@ TEST(Layers, EveryIncludePointsToItsOwnOrAnEarlierLayer) {
     }
   }
   EXPECT_GT(files, 40) << "the sources were not found";
+}
+
+/// The files that include this header.
+std::vector<std::string> includers(const std::string& header, std::initializer_list<const char*> folders) {
+  std::vector<std::string> files;
+  for (const char* folder : folders) {
+    for (const std::filesystem::path& below : files_under(kRoot / folder)) {
+      if (!has_ending(below, {".h", ".cuh", ".cc", ".cu", ".inc"})) continue;
+      const bool includes = text_of(kRoot / folder / below).find("#include <" + header + ">") != std::string::npos;
+      if (includes) files.push_back(folder / below);
+    }
+  }
+  return files;
+}
+
+// What takes the compiler seconds a file is read by few files.
+TEST(Layers, FewFilesReadLargeHeaders) {
+  EXPECT_THAT(includers("CLI/CLI.hpp", {"app", "convlab"}), UnorderedElementsAre("app/main.cc", "app/options.cc"));
+  EXPECT_THAT(includers("nlohmann/json.hpp", {"app", "convlab"}), Each(EndsWith(".cc")));
+  EXPECT_THAT(
+      includers("nlohmann/json.hpp", {"app"}),
+      UnorderedElementsAre("app/profile_json.cc", "app/results_json.cc", "app/run_json.cc", "app/whole_run.cc"));
 }
 
 TEST(Layers, PlantedFaultsAreFound) {

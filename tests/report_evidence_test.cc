@@ -1,6 +1,7 @@
 #include "convlab/report/evidence.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "convlab/base/file.h"
 #include "tests/errors.h"

@@ -4,11 +4,9 @@
 #include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "convlab/base/error.h"
-#include "convlab/base/file.h"
 #include "convlab/measure/ceilings_of_device.h"
 #include "convlab/measure/record.h"
 
@@ -77,7 +75,7 @@ Ceilings known_ceilings(Device& device, bool anew) {
   const std::optional<std::filesystem::path> path = kept_at(device.caps());
   if (!anew && path && std::filesystem::exists(*path)) {
     try {
-      return ceilings_from_json(nlohmann::ordered_json::parse(read_file(*path)), path->string());
+      return read_ceilings(*path);
     } catch (const std::exception&) {  // of an older version, or damaged: measured anew and written over
     }
   }
@@ -86,7 +84,7 @@ Ceilings known_ceilings(Device& device, bool anew) {
     std::error_code error;
     std::filesystem::create_directories(path->parent_path(), error);
     try {
-      write_file(*path, to_json(ceilings).dump(2) + "\n");
+      write_ceilings(*path, ceilings);
     } catch (const Error&) {  // a home that cannot be written costs the next run a measurement, no more
     }
   }

@@ -1,14 +1,12 @@
 #pragma once
 
-#include <cmath>
 #include <cstdint>
-#include <limits>
+#include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <type_traits>
-#include <utility>
+#include <vector>
 
 #include "convlab/base/error.h"
 
@@ -20,63 +18,29 @@ class JsonMembers {
  public:
   using Json = nlohmann::ordered_json;
 
-  JsonMembers(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
-    if (!json_.is_object()) throw bad_input("{}: is no object", place_);
-  }
+  JsonMembers(const Json& json, std::string place);
 
   const std::string& place() const { return place_; }
-  bool has(const char* name) const { return json_.contains(name); }
+  bool has(const char* name) const;
 
   JsonMembers object(const char* name) const { return {member(name), place_ + "." + name}; }
 
   /// Calls `each` with every entry of an array of objects.
-  template <class Each>
-  void objects(const char* name, Each each) const {
-    const Json& array = member(name);
-    require(array.is_array(), name, "a list");
-    for (size_t i = 0; i < array.size(); ++i) {
-      each(JsonMembers(array[i], place_ + "." + name + "[" + std::to_string(i) + "]"));
-    }
-  }
+  void objects(const char* name, const std::function<void(const JsonMembers& entry)>& each) const;
 
   /// Calls `each` with the name and value of every member, all of which must be numbers.
-  template <class Each>
-  void numbers(Each each) const {
-    for (const auto& [name, value] : json_.items()) {
-      require(value.is_number(), name.c_str(), "a number");
-      each(name, value.template get<double>());
-    }
-  }
+  void numbers(const std::function<void(const std::string& name, double value)>& each) const;
 
   /// Calls `each` with the name and content of every member, all of which must be objects.
-  template <class Each>
-  void each_object(Each each) const {
-    for (const auto& [name, value] : json_.items()) each(name, JsonMembers(value, place_ + "." + name));
-  }
+  void each_object(const std::function<void(const std::string& name, const JsonMembers& content)>& each) const;
 
-  template <class T>
-  void read(const char* name, T& value) const {
-    const Json& found = member(name);
-    if constexpr (std::is_same_v<T, std::string>) {
-      require(found.is_string(), name, "a text");
-    } else if constexpr (std::is_arithmetic_v<T>) {
-      require(found.is_number(), name, "a number");
-    }
-    if constexpr (std::is_integral_v<T>) require_whole<T>(found, name);
-    try {
-      value = found.get<T>();
-    } catch (const Json::exception& error) {
-      throw bad_input("{}: '{}' is not what it should be: {}", place_, name, error.what());
-    }
-  }
-
-  /// A member that is an object whose members are all of one type.
-  template <class T>
-  void read(const char* name, std::map<std::string, T>& values) const {
-    const JsonMembers members = object(name);
-    values.clear();
-    for (const auto& [key, value] : members.json_.items()) members.read(key.c_str(), values[key]);
-  }
+  void read(const char* name, std::string& value) const;
+  void read(const char* name, double& value) const;
+  void read(const char* name, int& value) const;
+  void read(const char* name, int64_t& value) const;
+  void read(const char* name, std::vector<std::string>& values) const;
+  void read(const char* name, std::vector<double>& values) const;
+  void read(const char* name, std::map<std::string, int>& values) const;
 
   /// A member that may be absent.
   template <class T>
@@ -102,34 +66,9 @@ class JsonMembers {
   }
 
  private:
-  const Json& member(const char* name) const {
-    const auto found = json_.find(name);
-    if (found == json_.end()) throw bad_input("{}: has no '{}'", place_, name);
-    return *found;
-  }
+  const Json& member(const char* name) const;
 
-  /// A conversion of what does not fit would be undefined.
-  template <class T>
-  void require_whole(const Json& number, const char* name) const {
-    bool fits = false;
-    if (number.is_number_unsigned()) {
-      fits = std::in_range<T>(number.get<uint64_t>());
-    } else if (number.is_number_integer()) {
-      fits = std::in_range<T>(number.get<int64_t>());
-    } else {
-      // 2^digits is the first number beyond T, and exact, unlike the largest of T.
-      const auto value = number.get<double>();
-      const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
-      fits = value < beyond && value >= (std::is_signed_v<T> ? -beyond : 0.0) && value == std::trunc(value);
-    }
-    if (fits) return;
-    throw bad_input("{}: '{}' is {}, not a whole number from {} to {}", place_, name, number.dump(),
-                    std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
-  }
-
-  void require(bool condition, const char* name, const char* what) const {
-    if (!condition) throw bad_input("{}: '{}' is not {}", place_, name, what);
-  }
+  void require(bool condition, const char* name, const char* what) const;
 
   const Json& json_;
   std::string place_;

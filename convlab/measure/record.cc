@@ -5,12 +5,18 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/json.h"
 #include "convlab/measure/json_members.h"
 
 namespace convlab {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+Json json_of(const std::filesystem::path& path) {
+  const std::vector<uint8_t> bytes = read_file(path);
+  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+}
 
 Summary read_summary(const JsonMembers& reader, const char* name) {
   const JsonMembers from = reader.object(name);
@@ -22,7 +28,7 @@ Summary read_summary(const JsonMembers& reader, const char* name) {
   return summary;
 }
 
-Ceilings read_ceilings(const JsonMembers& from) {
+Ceilings ceilings_from(const JsonMembers& from) {
   Ceilings ceilings;
   const JsonMembers gflops = from.object("gflops");
   const auto scaled = [](const JsonMembers& reader, const char* name, double unit, double& value) {
@@ -130,10 +136,6 @@ Json to_json(const Record& record) {
   return json;
 }
 
-Ceilings ceilings_from_json(const Json& json, const std::string& place) {
-  return read_ceilings(JsonMembers(json, place));
-}
-
 Machine machine_from_json(const JsonMembers& from) {
   Machine machine;
   from.read("device", machine.device);
@@ -163,7 +165,7 @@ Record record_from_json(const Json& json, const std::string& place) {
   from.read("bound_ms", record.bound_ms);
   from.read("share", record.share);
   from.read("limit", record.limit);
-  record.ceilings = read_ceilings(from.object("ceilings"));
+  record.ceilings = ceilings_from(from.object("ceilings"));
   const JsonMembers build = from.object("build"), state = from.object("state");
   record.machine = machine_from_json(from.object("machine"));
   build.read("version", record.build.version);
@@ -177,14 +179,22 @@ Record record_from_json(const Json& json, const std::string& place) {
 }
 
 std::vector<Record> read_records(const std::string& path) {
-  const std::vector<uint8_t> bytes = read_file(path);
-  const Json json = Json::parse(bytes.begin(), bytes.end(), nullptr, false);
-  if (!json.is_array()) throw bad_input("{}: is no array of Records in JSON, as 'convlab bench --json' writes", path);
+  const Json json = json_of(path);
+  if (!json.is_array()) throw bad_input("{}: is no array of Records, as 'convlab bench --json' writes", path);
   std::vector<Record> records;
   for (size_t i = 0; i < json.size(); ++i) {
     records.push_back(record_from_json(json[i], fmt::format("{}, entry {}", path, i)));
   }
   return records;
+}
+
+Ceilings read_ceilings(const std::filesystem::path& path) {
+  const Json json = json_of(path);
+  return ceilings_from(JsonMembers(json, path.string()));
+}
+
+void write_ceilings(const std::filesystem::path& path, const Ceilings& ceilings) {
+  write_file(path, json_text(to_json(ceilings), 2) + "\n");
 }
 
 }  // namespace convlab

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -48,7 +49,6 @@ struct Record {
 
 nlohmann::ordered_json to_json(const Record& record);
 nlohmann::ordered_json to_json(const Ceilings& ceilings);
-Ceilings ceilings_from_json(const nlohmann::ordered_json& json, const std::string& place);
 nlohmann::ordered_json to_json(const MachineState& state);
 nlohmann::ordered_json to_json(const Machine& machine);
 nlohmann::ordered_json to_json(const Build& build);
@@ -62,5 +62,9 @@ Record record_from_json(const nlohmann::ordered_json& json, const std::string& p
 
 /// The records of a file that `convlab bench --json` wrote. Error(bad_input) with the file and the place in it.
 std::vector<Record> read_records(const std::string& path);
+
+/// A file of a device's ceilings alone. Error(bad_input) as read_records().
+Ceilings read_ceilings(const std::filesystem::path& path);
+void write_ceilings(const std::filesystem::path& path, const Ceilings& ceilings);
 
 }  // namespace convlab

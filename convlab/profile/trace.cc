@@ -1,6 +1,7 @@
 #include "convlab/profile/trace.h"
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace convlab {

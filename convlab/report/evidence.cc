@@ -7,6 +7,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/json.h"
 #include "convlab/measure/json_members.h"
 
 namespace convlab {
@@ -15,16 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMostBytes = int64_t{256} << 20;
-
-Json parsed(std::string_view text, const std::string& file) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    const std::string_view before = text.substr(0, std::min(error.byte, text.size()));
-    throw bad_input("{}: is not JSON, line {}, byte {}: {}", file, 1 + std::ranges::count(before, '\n'), error.byte,
-                    error.what());
-  }
-}
 
 /// Whether the JSON is something that a report shows.
 bool add_known(Evidence& evidence, const Json& json, const std::string& file) {
@@ -64,7 +55,7 @@ bool add_known(Evidence& evidence, const Json& json, const std::string& file) {
 }  // namespace
 
 void add_evidence(Evidence& evidence, std::string_view text, const std::string& file) {
-  if (add_known(evidence, parsed(text, file), file)) return;
+  if (add_known(evidence, parse_json(text, file), file)) return;
   throw bad_input(
       "{}: holds neither Records nor a run nor a profile; files for a report are written by 'convlab bench', "
       "'convlab run', 'convlab m2.1' and its like, and 'convlab profile', each with --json",
@@ -89,7 +80,7 @@ void add_evidence(Evidence& evidence, const std::filesystem::path& file_or_folde
   if (error) throw bad_input("{}: cannot be read: {}", file_or_folder.string(), error.message());
   std::ranges::sort(files);
   for (const fs::path& file : files) {
-    const bool known = add_known(evidence, parsed(text_of(file), file.string()), file.string());
+    const bool known = add_known(evidence, parse_json(text_of(file), file.string()), file.string());
     if (!known) evidence.sources.push_back({file.string(), "nothing that a report shows"});
   }
 }

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "convlab/base/json.h"
 #include "convlab/report/embedded.h"
 #include "convlab/report/html.h"
 
@@ -11,10 +12,9 @@ namespace convlab {
 namespace {
 
 /// JSON that may stand in a script element: nothing in it ends the element or begins a comment.
-std::string script_safe(const nlohmann::ordered_json& json) {
-  const std::string text = json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+std::string script_safe(const std::string& json) {
   std::string safe;
-  for (const char c : text) c == '<' ? safe += "\\u003c" : safe += c;
+  for (const char c : json) c == '<' ? safe += "\\u003c" : safe += c;
   return safe;
 }
 
@@ -39,7 +39,7 @@ void Page::section(std::string_view id, std::string_view title, std::string_view
   body_ += fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n{}</section>\n", id, escaped(title), html);
 }
 
-std::string Page::chart(std::string_view title, int height, Json spec) {
+std::string Page::chart(std::string_view title, int height, const Json& spec) {
   if (embedded_file("chart.min.js").empty()) {
     return fmt::format(
         "<p class=\"missing\">Chart left out: “{}”. This convlab was built without Chart.js; install Debian's "
@@ -47,7 +47,7 @@ std::string Page::chart(std::string_view title, int height, Json spec) {
         escaped(title));
   }
   const size_t number = charts_.size();
-  charts_.push_back(std::move(spec));
+  charts_.push_back(script_safe(json_text(spec, -1)));
   return fmt::format(
       "<figure class=\"chart\"><figcaption>{0}</figcaption>"
       "<div style=\"height:{1}px\"><canvas data-chart=\"{2}\" role=\"img\" aria-label=\"{0}\"></canvas></div>"
@@ -56,7 +56,7 @@ std::string Page::chart(std::string_view title, int height, Json spec) {
 }
 
 std::string Page::html(std::string_view title, std::string_view front) const {
-  const std::string data = script_safe(charts_), safe_title = escaped(title);
+  const std::string data = fmt::format("[{}]", fmt::join(charts_, ",")), safe_title = escaped(title);
   return filled(embedded_file("page.html"), {{"title", safe_title},
                                              {"style", embedded_file("style.css")},
                                              {"contents", contents_},

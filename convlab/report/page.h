@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +24,7 @@ class Page {
 
   /// The place of a chart `height` pixels high; `spec` is what charts.js reads. A sentence that says what is missing in
   /// a build without Chart.js.
-  std::string chart(std::string_view title, int height, Json spec);
+  std::string chart(std::string_view title, int height, const Json& spec);
 
   void deliverable(Deliverable deliverable) { deliverables_.push_back(std::move(deliverable)); }
   const std::vector<Deliverable>& deliverables() const { return deliverables_; }
@@ -34,7 +34,7 @@ class Page {
 
  private:
   std::string body_, contents_;
-  Json charts_ = Json::array();
+  std::vector<std::string> charts_;  ///< JSON
   std::vector<Deliverable> deliverables_;
 };
 

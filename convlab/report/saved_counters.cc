@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "convlab/measure/json_members.h"
+
 namespace convlab {
 
 SavedCounters counters_of_profile(const JsonMembers& from, const SavedProfile& profile) {

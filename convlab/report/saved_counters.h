@@ -4,11 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "convlab/measure/json_members.h"
 #include "convlab/profile/counters.h"
 #include "convlab/report/saved_profile.h"
 
 namespace convlab {
+
+class JsonMembers;
 
 /// The GPU's counters of one convolution kernel in one network.
 struct SavedCounters {

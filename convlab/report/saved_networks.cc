@@ -1,5 +1,7 @@
 #include "convlab/report/saved_networks.h"
 
+#include "convlab/measure/json_members.h"
+
 namespace convlab {
 
 SavedNetworks saved_networks_from_json(const JsonMembers& from) {

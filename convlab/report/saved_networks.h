@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "convlab/measure/json_members.h"
-
 namespace convlab {
+
+class JsonMembers;
 
 /// What bench/gpu_networks.py wrote: convlab's production kernels and networks on a GPU, beside a peer in the same run.
 struct SavedNetworks {

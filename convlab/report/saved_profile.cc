@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "convlab/measure/json_members.h"
+
 namespace convlab {
 namespace {
 

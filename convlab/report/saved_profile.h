@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "convlab/measure/json_members.h"
 #include "convlab/profile/summary.h"
 
 namespace convlab {
+
+class JsonMembers;
 
 /// A part of a run's wall time.
 struct BillLine {

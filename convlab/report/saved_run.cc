@@ -1,5 +1,9 @@
 #include "convlab/report/saved_run.h"
 
+#include <nlohmann/json.hpp>
+
+#include "convlab/base/json.h"
+#include "convlab/measure/json_members.h"
 #include "convlab/measure/record.h"
 
 namespace convlab {
@@ -33,6 +37,11 @@ SavedRun saved_run_from_json(const JsonMembers& from) {
   });
   if (from.has("machine")) run.machine = machine_from_json(from.object("machine"));
   return run;
+}
+
+SavedRun saved_run_from_text(std::string_view text, const std::string& place) {
+  const nlohmann::ordered_json json = parse_json(text, place);
+  return saved_run_from_json(JsonMembers(json, place));
 }
 
 }  // namespace convlab

@@ -3,12 +3,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "convlab/measure/json_members.h"
 #include "convlab/measure/machine.h"
 
 namespace convlab {
+
+class JsonMembers;
 
 /// One layer of a run.
 struct SavedLayer {
@@ -36,5 +38,8 @@ struct SavedRun {
 
 /// Error(bad_input) with the place and the member that is wrong.
 SavedRun saved_run_from_json(const JsonMembers& from);
+
+/// The same of JSON's text; `place` stands for it in messages.
+SavedRun saved_run_from_text(std::string_view text, const std::string& place);
 
 }  // namespace convlab

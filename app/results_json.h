@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/output.h"
+#include "convlab/device/device.h"
+#include "convlab/kernels/kernel.h"
+#include "convlab/measure/compare.h"
+#include "convlab/measure/record.h"
+#include "convlab/model/zoo.h"
+#include "convlab/report/report.h"
+#include "convlab/verify/verify.h"
+
+namespace convlab::app {
+
+// What the commands found, and how `--json` writes it. JSON is built here and in the files beside it whose names end in
+// _json.cc, and nowhere else in app/: reading its header takes the compiler seconds.
+
+struct BenchResult {
+  struct Against {
+    std::string_view kernel;
+    Comparison comparison;
+  };
+
+  Record record;
+  std::optional<Against> against;  ///< what --against has compared it with
+};
+void write_json(Output& output, const std::vector<BenchResult>& results);
+
+struct VerifiedCase {
+  const ConvKernel* kernel;
+  ConvStep step;
+  CaseResult result;
+};
+/// `counts`: of cases passed, failed and skipped.
+void write_json(Output& output, const std::string& device, const std::vector<VerifiedCase>& cases,
+                const std::array<int64_t, 3>& counts);
+
+/// What is empty was not asked for.
+struct Listing {
+  std::vector<KernelInfo> kernels;
+  std::vector<ShippedModel> models;
+  std::vector<DeviceListing> devices;
+};
+void write_json(Output& output, const Listing& listing);
+
+struct InferResult {
+  std::string model, input, output;
+  Shape input_shape, output_shape;
+  DeviceKind device;
+  Math math;
+};
+void write_json(Output& output, const InferResult& result);
+
+struct ConvertResult {
+  std::string model, output, layers;
+  size_t bytes = 0;
+};
+void write_json(Output& output, const ConvertResult& result);
+
+/// `path`: where the page was written.
+void write_json(Output& output, const std::string& path, const ReportInput& input, const Report& page);
+
+}  // namespace convlab::app

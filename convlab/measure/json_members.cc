@@ -1,0 +1,114 @@
+#include "convlab/measure/json_members.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "convlab/base/json.h"
+
+namespace convlab {
+namespace {
+
+/// The number as T, for JSON has one kind of numbers alone. Error(bad_input) where it is not whole or out of T's range:
+/// its conversion would be undefined.
+template <class T>
+T whole(const JsonMembers::Json& number, const std::string& place, const char* name) {
+  bool fits = false;
+  if (number.is_number_unsigned()) {
+    fits = std::in_range<T>(number.get<uint64_t>());
+  } else if (number.is_number_integer()) {
+    fits = std::in_range<T>(number.get<int64_t>());
+  } else {
+    // 2^digits is the first number beyond T, and exact, unlike the largest of T.
+    const auto value = number.get<double>();
+    const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
+    fits = value < beyond && value >= -beyond && value == std::trunc(value);
+  }
+  if (fits) return number.get<T>();
+  throw bad_input("{}: '{}' is {}, not a whole number from {} to {}", place, name, json_text(number, -1),
+                  std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+}
+
+}  // namespace
+
+JsonMembers::JsonMembers(const Json& json, std::string place) : json_(json), place_(std::move(place)) {
+  if (!json_.is_object()) throw bad_input("{}: is no object", place_);
+}
+
+bool JsonMembers::has(const char* name) const { return json_.contains(name); }
+
+void JsonMembers::objects(const char* name, const std::function<void(const JsonMembers& entry)>& each) const {
+  const Json& array = member(name);
+  require(array.is_array(), name, "a list");
+  for (size_t i = 0; i < array.size(); ++i) {
+    each(JsonMembers(array[i], place_ + "." + name + "[" + std::to_string(i) + "]"));
+  }
+}
+
+void JsonMembers::numbers(const std::function<void(const std::string& name, double value)>& each) const {
+  for (const auto& [name, value] : json_.items()) {
+    require(value.is_number(), name.c_str(), "a number");
+    each(name, value.get<double>());
+  }
+}
+
+void JsonMembers::each_object(
+    const std::function<void(const std::string& name, const JsonMembers& content)>& each) const {
+  for (const auto& [name, value] : json_.items()) each(name, JsonMembers(value, place_ + "." + name));
+}
+
+void JsonMembers::read(const char* name, std::string& value) const {
+  const Json& found = member(name);
+  require(found.is_string(), name, "a text");
+  value = found.get<std::string>();
+}
+
+void JsonMembers::read(const char* name, double& value) const {
+  const Json& found = member(name);
+  require(found.is_number(), name, "a number");
+  value = found.get<double>();
+}
+
+void JsonMembers::read(const char* name, int& value) const {
+  const Json& found = member(name);
+  require(found.is_number(), name, "a number");
+  value = whole<int>(found, place_, name);
+}
+
+void JsonMembers::read(const char* name, int64_t& value) const {
+  const Json& found = member(name);
+  require(found.is_number(), name, "a number");
+  value = whole<int64_t>(found, place_, name);
+}
+
+void JsonMembers::read(const char* name, std::vector<std::string>& values) const {
+  const Json& found = member(name);
+  require(found.is_array() && std::ranges::all_of(found, &Json::is_string), name, "a list of texts");
+  values = found.get<std::vector<std::string>>();
+}
+
+void JsonMembers::read(const char* name, std::vector<double>& values) const {
+  const Json& found = member(name);
+  require(found.is_array() && std::ranges::all_of(found, &Json::is_number), name, "a list of numbers");
+  values = found.get<std::vector<double>>();
+}
+
+void JsonMembers::read(const char* name, std::map<std::string, int>& values) const {
+  const JsonMembers members = object(name);
+  values.clear();
+  for (const auto& entry : members.json_.items()) members.read(entry.key().c_str(), values[entry.key()]);
+}
+
+const JsonMembers::Json& JsonMembers::member(const char* name) const {
+  const auto found = json_.find(name);
+  if (found == json_.end()) throw bad_input("{}: has no '{}'", place_, name);
+  return *found;
+}
+
+void JsonMembers::require(bool condition, const char* name, const char* what) const {
+  if (!condition) throw bad_input("{}: '{}' is not {}", place_, name, what);
+}
+
+}  // namespace convlab
