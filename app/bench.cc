@@ -1,20 +1,24 @@
 // convlab bench: kernels timed on convolutions, beside the library's, with what the machine could do at best.
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "app/bench_results.h"
 #include "app/command.h"
 #include "app/compute_options.h"
 #include "app/progress.h"
-#include "app/results_json.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/compare.h"
+#include "convlab/measure/contention.h"
 #include "convlab/measure/measure.h"
 #include "convlab/measure/sweep.h"
 #include "convlab/model/zoo.h"
@@ -115,16 +119,23 @@ ConvStep step_for(const ConvKernel& kernel, const ConvProblem& problem, const De
   return kernel.refuses(plain, caps) && !kernel.refuses(inside, caps) ? inside : plain;
 }
 
-/// Why a kernel is not timed; nullopt: it fits, and was just seen to be right. Libraries are taken as they are.
-Refusal why_not(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle, bool& wrong) {
-  if (const Refusal refusal = kernel.refuses(step, device.caps())) return refusal;
-  if (kernel.info.library) return std::nullopt;
+/// Why a kernel is not timed: skipped, or failed. Passed: it fits, and was just seen to be right on two images at most;
+/// at the problem's own size its outputs are looked at as it is timed. Libraries are taken as they are until then.
+CaseResult examined(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
+  if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
+  if (kernel.info.library) return {Outcome::passed, ""};
   ConvStep few = step;
   few.problem.n = std::min<int64_t>(few.problem.n, 2);
-  const CaseResult result = verify_kernel(kernel, few, device, oracle);
-  if (result.outcome == Outcome::passed) return std::nullopt;
-  wrong |= result.outcome == Outcome::failed;
-  return fmt::format("{} on {}: {}", name_of(result.outcome), to_text(few.problem), result.reason);
+  CaseResult result = verify_kernel(kernel, few, device, oracle);
+  if (result.outcome != Outcome::passed) result.reason = fmt::format("{}: {}", describe(few), result.reason);
+  return result;
+}
+
+bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
+
+/// "1.2%", or "-" where samples are too few to tell.
+std::string spread_text(const Summary& summary) {
+  return std::isfinite(summary.spread()) ? fmt::format("{:.1f}%", 100 * summary.spread()) : "-";
 }
 
 /// A table of one problem's kernels.
@@ -134,24 +145,38 @@ class Table {
     for (const ConvKernel* kernel : kernels) width_ = std::max(width_, kernel->info.name.size());
   }
 
+  void legend() {
+    output_.print(
+        "hot: launch after launch; cold: caches flushed before each; Op Time: the host's clock around a hot launch and "
+        "its "
+        "end\n+-: half the 95 % interval of the median, - with fewer than six samples; roofline: the least time for "
+        "arithmetic and traffic\n");
+  }
+
   void begin(const ConvProblem& problem, const Ceilings& ceilings) {
     const Bound bound = ceilings.bound(problem.flops(), problem.compulsory_bytes(4, 4), Math::fp32);
-    output_.print("\n{}: {:.3f} GFLOP, {:.1f} MB, fp32 bound {:.4f} ms ({})\n", to_text(problem),
+    output_.print("\n{}: {:.3f} GFLOP, {:.1f} MB, fp32 roofline {:.4f} ms ({})\n", to_text(problem),
                   problem.flops() * 1e-9, problem.compulsory_bytes(4, 4) * 1e-6, bound.seconds * 1e3,
                   name_of(bound.limit));
-    output_.print("{:<{}}  {:<6}  {:>10}  {:>6}  {:>10}  {:>10}  {:>9}  {:>7}  {:>8}\n", "kernel", width_, "math",
-                  "hot (ms)", "+-", "cold (ms)", "op (ms)", "GFLOP/s", "GB/s", "of bound");
+    output_.print("{:<{}}  {:<6}  {:>10}  {:>6}  {:>10}  {:>12}  {:>9}  {:>7}  {:>13}\n", "kernel", width_, "math",
+                  "hot (ms)", "+-", "cold (ms)", "Op Time (ms)", "GFLOP/s", "GB/s", "of roofline");
   }
 
   void row(const Record& record) {
-    output_.print("{:<{}}  {:<6}  {:>10.4f}  {:>5.1f}%  {:>10.4f}  {:>10.4f}  {:>9.1f}  {:>7.1f}  {:>6.1f} %\n",
-                  record.kernel, width_, record.math, record.hot_ms.median, 100 * record.hot_ms.spread(),
-                  record.cold_ms.median, record.op_ms.median, record.gflops, record.gbps, 100 * record.share);
+    output_.print("{:<{}}  {:<6}  {:>10.4f}  {:>6}  {:>10.4f}  {:>12.4f}  {:>9.1f}  {:>7.1f}  {:>11.1f} %{}\n",
+                  record.kernel, width_, record.math, record.hot_ms.median, spread_text(record.hot_ms),
+                  record.cold_ms.median, record.op_ms.median, record.gflops, record.gbps, 100 * record.share,
+                  was_busy(record) ? "  BUSY" : "");
     if (!record.choice.empty()) output_.print("{:<{}}  {}\n", "", width_, record.choice);
+    if (!record.layout.empty()) {
+      output_.print("{:<{}}  takes and gives {}; the time of putting them so is not counted\n", "", width_,
+                    record.layout);
+    }
   }
 
-  void refused(const ConvKernel& kernel, const std::string& reason) {
-    output_.print("{:<{}}  {:<6}  not timed: {}\n", kernel.info.name, width_, name_of(kernel.info.math), reason);
+  void untimed(const ConvKernel& kernel, Outcome outcome, const std::string& reason) {
+    output_.print("{:<{}}  {:<6}  {}: {}\n", kernel.info.name, width_, name_of(kernel.info.math), name_of(outcome),
+                  reason);
   }
 
  private:
@@ -159,18 +184,16 @@ class Table {
   size_t width_ = 6;
 };
 
-/// The fastest of our own, beside the library of the same arithmetic.
-void print_beside_library(Output& output, const std::vector<Record>& records, DeviceKind device) {
-  for (const Record& library : records) {
-    if (!find_conv_kernel(library.kernel, device)->info.library) continue;
-    const Record* best = nullptr;
-    for (const Record& record : records) {
-      const bool own = !find_conv_kernel(record.kernel, device)->info.library && record.math == library.math;
-      if (own && (best == nullptr || record.hot_ms.median < best->hot_ms.median)) best = &record;
-    }
-    if (best == nullptr) continue;
-    output.print("{} is {:.2f} times as fast as {}\n", best->kernel, library.hot_ms.median / best->hot_ms.median,
-                 library.kernel);
+void print_comparison(Output& output, const ConvKernel& first, const ConvKernel& second, const Comparison& comparison) {
+  output.print("{} against {}: {}", first.info.name, second.info.name, name_of(comparison.decision));
+  if (!comparison.doubt.empty()) {
+    output.print(": {}\n", comparison.doubt);
+  } else if (!std::isfinite(comparison.interval.high)) {
+    output.print(": {} pairs of launches are too few to tell; --seconds gives them more time\n",
+                 comparison.first.samples.size());
+  } else {
+    output.print(", takes {:.4f} times as long (99 % interval {:.4f} to {:.4f}; {} pairs in turns)\n", comparison.ratio,
+                 comparison.interval.low, comparison.interval.high, comparison.first.samples.size());
   }
 }
 
@@ -188,7 +211,7 @@ std::vector<Record> sweep(const ConvKernel& kernel, BenchArrays& arrays, const C
   {
     Progress progress(fmt::format("sweeping {}", kernel.info.name), static_cast<int64_t>(grid.size()));
     for (const std::vector<int>& tuning : grid) {
-      records.push_back(measure(kernel, arrays, ceilings, effort, tuning));
+      records.push_back(measure(kernel, arrays, ceilings, effort, Checked::ends, tuning));
       progress.advance(1);
     }
   }
@@ -207,20 +230,6 @@ std::vector<Record> sweep(const ConvKernel& kernel, BenchArrays& arrays, const C
   return records;
 }
 
-/// Adds both to the results.
-void compare(const ConvKernel& kernel, const ConvKernel& other, BenchArrays& arrays, const Ceilings& ceilings,
-             const Effort& effort, Output& output, std::vector<BenchResult>& results) {
-  Record record = measure(kernel, arrays, ceilings, effort), other_record = measure(other, arrays, ceilings, effort);
-  KernelBench first(kernel, arrays), second(other, arrays);
-  const Comparison comparison = compare_interleaved(
-      effort, [&] { return first.run().device_ms; }, [&] { return second.run().device_ms; });
-  output.print("\n{}: {} against {}: {}, {:.4f} times its time (99 % interval {:.4f} to {:.4f}; {} pairs in turns)\n",
-               to_text(arrays.step().problem), kernel.info.name, other.info.name, name_of(comparison.decision),
-               comparison.ratio, comparison.interval.low, comparison.interval.high, comparison.first.samples.size());
-  results.push_back({std::move(record), BenchResult::Against{other.info.name, comparison}});
-  results.push_back({std::move(other_record), std::nullopt});
-}
-
 void print_ceilings(Output& output, const Ceilings& ceilings) {
   output.print("fp32 {:.1f} GFLOP/s", ceilings.fp32_flops * 1e-9);
   if (ceilings.tf32_flops > 0) output.print(", tf32 {:.1f}", ceilings.tf32_flops * 1e-9);
@@ -231,52 +240,171 @@ void print_ceilings(Output& output, const Ceilings& ceilings) {
   output.print("\n");
 }
 
+/// The kernels of one session, problem by problem.
+class Session {
+ public:
+  Session(const BenchOptions& options, Device& device, std::vector<const ConvKernel*> kernels, const Ceilings& ceilings,
+          Output& output, BenchResults& results)
+      : options_(options),
+        device_(device),
+        kernels_(std::move(kernels)),
+        other_(options.against.empty() ? nullptr : &require_conv_kernel(options.against, device.caps().kind)),
+        ceilings_(ceilings),
+        output_(output),
+        results_(results),
+        table_(output, kernels_),
+        oracle_(static_cast<int>(options.compute.threads)) {
+    effort_.most = static_cast<int>(options.most_samples);
+    if (!special()) table_.legend();
+  }
+
+  void time(const ConvProblem& problem) {
+    if (!special()) table_.begin(problem, ceilings_);
+    arrays_.reset();
+    layer_.reset();
+    std::vector<Timed> timed;
+    for (const ConvKernel* kernel : kernels_) {
+      attempt(*kernel, [&] { time(*kernel, problem, timed); });
+    }
+    for (const Timed& library : timed) {
+      if (library.kernel->info.library) attempt(*library.kernel, [&] { compare_best(problem, timed, library); });
+    }
+  }
+
+  /// Whether a kernel was seen to be wrong.
+  bool wrong() const { return wrong_; }
+
+  /// Whether some times are worthless because the machine was busy.
+  bool busy() const { return busy_; }
+
+ private:
+  struct Timed {
+    const ConvKernel* kernel;
+    double median_ms;
+    bool plain;
+    size_t index;  ///< of the Record
+  };
+
+  /// There is no table for what --sweep and --against show.
+  bool special() const { return options_.sweep || other_ != nullptr; }
+
+  /// Does something with a kernel. What cannot be done, or shows that the kernel is wrong, is told, and the session goes
+  /// on.
+  void attempt(const ConvKernel& kernel, const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const Error& error) {
+      untimed(kernel, {error.kind() == ErrorKind::wrong_result ? Outcome::failed : Outcome::skipped, error.what()});
+    } catch (const std::bad_alloc&) {
+      untimed(kernel, {Outcome::skipped, "out of memory; give a smaller -n"});
+    }
+  }
+
+  void untimed(const ConvKernel& kernel, const CaseResult& result) {
+    wrong_ |= result.outcome == Outcome::failed;
+    table_.untimed(kernel, result.outcome, result.reason);
+  }
+
+  void time(const ConvKernel& kernel, const ConvProblem& problem, std::vector<Timed>& timed) {
+    const ConvStep step = step_for(kernel, problem, device_.caps());
+    for (const ConvKernel* each : {&kernel, other_}) {
+      if (each == nullptr) continue;
+      const CaseResult result = examined(*each, step, device_, oracle_);
+      if (result.outcome != Outcome::passed) return untimed(*each, result);
+    }
+    if (options_.sweep) {
+      if (kernel.tunables.empty()) return untimed(kernel, {Outcome::skipped, "declares no tunables"});
+      for (const Record& record : sweep(kernel, arrays(step), ceilings_, effort_, output_)) add(record);
+    } else if (other_ != nullptr) {
+      compare(kernel, arrays(step));
+    } else {
+      const Record record = measure(kernel, arrays(step), ceilings_, effort_);
+      table_.row(record);
+      timed.push_back({&kernel, record.hot_ms.median, record.layout.empty(), add(record)});
+    }
+  }
+
+  size_t add(const Record& record) {
+    busy_ |= was_busy(record);
+    return results_.add(record);
+  }
+
+  void compare(const ConvKernel& kernel, BenchArrays& arrays) {
+    const size_t index = add(measure(kernel, arrays, ceilings_, effort_));
+    add(measure(*other_, arrays, ceilings_, effort_));
+    output_.print("\n{}: ", to_text(arrays.step().problem));
+    take_turns(kernel, *other_, arrays, index);
+  }
+
+  void take_turns(const ConvKernel& kernel, const ConvKernel& other, BenchArrays& arrays, size_t index) {
+    KernelBench first(kernel, arrays), second(other, arrays);
+    const Comparison comparison = compare_kernels(effort_, first, second);
+    print_comparison(output_, kernel, other, comparison);
+    results_.compared(index, other, comparison);
+  }
+
+  /// The fastest of our own, in turns with the library of the same arithmetic, on plain arrays.
+  void compare_best(const ConvProblem& problem, const std::vector<Timed>& timed, const Timed& library) {
+    const Timed* best = nullptr;
+    for (const Timed& each : timed) {
+      const bool alike =
+          each.kernel->info.math == library.kernel->info.math && each.plain && !each.kernel->info.library;
+      if (alike && (best == nullptr || each.median_ms < best->median_ms)) best = &each;
+    }
+    if (best == nullptr) return;
+    constexpr double kLaunches = 4, kPatience = 10;  // a pair of turns; as many times as long as it was to take
+    const double seconds = kLaunches * effort_.least * (best->median_ms + library.median_ms) * 1e-3;
+    if (seconds > kPatience * effort_.seconds) return;
+    take_turns(*best->kernel, *library.kernel, arrays({.problem = problem}), best->index);
+  }
+
+  /// Arrays for this step: those that there are, if they lie as it wants.
+  BenchArrays& arrays(const ConvStep& step) {
+    if (!layer_) layer_ = timed_layer(step, oracle_);
+    if (!arrays_ || arrays_->step().input_layout != step.input_layout) {
+      arrays_.reset();  // first, as there may not be room for both
+      arrays_.emplace(device_, step, layer_);
+    }
+    return *arrays_;
+  }
+
+  const BenchOptions& options_;
+  Device& device_;
+  std::vector<const ConvKernel*> kernels_;
+  const ConvKernel* other_;
+  const Ceilings& ceilings_;
+  Effort effort_ = options_.effort;
+  Output& output_;
+  BenchResults& results_;
+  Table table_;
+  Oracle oracle_;
+  std::shared_ptr<const OracleLayer> layer_;
+  std::optional<BenchArrays> arrays_;
+  bool wrong_ = false, busy_ = false;
+};
+
 void bench(const BenchOptions& options, Output& output) {
-  Effort effort = options.effort;
-  effort.most = static_cast<int>(options.most_samples);
+  BenchResults results(output);  // before the device's threads, so that Ctrl-C is not theirs
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
   const DeviceKind kind = device->caps().kind;
   const std::vector<ConvProblem> problems = chosen_problems(options, kind);
   const std::vector<const ConvKernel*> kernels = chosen_kernels(options, kind);
-  const ConvKernel* other = options.against.empty() ? nullptr : &require_conv_kernel(options.against, kind);
+  if (!options.against.empty()) require_conv_kernel(options.against, kind);
 
   output.print("{}\n", device->caps().description);
   const Ceilings ceilings = known_ceilings(*device, options.ceilings);
   print_ceilings(output, ceilings);
-
-  std::vector<BenchResult> results;
-  bool wrong = false;
-  Oracle oracle(static_cast<int>(options.compute.threads));
-  Table table(output, kernels);
-  for (const ConvProblem& problem : problems) {
-    BenchArrays plain_arrays(*device, {.problem = problem});
-    std::vector<Record> records;
-    if (!options.sweep && other == nullptr) table.begin(problem, ceilings);
-    for (const ConvKernel* kernel : kernels) {
-      const ConvStep step = step_for(*kernel, problem, device->caps());
-      Refusal refusal = why_not(*kernel, step, *device, oracle, wrong);
-      if (!refusal && options.sweep && kernel->tunables.empty()) refusal = "declares no tunables";
-      if (!refusal && other != nullptr) refusal = why_not(*other, step, *device, oracle, wrong);
-      std::optional<BenchArrays> own_arrays;
-      if (!refusal && step.input_layout != Layout::plain) own_arrays.emplace(*device, step);
-      BenchArrays& arrays = own_arrays ? *own_arrays : plain_arrays;
-      if (refusal) {
-        table.refused(*kernel, *refusal);
-      } else if (options.sweep) {
-        for (Record& record : sweep(*kernel, arrays, ceilings, effort, output))
-          results.push_back({std::move(record), std::nullopt});
-      } else if (other != nullptr) {
-        compare(*kernel, *other, arrays, ceilings, effort, output, results);
-      } else {
-        records.push_back(measure(*kernel, arrays, ceilings, effort));
-        table.row(records.back());
-        results.push_back({records.back(), std::nullopt});
-      }
-    }
-    print_beside_library(output, records, kind);
+  Session session(options, *device, kernels, ceilings, output, results);
+  for (const ConvProblem& problem : problems) session.time(problem);
+  results.finish();
+  if (session.busy()) {
+    note(
+        "others held the CPU while kernels marked BUSY were timed: these times are worthless; bench again on an idle "
+        "machine");
   }
-  write_json(output, results);
-  if (wrong) throw wrong_result("a kernel failed its verification and was not timed; 'convlab verify' tells more");
+  if (session.wrong()) {
+    throw wrong_result("a kernel gave wrong results and was not timed; 'convlab verify' tells more");
+  }
 }
 
 }  // namespace

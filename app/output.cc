@@ -38,6 +38,13 @@ void Output::write(std::string_view text) {
   }
 }
 
+void Output::json_so_far(const Json& results) {
+  std::error_code error;
+  const auto status = std::filesystem::status(json_path_, error);
+  if (json_path_ == "-") return;
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) json(results);
+}
+
 void Output::json(const Json& results) {
   if (!wants_json()) return;
   const std::string text = json_text(results, 2) + "\n";

@@ -36,8 +36,12 @@ class Output {
 
   bool wants_json() const { return !json_path_.empty(); }
 
-  /// Writes the JSON file, if one was asked for. Call it once, before throwing Error(wrong_result).
+  /// Writes the JSON, if it was asked for. Call it once, before throwing Error(wrong_result).
   void json(const Json& results);
+
+  /// Writes what there is so far, where json() will replace it: a whole file at any time. Nothing to standard output, a
+  /// pipe or a device.
+  void json_so_far(const Json& results);
 
  private:
   static void write(std::string_view text);

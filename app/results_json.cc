@@ -21,21 +21,6 @@ Json to_json(const VerifiedCase& each) {
 
 }  // namespace
 
-void write_json(Output& output, const std::vector<BenchResult>& results) {
-  Json json = Json::array();
-  for (const BenchResult& each : results) {
-    json.push_back(convlab::to_json(each.record));
-    if (!each.against) continue;
-    const Comparison& comparison = each.against->comparison;
-    json.back()["against"] = {{"kernel", each.against->kernel},
-                              {"decision", name_of(comparison.decision)},
-                              {"ratio", comparison.ratio},
-                              {"low", comparison.interval.low},
-                              {"high", comparison.interval.high}};
-  }
-  output.json(json);
-}
-
 void write_json(Output& output, const std::string& device, const std::vector<VerifiedCase>& cases,
                 const std::array<int64_t, 3>& counts) {
   Json all = Json::array();

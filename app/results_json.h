@@ -1,16 +1,12 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/output.h"
 #include "convlab/device/device.h"
 #include "convlab/kernels/kernel.h"
-#include "convlab/measure/compare.h"
-#include "convlab/measure/record.h"
 #include "convlab/model/zoo.h"
 #include "convlab/report/report.h"
 #include "convlab/verify/verify.h"
@@ -18,18 +14,7 @@
 namespace convlab::app {
 
 // What the commands found, and how `--json` writes it. JSON is built here and in the files beside it whose names end in
-// _json.cc, and nowhere else in app/: reading its header takes the compiler seconds.
-
-struct BenchResult {
-  struct Against {
-    std::string_view kernel;
-    Comparison comparison;
-  };
-
-  Record record;
-  std::optional<Against> against;  ///< what --against has compared it with
-};
-void write_json(Output& output, const std::vector<BenchResult>& results);
+// _json.cc or _results.cc, and nowhere else in app/: reading its header takes the compiler seconds.
 
 struct VerifiedCase {
   const ConvKernel* kernel;

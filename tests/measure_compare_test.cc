@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "convlab/base/rng.h"
 #include "convlab/kernels/registry.h"
@@ -29,8 +30,8 @@ class FakeTimes {
 Comparison compare_fakes(double first, double second, double noise, uint64_t seed) {
   FakeTimes times(noise, seed);
   return compare_interleaved(
-      {.spread = 0.002, .seconds = 5, .least = 20, .most = 200}, [&] { return times.take(first); },
-      [&] { return times.take(second); });
+      {.spread = 0.002, .seconds = 5, .least = 20, .most = 200}, [&](bool) { return times.take(first); },
+      [&](bool) { return times.take(second); });
 }
 
 TEST(Compare, AgainstItselfIsSameOrUndecided) {
@@ -53,16 +54,18 @@ TEST(Compare, ThreePercentAreFound) {
 Decision compare_slowed(double more) {
   using Clock = std::chrono::steady_clock;
   const auto device = open_device("cpu", {.threads = 1});
-  BenchArrays arrays(*device, {.problem = parse_problem("n4_c12h33w33_k24r5s5")});
+  const ConvStep step{parse_problem("n4_c12h33w33_k24r5s5")};
+  Oracle oracle(1);
+  BenchArrays arrays(*device, step, timed_layer(step, oracle));
   KernelBench bench(require_conv_kernel("cpu.direct", DeviceKind::cpu), arrays);
-  const auto slowed = [&] {
-    const double milliseconds = bench.run().device_ms;
+  const auto slowed = [&](bool end) {
+    const double milliseconds = bench.run(Caches::hot, end).device_ms;
     const auto end = Clock::now() + std::chrono::duration<double, std::milli>(milliseconds * more);
     while (Clock::now() < end) {
     }
     return milliseconds * (1 + more);
   };
-  const auto plain = [&] { return bench.run().device_ms; };
+  const auto plain = [&](bool end) { return bench.run(Caches::hot, end).device_ms; };
   return compare_interleaved({.spread = 0.002, .seconds = 2, .least = 50, .most = 2000}, slowed, plain).decision;
 }
 
@@ -78,11 +81,31 @@ TEST(Compare, NoiseLeavesItUndecided) {
   EXPECT_EQ(compare_series({1}, {1}).decision, Decision::undecided) << "one pair knows nothing";
 }
 
+TEST(Compare, ARatioThatIsHardlyKnownDecidesNothing) {
+  std::vector<double> first, second;
+  for (int i = 0; i < 40; ++i) {
+    first.push_back(std::pow(10.0, 1 + i % 4));  // 10 to 10000 times as long
+    second.push_back(1);
+  }
+  const Comparison comparison = compare_series(first, second);
+  EXPECT_GT(comparison.interval.low, 1);
+  EXPECT_EQ(comparison.decision, Decision::undecided);
+  EXPECT_THAT(comparison.doubt, testing::HasSubstr("scatters"));
+  EXPECT_EQ(compare_series(std::vector<double>(40, 3), std::vector<double>(40, 1)).decision, Decision::slower);
+}
+
+TEST(Compare, TheEndsOfASeriesAreTold) {
+  std::vector<bool> ends;
+  const auto take = [&](bool end) { return ends.push_back(end), 1.0; };
+  compare_interleaved({.spread = 0.1, .seconds = 0, .least = 4, .most = 100}, take, [](bool) { return 1.0; });
+  EXPECT_EQ(ends, (std::vector<bool>{true, true, false, false, false, false, true, true}));
+}
+
 TEST(Compare, EndsWhenTimeIsOver) {
   FakeTimes times(0.5, 1);
   const Comparison comparison = compare_interleaved(
-      {.spread = 1e-9, .seconds = 0, .least = 5, .most = 100000}, [&] { return times.take(1); },
-      [&] { return times.take(1); });
+      {.spread = 1e-9, .seconds = 0, .least = 5, .most = 100000}, [&](bool) { return times.take(1); },
+      [&](bool) { return times.take(1); });
   EXPECT_EQ(comparison.first.samples.size(), 5U);
 }
 

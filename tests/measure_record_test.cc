@@ -24,6 +24,7 @@ Record some_record() {
           .math = "fp32",
           .device = DeviceKind::cuda,
           .rung = 11,
+          .layout = "images in lanes",
           .tuning = {{"block_rows", 4}},
           .choice = "FFT, searched for 3 ms",
           .cold_ms = summarize({3, 4}),
@@ -46,6 +47,7 @@ Record some_record() {
           .build = {.version = "0.1.0", .compiler = "g++ 12.2.0", .cuda = "13.0", .type = "Release"},
           .before = {.clock_mhz = 1980, .power_w = 100, .load = 0.5},
           .after = {.clock_mhz = 1700, .throttle = {"power"}},
+          .waited_share = 0.25,
           .when = "2026-01-31T12:00:00Z"};
 }
 
@@ -126,7 +128,9 @@ TEST(Record, FilesThatHoldNoneAreErrors) {
 
 TEST(Measure, TellsWhatAKernelTook) {
   const auto device = open_device("cpu", {.threads = 1});
-  BenchArrays arrays(*device, {.problem = parse_problem("n2_c3h12w12_k4r3s3")});
+  const ConvStep step{parse_problem("n2_c3h12w12_k4r3s3")};
+  Oracle oracle(1);
+  BenchArrays arrays(*device, step, timed_layer(step, oracle));
   const ConvKernel& kernel = require_conv_kernel("cpu.direct", DeviceKind::cpu);
   const Ceilings slow{.fp32_flops = 1e6, .memory_bytes = 1e6, .cache_bytes = 1e6, .cache_size = 1};
   const Ceilings fast{.fp32_flops = 1e15, .memory_bytes = 1e15, .cache_bytes = 1e15, .cache_size = 1};
@@ -147,12 +151,19 @@ TEST(Measure, TellsWhatAKernelTook) {
 
 TEST(Measure, SamplesUntilItIsEnough) {
   int calls = 0;
-  const auto constant = [&] { return ++calls, 1.0; };
+  const auto constant = [&](bool) { return ++calls, 1.0; };
   EXPECT_EQ(sample({.spread = 0.1, .seconds = 10, .least = 10, .most = 100}, constant).samples.size(), 10U);
-  const auto noisy = [&] { return ++calls % 2 == 0 ? 1.0 : 100.0; };
+  const auto noisy = [&](bool) { return ++calls % 2 == 0 ? 1.0 : 100.0; };
   EXPECT_EQ(sample({.spread = 0.001, .seconds = 10, .least = 10, .most = 37}, noisy).samples.size(), 37U);
   EXPECT_EQ(sample({.spread = 0, .seconds = 0, .least = 3, .most = 37}, noisy).samples.size(), 1U)
       << "no patience at all";
+  std::vector<bool> ends;
+  const auto told = [&](bool end) { return ends.push_back(end), 1.0; };
+  sample({.spread = 0.1, .seconds = 10, .least = 4, .most = 5}, told);
+  EXPECT_EQ(ends, (std::vector<bool>{true, false, false, false, true}));
+  ends.clear();
+  sample({.spread = 0.1, .seconds = 10, .least = 10, .most = 1}, told);
+  EXPECT_EQ(ends, (std::vector<bool>{true}));
 }
 
 TEST(Sweep, GridHasEveryCombination) {

@@ -10,6 +10,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/rng.h"
+#include "convlab/device/thread_pool.h"
 
 namespace convlab {
 namespace {
@@ -99,6 +100,32 @@ TEST(Compare, TheNormIsFairToSumsThatCancel) {
 }
 
 TEST(Compare, SizesMustAgree) { EXPECT_THROW(judged({1, 2}, {1}), Error); }
+
+TEST(CompareBatch, EachImageIsHeldAgainstItsOwn) {
+  ThreadPool threads(2);
+  const Expected expected{{3, 1, 1, 2}, {0, 1, 10, 11, 20, 21}, std::vector<float>(6, 1)};
+  const std::vector<int64_t> at{2, 0, 0, 1};
+  const ErrorModel exact{.relative_l2 = 1};
+  const auto judged = [&](const std::vector<float>& got) {
+    BatchComparison comparison(expected, exact);
+    for (size_t first : {2, 0}) {  // piece by piece, in any order
+      comparison.add(static_cast<int64_t>(first), std::span(at).subspan(first, 2), std::span(got).subspan(2 * first, 4),
+                     threads);
+    }
+    return comparison.verdict();
+  };
+  const Verdict right = judged({20, 21, 0, 1, 0, 1, 10, 11});
+  EXPECT_TRUE(right.passed());
+  EXPECT_EQ(right.count, 8);
+  const Verdict wrong = judged({20, 21, 0, 5, 0, 1, 20, 11});
+  EXPECT_EQ(wrong.wrong, 2);
+  EXPECT_EQ(wrong.first.n, 1);
+  EXPECT_EQ(wrong.first.q, 1);
+  EXPECT_EQ(wrong.worst.n, 3);
+  EXPECT_FALSE(judged({20, 21, 0, 1, 0, 1, 10, kNan}).passed());
+  BatchComparison comparison(expected, exact);
+  EXPECT_THROW(comparison.add(0, at, std::vector<float>{1, 2}, threads), Error);
+}
 
 TEST(CompareNan, TheSetMustBeTheExpectedOne) {
   const Expected expected = outputs({1, kNan, 3});

@@ -1,16 +1,22 @@
 #include "convlab/measure/bench.h"
 
+#include <time.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
-#include "convlab/tensor/channel_blocks.h"
 #include "convlab/tensor/tensor.h"
-#include "convlab/verify/fills.h"
+#include "convlab/verify/layouts.h"
 
 namespace convlab {
 namespace {
+
+/// Far enough that nothing lies where it was, and a whole page, so that all keep their places within one.
+constexpr size_t kShift = 4096;
 
 Buffer uploaded(Device& device, Stream& stream, const Tensor& tensor) {
   Buffer buffer = device.allocate(tensor.bytes());
@@ -19,54 +25,146 @@ Buffer uploaded(Device& device, Stream& stream, const Tensor& tensor) {
   return buffer;
 }
 
+/// `shape` with another number of images.
+Shape with_images(Shape shape, int64_t images) {
+  shape[0] = images;
+  return shape;
+}
+
+/// Images that are copied, converted or compared at a time: whole blocks of lanes, about 16 MB.
+int64_t images_at_a_time(const Shape& shape) {
+  constexpr int64_t kBytes = int64_t{16} << 20;
+  const int64_t bytes = element_count(with_images(shape, 1)) * int64_t{sizeof(float)};
+  return round_up(std::max<int64_t>(kBytes / bytes, 1), kImageLanes);
+}
+
+/// Seconds of processors' time that this process has used.
+double processor_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Returns when no thread of this process computes any more, or after a while.
+void let_threads_sleep() {
+  constexpr int kMostWaits = 50;
+  constexpr std::chrono::milliseconds kWait{1};
+  constexpr double kAsleep = 2e-4;  // seconds that a wait itself and what else is small may use
+  for (int i = 0; i < kMostWaits; ++i) {
+    const double before = processor_seconds();
+    std::this_thread::sleep_for(kWait);
+    if (processor_seconds() - before < kAsleep) return;
+  }
+}
+
 }  // namespace
 
-Summary sample(const Effort& effort, const std::function<double()>& take) {
+Summary sample(const Effort& effort, const TakeSample& take) {
   constexpr double kPatience = 10;  // times the limit, for the least number
   constexpr int kBetweenLooks = 5;  // the spread is sorted for, which is not to be what takes the time
-  std::vector<double> samples;
   const auto begin = Clock::now();
-  while (true) {
-    samples.push_back(take());
-    const auto count = static_cast<int>(samples.size());
-    const double seconds = seconds_since(begin);
-    if (count >= effort.most || seconds >= effort.seconds * kPatience) break;
-    if (count < effort.least) continue;
-    if (seconds >= effort.seconds) break;
-    if (count % kBetweenLooks == 0 && summarize(samples).spread() <= effort.spread) break;
-  }
+  const auto patience_ends = [&] { return seconds_since(begin) >= effort.seconds * kPatience; };
+  std::vector<double> samples{take(true)};
+  const auto last_is_next = [&] {
+    const auto count = static_cast<int>(samples.size()) + 1;
+    if (count >= effort.most || patience_ends()) return true;
+    if (count < effort.least) return false;
+    if (seconds_since(begin) >= effort.seconds) return true;
+    return count % kBetweenLooks == 0 && summarize(samples).spread() <= effort.spread;
+  };
+  while (!last_is_next()) samples.push_back(take(false));
+  // A single sample that took all the time is the first and the last.
+  const bool more = static_cast<int>(samples.size()) < effort.most;
+  if (more && (samples.size() > 1 || !patience_ends())) samples.push_back(take(true));
   return summarize(std::move(samples));
 }
 
-BenchArrays::BenchArrays(Device& device, const ConvStep& step)
-    : device_(device), step_(step), stream_(device.make_stream()) {
-  if (step.input_layout == Layout::image_lanes || step.output_layout == Layout::image_lanes) {
-    throw bad_input("images in lanes are not timed by themselves");
-  }
-  constexpr int64_t kDifferentImages = 64;
+std::shared_ptr<const OracleLayer> timed_layer(const ConvStep& step, Oracle& oracle) {
+  constexpr double kFlops = 2e9;
+  constexpr int64_t kLeast = 3, kMost = 64;  // three, so that renew() has a choice
   ConvStep few = step;
-  few.problem.n = std::min(step.problem.n, kDifferentImages);
-  Tensor images = fill_images(few, Fill::reals, {});
-  if (step.input_layout == Layout::channel_blocks) images = to_channel_blocks(images);
-  const size_t few_bytes = images.bytes();
-  x_ = device.allocate(static_cast<size_t>(layout_bytes(step.problem.input_shape(), step.input_layout, step.input)));
-  for (size_t at = 0; at < x_.bytes(); at += few_bytes) {
-    stream_->upload(static_cast<char*>(x_.data()) + at, images.raw(), std::min(few_bytes, x_.bytes() - at));
-  }
-  stream_->synchronize();
-  w_ = uploaded(device, *stream_, fill_filters(step, Fill::reals, {}, 0));
-  if (step.epilogue.bias) bias_ = uploaded(device, *stream_, fill_bias(step, Fill::reals, {}, 0));
-  y_ = device.allocate(static_cast<size_t>(layout_bytes(step.output_shape(), step.output_layout)));
-  stream_->fill(y_.data(), 0xff, y_.bytes());
-  stream_->synchronize();
+  few.problem.n = 1;
+  few.problem.n = std::clamp(static_cast<int64_t>(kFlops / few.problem.flops()), kLeast, kMost);
+  few.input_layout = few.output_layout = Layout::plain;
+  return oracle.layer(few, Fill::reals, {}, 0);
+}
+
+BenchArrays::BenchArrays(Device& device, const ConvStep& step, std::shared_ptr<const OracleLayer> layer)
+    : device_(device), step_(step), layer_(std::move(layer)), stream_(device.make_stream()) {
+  const auto bytes = [](const Shape& shape, Layout layout, ElementType type) {
+    return static_cast<size_t>(layout_bytes(shape, layout, type)) + kShift;
+  };
+  x_ = device.allocate(bytes(step.problem.input_shape(), step.input_layout, step.input));
+  w_ = uploaded(device, *stream_, layer_->convolved->w);
+  if (step.epilogue.bias) bias_ = uploaded(device, *stream_, layer_->bias);
+  y_ = device.allocate(bytes(step.output_shape(), step.output_layout, ElementType::f32));
+  for (std::vector<int64_t>& at : at_) at.assign(static_cast<size_t>(step.problem.n), 0);
+  if (stream_->threads() == nullptr) own_threads_ = std::make_unique<ThreadPool>();
+  renew();
 }
 
 ConvArgs BenchArrays::arguments() const {
   return {.step = step_,
-          .x = x_.data(),
+          .x = x(),
           .w = static_cast<const float*>(w_.data()),
           .bias = static_cast<const float*>(bias_.data()),
-          .y = static_cast<float*>(y_.data())};
+          .y = static_cast<float*>(y())};
+}
+
+void* BenchArrays::x() const { return static_cast<char*>(x_.data()) + place_ * kShift; }
+
+void* BenchArrays::y() const { return static_cast<char*>(y_.data()) + place_ * kShift; }
+
+ThreadPool& BenchArrays::threads() { return own_threads_ ? *own_threads_ : *stream_->threads(); }
+
+void BenchArrays::renew() {
+  const int64_t images = layer_->convolved->x->shape()[0];
+  const std::vector<int64_t>& before = at_[place_];
+  place_ = 1 - place_;
+  std::vector<int64_t>& now = at_[place_];
+  for (size_t i = 0; i < now.size(); ++i) {
+    const int64_t last_time = now[i];
+    while (now[i] == last_time || now[i] == before[i]) now[i] = random_.integer(0, images - 1);
+  }
+  upload_images();
+  constexpr int kPoisonByte = 0xff;
+  stream_->fill(y_.data(), kPoisonByte, y_.bytes());
+  stream_->synchronize();
+}
+
+void BenchArrays::upload_images() {
+  const Tensor& images = *layer_->convolved->x;
+  const size_t image_bytes = images.bytes() / static_cast<size_t>(images.shape()[0]);
+  const auto* from = static_cast<const char*>(images.raw());
+  const Shape shape = step_.problem.input_shape();
+  const int64_t step = images_at_a_time(shape);
+  for (int64_t first = 0; first < step_.problem.n; first += step) {
+    const int64_t count = std::min(step, step_.problem.n - first);
+    Tensor piece(images.type(), with_images(shape, count));
+    for (int64_t i = 0; i < count; ++i) {
+      std::memcpy(static_cast<char*>(piece.raw()) + static_cast<size_t>(i) * image_bytes,
+                  from + static_cast<size_t>(at_[place_][first + i]) * image_bytes, image_bytes);
+    }
+    if (step_.input_layout != Layout::plain) piece = in_layout(piece, step_.input_layout);
+    const int64_t offset = first == 0 ? 0 : layout_bytes(with_images(shape, first), step_.input_layout, step_.input);
+    stream_->upload(static_cast<char*>(x()) + offset, piece.raw(), piece.bytes());
+    stream_->synchronize();
+  }
+}
+
+Verdict BenchArrays::check(const KernelInfo& kernel) {
+  BatchComparison comparison(layer_->expected, rounding_model(step_, kernel));
+  const Shape shape = step_.output_shape();
+  const int64_t step = images_at_a_time(shape);
+  for (int64_t first = 0; first < step_.problem.n; first += step) {
+    const int64_t count = std::min(step, step_.problem.n - first);
+    const int64_t offset = first == 0 ? 0 : layout_bytes(with_images(shape, first), step_.output_layout);
+    const std::vector<float> got = download_plain(*stream_, static_cast<const char*>(y()) + offset,
+                                                  with_images(shape, count), step_.output_layout);
+    comparison.add(first, std::span(at_[place_]).subspan(static_cast<size_t>(first), static_cast<size_t>(count)), got,
+                   threads());
+  }
+  return comparison.verdict();
 }
 
 void BenchArrays::flush_caches() {
@@ -76,35 +174,60 @@ void BenchArrays::flush_caches() {
   stream_->synchronize();
 }
 
-KernelBench::KernelBench(const ConvKernel& kernel, BenchArrays& arrays, std::span<const int> tuning)
+KernelBench::KernelBench(const ConvKernel& kernel, BenchArrays& arrays, Checked checked, std::span<const int> tuning)
     : kernel_(kernel),
       arrays_(arrays),
+      checked_(checked),
       tuning_(tuning.begin(), tuning.end()),
       prepared_(arrays.device().allocate(
           kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(arrays.step(), arrays.device().caps()) : 0)),
       workspace_(arrays.device().allocate(
-          kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(arrays.step(), arrays.device().caps()) : 0)),
-      arguments_(arrays.arguments()) {
-  arguments_.prepared = prepared_.data();
-  arguments_.workspace = workspace_.data();
-  arguments_.tuning = tuning_;
-  Stream& stream = arrays_.stream();
+          kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(arrays.step(), arrays.device().caps()) : 0)) {
   if (kernel_.prepare != nullptr) {
+    ConvArgs arguments = arrays_.arguments();
+    arguments.prepared = prepared_.data();
+    arguments.workspace = workspace_.data();
+    arguments.tuning = tuning_;
     const auto begin = Clock::now();
-    kernel_.prepare(arguments_, stream);
-    stream.synchronize();
+    kernel_.prepare(arguments, arrays_.stream());
+    arrays_.stream().synchronize();
     prepare_ms_ = seconds_since(begin) * 1e3;
   }
-  run();
+  take_over();
 }
 
 std::string KernelBench::choice() const {
   return kernel_.choice != nullptr ? kernel_.choice(arrays_.step(), arrays_.stream()) : "";
 }
 
-KernelBench::Times KernelBench::run() {
+KernelBench::Times KernelBench::run(Caches caches, bool end) {
+  const bool check = end || checked_ == Checked::all;
+  if (check) arrays_.renew();
+  if (checked_ == Checked::all) {
+    launch();
+    arrays_.renew();
+  }
+  if (caches == Caches::cold) arrays_.flush_caches();
+  const Times times = launch();
+  if (!check) return times;
+  if (const Verdict verdict = arrays_.check(kernel_.info); !verdict.passed()) {
+    throw wrong_result("{}: a timed launch gave a wrong output: {}", kernel_.info.name, describe(verdict));
+  }
+  return times;
+}
+
+void KernelBench::take_over() {
+  if (arrays_.device().caps().kind != DeviceKind::cuda) let_threads_sleep();
+  launch();
+}
+
+KernelBench::Times KernelBench::launch() {
+  ConvArgs arguments = arrays_.arguments();
+  arguments.prepared = prepared_.data();
+  arguments.workspace = workspace_.data();
+  arguments.tuning = tuning_;
   const auto begin = Clock::now();
-  const double device_seconds = arrays_.stream().time([this] { kernel_.launch(arguments_, arrays_.stream()); });
+  const double device_seconds = arrays_.stream().time([&] { kernel_.launch(arguments, arrays_.stream()); });
   return {.device_ms = device_seconds * 1e3, .op_ms = seconds_since(begin) * 1e3};
 }
 

@@ -1,6 +1,9 @@
 #include "convlab/measure/compare.h"
 
+#include <optional>
+
 #include "convlab/base/clock.h"
+#include "convlab/measure/contention.h"
 
 namespace convlab {
 
@@ -22,7 +25,9 @@ Comparison compare_series(std::vector<double> first, std::vector<double> second)
   std::vector<double> ratios;
   for (size_t i = 0; i < first.size(); ++i) ratios.push_back(first[i] / second[i]);
   Comparison result{.ratio = median(ratios), .interval = median_interval(ratios, 0.99)};
-  if (result.interval.high < 1 - kNoticeable) {
+  if (result.interval.low > 0 && result.interval.high > kTooWide * result.interval.low) {
+    result.doubt = "the ratio scatters too much";
+  } else if (result.interval.high < 1 - kNoticeable) {
     result.decision = Decision::faster;
   } else if (result.interval.low > 1 + kNoticeable) {
     result.decision = Decision::slower;
@@ -34,25 +39,48 @@ Comparison compare_series(std::vector<double> first, std::vector<double> second)
   return result;
 }
 
-Comparison compare_interleaved(const Effort& effort, const std::function<double()>& first,
-                               const std::function<double()>& second) {
+Comparison compare_interleaved(const Effort& effort, const TakeSample& first, const TakeSample& second) {
   constexpr int kBetweenLooks = 5;
   std::vector<double> of_first, of_second;
-  const auto begin = Clock::now();
-  while (true) {
-    double a = first(), b = second();
-    b += second();
-    a += first();
+  const auto take_turns = [&](bool end) {
+    double a = first(end), b = second(end);
+    b += second(end);
+    a += first(end);
     of_first.push_back(a / 2);
     of_second.push_back(b / 2);
-    const auto count = static_cast<int>(of_first.size());
-    if (count < effort.least) continue;
-    if (count >= effort.most || seconds_since(begin) >= effort.seconds) break;
-    if (count % kBetweenLooks != 0) continue;
+  };
+  const auto begin = Clock::now();
+  const auto last_is_next = [&] {
+    const auto count = static_cast<int>(of_first.size()) + 1;
+    if (count < effort.least) return false;
+    if (count >= effort.most || seconds_since(begin) >= effort.seconds) return true;
+    if (count % kBetweenLooks != 0) return false;
     const Comparison now = compare_series(of_first, of_second);
-    if (now.interval.high - now.interval.low <= 2 * effort.spread) break;
-  }
+    return now.interval.high - now.interval.low <= 2 * effort.spread;
+  };
+  take_turns(true);
+  while (!last_is_next()) take_turns(false);
+  take_turns(true);
   return compare_series(std::move(of_first), std::move(of_second));
+}
+
+Comparison compare_kernels(const Effort& effort, KernelBench& first, KernelBench& second) {
+  // On a GPU launches wait for each other, and no threads are left over.
+  const bool on_host = first.arrays().device().caps().kind != DeviceKind::cuda;
+  const auto hot = [&](KernelBench& bench) {
+    return [&bench, on_host](bool end) {
+      if (on_host) bench.take_over();
+      return bench.run(Caches::hot, end).device_ms;
+    };
+  };
+  const Contention contention;
+  Comparison comparison = compare_interleaved(effort, hot(first), hot(second));
+  const std::optional<double> waited = on_host ? contention.waited_share() : std::nullopt;
+  if (waited && *waited > kBusy) {
+    comparison.decision = Decision::undecided;
+    comparison.doubt = busy_text(*waited);
+  }
+  return comparison;
 }
 
 }  // namespace convlab

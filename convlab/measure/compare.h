@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,17 +14,21 @@ enum class Decision {
   faster,    ///< the whole interval of the ratio is below 1 - kNoticeable
   slower,    ///< the whole interval is above 1 + kNoticeable
   same,      ///< the whole interval is within 1 +- kNegligible
-  undecided  ///< the interval is too wide to say
+  undecided  ///< the interval is too wide to say, or the figures are worthless: see Comparison::doubt
 };
 
 std::string_view name_of(Decision decision);
 
 constexpr double kNoticeable = 0.005, kNegligible = 0.02;
 
+/// A ratio that is not known to within this factor decides nothing, on whichever side of 1 it lies.
+constexpr double kTooWide = 2;
+
 struct Comparison {
   Decision decision = Decision::undecided;
   double ratio = 1;   ///< median of first / second
   Interval interval;  ///< of that median, 99 %
+  std::string doubt;  ///< why the figures are worthless, whatever they are; "" where they are not
   Summary first, second;
 };
 
@@ -34,7 +38,10 @@ Comparison compare_series(std::vector<double> first, std::vector<double> second)
 /// Takes samples in turns, first second, second first, ..., so that a machine that slows down slows both. Each ratio is
 /// that of two neighbours and the two after them, which cancels a steady drift. Ends when the ratio's interval is
 /// narrower than effort.spread on both sides, or as `effort` says.
-Comparison compare_interleaved(const Effort& effort, const std::function<double()>& first,
-                               const std::function<double()>& second);
+Comparison compare_interleaved(const Effort& effort, const TakeSample& first, const TakeSample& second);
+
+/// Two kernels' hot launches, in turns on the same arrays. Undecided where other processes held the CPU; see
+/// Contention. Error(wrong_result) where a launch's output is wrong.
+Comparison compare_kernels(const Effort& effort, KernelBench& first, KernelBench& second);
 
 }  // namespace convlab

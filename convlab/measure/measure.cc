@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "convlab/base/error.h"
+#include "convlab/measure/contention.h"
 
 namespace convlab {
 namespace {
@@ -39,33 +40,33 @@ void refuse_clocks_that_disagree(const Record& record) {
 }  // namespace
 
 Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
-               std::span<const int> tuning) {
+               Checked checked, std::span<const int> tuning) {
   const ConvStep& step = arrays.step();
   const DeviceCaps& caps = arrays.device().caps();
   Record record{.kernel = std::string(kernel.info.name),
                 .problem = to_text(step.problem),
                 .math = std::string(name_of(kernel.info.math)),
                 .device = caps.kind,
-                .rung = kernel.info.rung};
+                .rung = kernel.info.rung,
+                .layout = step.input_layout == Layout::plain ? "" : std::string(name_of(step.input_layout))};
   for (size_t i = 0; i < kernel.tunables.size(); ++i) {
     const Tunable& tunable = kernel.tunables[i];
     record.tuning[std::string(tunable.name)] = tuning.empty() ? tunable.value : tuning[i];
   }
   record.before = machine_state(caps);
-  KernelBench bench(kernel, arrays, tuning);
+  KernelBench bench(kernel, arrays, checked, tuning);
   record.prepare_ms = bench.prepare_ms();
   record.choice = bench.choice();
   std::vector<double> op_ms;
-  record.hot_ms = sample(effort, [&] {
-    const KernelBench::Times times = bench.run();
+  const Contention contention;
+  record.hot_ms = sample(effort, [&](bool end) {
+    const KernelBench::Times times = bench.run(Caches::hot, end);
     op_ms.push_back(times.op_ms);
     return times.device_ms;
   });
   record.op_ms = summarize(std::move(op_ms));
-  record.cold_ms = sample(effort, [&] {
-    arrays.flush_caches();
-    return bench.run().device_ms;
-  });
+  record.cold_ms = sample(effort, [&](bool end) { return bench.run(Caches::cold, end).device_ms; });
+  if (caps.kind != DeviceKind::cuda) record.waited_share = contention.waited_share();
   record.after = machine_state(caps);
   refuse_clocks_that_disagree(record);
 

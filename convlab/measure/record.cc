@@ -117,6 +117,7 @@ Json to_json(const Record& record) {
             {"device", name_of(record.device)},
             {"math", record.math},
             {"rung", record.rung}};
+  if (!record.layout.empty()) json["layout"] = record.layout;
   if (!record.tuning.empty()) json["tuning"] = record.tuning;
   if (!record.choice.empty()) json["choice"] = record.choice;
   json["cold_ms"] = to_json(record.cold_ms);
@@ -132,6 +133,7 @@ Json to_json(const Record& record) {
   json["machine"] = to_json(record.machine);
   json["build"] = to_json(record.build);
   json["state"] = {{"before", to_json(record.before)}, {"after", to_json(record.after)}};
+  if (record.waited_share) json["waited_share"] = *record.waited_share;
   json["when"] = record.when;
   return json;
 }
@@ -154,6 +156,7 @@ Record record_from_json(const Json& json, const std::string& place) {
   record.device = from.choice("device", {DeviceKind::cpu, DeviceKind::cuda, DeviceKind::simt});
   from.read("math", record.math);
   from.read("rung", record.rung);
+  from.read_if_there("layout", record.layout);
   from.read_if_there("tuning", record.tuning);
   from.read_if_there("choice", record.choice);
   record.cold_ms = read_summary(from, "cold_ms");
@@ -174,6 +177,7 @@ Record record_from_json(const Json& json, const std::string& place) {
   build.read("type", record.build.type);
   record.before = read_state(state.object("before"));
   record.after = read_state(state.object("after"));
+  from.read("waited_share", record.waited_share);
   from.read("when", record.when);
   return record;
 }

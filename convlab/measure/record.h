@@ -24,6 +24,7 @@ struct Record {
   std::string kernel, problem, math;
   DeviceKind device = DeviceKind::cpu;
   int rung = 0;
+  std::string layout;                 ///< how input and output lay, "images in lanes"; "" for plain arrays
   std::map<std::string, int> tuning;  ///< the values of the kernel's tunables
   std::string choice;                 ///< what a library chose, and how long it searched; "" elsewhere
 
@@ -42,7 +43,8 @@ struct Record {
   Machine machine;
   Build build;
   MachineState before, after;
-  std::string when;  ///< UTC, "2026-01-31T12:00:00Z"
+  std::optional<double> waited_share = {};  ///< on a host, what Contention said of the time of measuring
+  std::string when;                         ///< UTC, "2026-01-31T12:00:00Z"
 
   bool operator==(const Record&) const = default;
 };

@@ -4,8 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "convlab/base/error.h"
+#include "convlab/device/thread_pool.h"
 
 namespace convlab {
 namespace {
@@ -84,66 +86,103 @@ double rounding_of(Layout layout) {
   return 0;
 }
 
+/// Sums up what comparing elements shows. Outputs may be those of a batch that takes its images from the expected ones:
+/// `index` counts expected elements, `image` says which of the batch it is.
 class Comparison {
  public:
-  Comparison(const Expected& expected, std::span<const float> got) : expected_(expected) {
-    if (got.size() != expected.value.size()) {
-      throw bad_input("{} outputs to compare with {} expected ones", got.size(), expected.value.size());
-    }
-    verdict_.count = static_cast<int64_t>(got.size());
-    for (double scale : expected.scale) {
-      if (std::isfinite(scale)) largest_scale_ = std::max<double>(largest_scale_, scale);
-    }
-  }
+  Comparison(const Expected& expected, const ErrorModel& model, double largest_scale)
+      : expected_(expected),
+        model_(model),
+        largest_scale_(largest_scale),
+        per_image_(expected.shape[1] * expected.shape[2] * expected.shape[3]),
+        typical_per_scale_(model.slope / std::sqrt(model.terms)) {}
 
-  void wrong(size_t index, float got, double tolerance) {
-    const OutputElement element = at(index, got, tolerance);
+  void wrong(size_t index, int64_t image, float got, double tolerance) {
+    const OutputElement element = at(index, image, got, tolerance);
     if (verdict_.wrong++ == 0) verdict_.first = verdict_.worst = element;
-    const auto badness = [](const OutputElement& each) {
-      const double off = std::abs(each.got - each.expected);
-      return std::isnan(off) ? std::numeric_limits<double>::infinity() : off;
-    };
     if (badness(element) > badness(verdict_.worst)) verdict_.worst = element;
     if (std::bit_cast<uint32_t>(got) == kPoison) ++verdict_.poison;
   }
 
-  void number(size_t index, float got, const ErrorModel& model) {
+  void number(size_t index, int64_t image, float got) {
     const double expected = expected_.value[index];
-    const double scale = model.shared_scale ? largest_scale_ : expected_.scale[index];
-    const double tolerance = model.tolerance(expected, scale), off = std::abs(got - expected);
+    const double scale = model_.shared_scale ? largest_scale_ : expected_.scale[index];
+    const double tolerance = model_.tolerance(expected, scale), off = std::abs(got - expected);
     const bool right = off <= tolerance || (std::isinf(expected) && got == expected);
-    if (!right) wrong(index, got, tolerance);
+    if (!right) wrong(index, image, got, tolerance);
     if (std::isinf(expected)) return;
-    const double typical = model.slope * expected_.scale[index] / std::sqrt(model.terms);
+    const double typical = typical_per_scale_ * expected_.scale[index];
     square_error_ += off * off;
     square_expected_ += expected * expected;
     square_typical_ += typical * typical;
   }
 
-  Verdict verdict(const ErrorModel& model) {
-    const double size = std::sqrt(std::max(square_expected_, square_typical_));
-    verdict_.relative_l2 = square_error_ == 0 ? 0 : std::sqrt(square_error_) / size;
-    verdict_.relative_l2_limit = model.relative_l2;
-    return verdict_;
+  /// All elements of one image, which is number `at` of the expected ones.
+  void image(int64_t image, int64_t at, std::span<const float> got) {
+    for (size_t i = 0; i < got.size(); ++i) number(static_cast<size_t>(at * per_image_) + i, image, got[i]);
+    verdict_.count += per_image_;
   }
 
+  void merge(const Comparison& other) {
+    const Verdict& theirs = other.verdict_;
+    if (theirs.wrong > 0 && (verdict_.wrong == 0 || theirs.first.n < verdict_.first.n)) verdict_.first = theirs.first;
+    if (theirs.wrong > 0 && (verdict_.wrong == 0 || badness(theirs.worst) > badness(verdict_.worst))) {
+      verdict_.worst = theirs.worst;
+    }
+    verdict_.count += theirs.count, verdict_.wrong += theirs.wrong, verdict_.poison += theirs.poison;
+    square_error_ += other.square_error_;
+    square_expected_ += other.square_expected_;
+    square_typical_ += other.square_typical_;
+  }
+
+  Verdict verdict() const {
+    Verdict verdict = verdict_;
+    const double size = std::sqrt(std::max(square_expected_, square_typical_));
+    verdict.relative_l2 = square_error_ == 0 ? 0 : std::sqrt(square_error_) / size;
+    verdict.relative_l2_limit = model_.relative_l2;
+    return verdict;
+  }
+
+  int64_t per_image() const { return per_image_; }
+
  private:
-  OutputElement at(size_t index, float got, double tolerance) const {
+  static double badness(const OutputElement& element) {
+    const double off = std::abs(element.got - element.expected);
+    return std::isnan(off) ? std::numeric_limits<double>::infinity() : off;
+  }
+
+  OutputElement at(size_t index, int64_t image, float got, double tolerance) const {
     const Shape& shape = expected_.shape;
     auto rest = static_cast<int64_t>(index);
-    OutputElement element{.expected = expected_.value[index], .got = got, .tolerance = tolerance};
+    OutputElement element{.n = image, .expected = expected_.value[index], .got = got, .tolerance = tolerance};
     element.q = rest % shape[3], rest /= shape[3];
     element.p = rest % shape[2], rest /= shape[2];
     element.k = rest % shape[1];
-    element.n = rest / shape[1];
     return element;
   }
 
   const Expected& expected_;
+  const ErrorModel model_;
+  double largest_scale_;
+  int64_t per_image_;
+  double typical_per_scale_;
   Verdict verdict_;
-  double largest_scale_ = 0;
   double square_error_ = 0, square_expected_ = 0, square_typical_ = 0;
 };
+
+double largest_scale(const Expected& expected) {
+  double largest = 0;
+  for (const double scale : expected.scale) {
+    if (std::isfinite(scale)) largest = std::max(largest, scale);
+  }
+  return largest;
+}
+
+void require_as_many(size_t got, int64_t expected) {
+  if (static_cast<int64_t>(got) != expected) {
+    throw bad_input("{} outputs to compare with {} expected ones", got, expected);
+  }
+}
 
 std::string describe(const OutputElement& element) {
   const std::string got = std::bit_cast<uint32_t>(element.got) == kPoison
@@ -188,28 +227,63 @@ ErrorModel rounding_model(const ConvStep& step, const KernelInfo& kernel) {
 }
 
 Verdict compare(const Expected& expected, std::span<const float> got, const ErrorModel& model) {
-  Comparison comparison(expected, got);
-  for (size_t i = 0; i < got.size(); ++i) comparison.number(i, got[i], model);
-  return comparison.verdict(model);
+  require_as_many(got.size(), element_count(expected.shape));
+  Comparison comparison(expected, model, largest_scale(expected));
+  const auto per_image = static_cast<size_t>(comparison.per_image());
+  for (int64_t n = 0; n < expected.shape[0]; ++n) comparison.image(n, n, got.subspan(n * per_image, per_image));
+  return comparison.verdict();
 }
 
 Verdict compare_nan(const Expected& expected, std::span<const float> got, const ErrorModel& model, bool may_spread) {
-  Comparison comparison(expected, got);
-  const int64_t per_image = expected.shape[1] * expected.shape[2] * expected.shape[3];
-  int64_t image = -1;  // of the NaN
+  require_as_many(got.size(), element_count(expected.shape));
+  Comparison comparison(expected, model, largest_scale(expected));
+  const int64_t per_image = comparison.per_image();
+  int64_t image_of_nan = -1;
   for (size_t i = 0; i < got.size(); ++i) {
-    if (std::isnan(expected.value[i])) image = static_cast<int64_t>(i) / per_image;
+    if (std::isnan(expected.value[i])) image_of_nan = static_cast<int64_t>(i) / per_image;
   }
   for (size_t i = 0; i < got.size(); ++i) {
     const bool is_poison = std::bit_cast<uint32_t>(got[i]) == kPoison;
+    const int64_t image = static_cast<int64_t>(i) / per_image;
     if (std::isnan(expected.value[i])) {
-      if (!std::isnan(got[i]) || is_poison) comparison.wrong(i, got[i], 0);
-    } else if (!(may_spread && std::isnan(got[i]) && !is_poison && static_cast<int64_t>(i) / per_image == image)) {
-      comparison.number(i, got[i], model);
+      if (!std::isnan(got[i]) || is_poison) comparison.wrong(i, image, got[i], 0);
+    } else if (!(may_spread && std::isnan(got[i]) && !is_poison && image == image_of_nan)) {
+      comparison.number(i, image, got[i]);
     }
   }
-  return comparison.verdict(model);
+  Verdict verdict = comparison.verdict();
+  verdict.count = static_cast<int64_t>(got.size());
+  return verdict;
 }
+
+struct BatchComparison::State {
+  const Expected& expected;
+  const ErrorModel model;
+  const double largest;
+  Comparison all;
+  std::mutex mutex;
+};
+
+BatchComparison::BatchComparison(const Expected& expected, const ErrorModel& model)
+    : state_(new State{expected, model, largest_scale(expected), {expected, model, 0}, {}}) {}
+
+BatchComparison::~BatchComparison() = default;
+
+void BatchComparison::add(int64_t first, std::span<const int64_t> at, std::span<const float> got, ThreadPool& threads) {
+  State& state = *state_;
+  const int64_t per_image = state.all.per_image();
+  require_as_many(got.size(), static_cast<int64_t>(at.size()) * per_image);
+  threads.parallel_for(static_cast<int64_t>(at.size()), 1, [&](int64_t begin, int64_t end, int) {
+    Comparison part(state.expected, state.model, state.largest);
+    for (int64_t i = begin; i < end; ++i) {
+      part.image(first + i, at[i], got.subspan(i * per_image, per_image));
+    }
+    const std::lock_guard lock(state.mutex);
+    state.all.merge(part);
+  });
+}
+
+Verdict BatchComparison::verdict() const { return state_->all.verdict(); }
 
 std::string describe(const Verdict& verdict) {
   if (verdict.passed()) return "";

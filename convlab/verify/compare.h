@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -92,6 +93,25 @@ constexpr uint32_t kPoison = 0xffffffffu;
 /// Compares all elements. One is right if |got - expected| <= tolerance, or both are the same infinity; NaN is never
 /// right, not even where NaN is expected.
 Verdict compare(const Expected& expected, std::span<const float> got, const ErrorModel& model);
+
+/// compare() for a batch of any number of images, each of which is one of the expected ones, whose outputs are compared
+/// piece by piece. An output depends on its own image alone, so that a few that were computed by definition tell all
+/// elements of a large batch.
+class BatchComparison {
+ public:
+  /// `expected` must outlive it.
+  BatchComparison(const Expected& expected, const ErrorModel& model);
+  ~BatchComparison();
+
+  /// Outputs of the batch's images first, first + 1, ..., which are the expected ones numbered at[0], at[1], ...
+  void add(int64_t first, std::span<const int64_t> at, std::span<const float> got, ThreadPool& threads);
+
+  Verdict verdict() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// NaN exactly where NaN is expected (at least there, and else in the same image only, if `may_spread`), and all other
 /// elements right in the sense above. Verdict::first is the first element where this fails.

@@ -8,32 +8,14 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
-#include "convlab/tensor/channel_blocks.h"
-#include "convlab/tensor/image_lanes.h"
-#include "convlab/tensor/lane_pairs.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/guards.h"
+#include "convlab/verify/layouts.h"
 
 namespace convlab {
 namespace {
 
 using Role = GuardedBuffer::Role;
-
-/// Float32 images as a step of this layout takes them.
-std::shared_ptr<const Tensor> in_layout(std::shared_ptr<const Tensor> images, Layout layout) {
-  switch (layout) {
-    case Layout::plain:
-      break;
-    case Layout::image_lanes:
-      return std::make_shared<const Tensor>(to_image_lanes(*images));
-    case Layout::channel_blocks:
-      return std::make_shared<const Tensor>(to_channel_blocks(*images));
-    case Layout::lane_pairs:
-    case Layout::split_lane_pairs:
-      return std::make_shared<const Tensor>(to_lane_pairs(*images, layout));
-  }
-  return images;
-}
 
 /// What belongs to one layer: its arrays on the device, and the values that they hold.
 struct LayerMemory {
@@ -63,8 +45,8 @@ class Rig {
   void load(int index, std::shared_ptr<const OracleLayer> values) {
     LayerMemory& layer = layers_[index];
     layer.values = std::move(values);
-    images_ = in_layout(layer.values->convolved->x, step_.input_layout);
-    x_.upload(*stream_, images_->raw());
+    images_ = in_layout(*layer.values->convolved->x, step_.input_layout);
+    x_.upload(*stream_, images_.raw());
     layer.w.upload(*stream_, layer.values->convolved->w.raw());
     if (layer.bias) layer.bias->upload(*stream_, layer.values->bias.raw());
     layer.prepared.poison(*stream_);
@@ -79,17 +61,7 @@ class Rig {
     workspace_.poison(*stream_);
     kernel_.launch(arguments(layers_[index], static_cast<float*>(y_.data())), *stream_);
     check_memory("launch");
-    if (size_in(step_.output_layout, ElementType::f32) == sizeof(uint16_t)) {
-      std::vector<uint16_t> elements(y_.bytes() / sizeof(uint16_t));
-      y_.download(*stream_, elements.data());
-      return step_.output_layout == Layout::channel_blocks
-                 ? from_channel_blocks(elements, step_.output_shape())
-                 : from_lane_pairs(elements, step_.output_shape(), step_.output_layout);
-    }
-    std::vector<float> output(y_.bytes() / sizeof(float));
-    y_.download(*stream_, output.data());
-    if (step_.output_layout == Layout::image_lanes) output = from_image_lanes(output, step_.output_shape());
-    return output;
+    return download_plain(*stream_, y_.data(), step_.output_shape(), step_.output_layout);
   }
 
   const Expected& expected(int index) const { return layers_[index].values->expected; }
@@ -120,7 +92,7 @@ class Rig {
   void check_memory(const std::string& culprit) const {
     stream_->synchronize();
     for (const GuardedBuffer* buffer : {&y_, &workspace_, &x_}) buffer->check_guards(*stream_, culprit);
-    x_.check_unchanged(*stream_, images_->raw(), culprit);
+    x_.check_unchanged(*stream_, images_.raw(), culprit);
     for (const LayerMemory& layer : layers_) {
       layer.w.check_guards(*stream_, culprit);
       layer.prepared.check_guards(*stream_, culprit);
@@ -137,7 +109,7 @@ class Rig {
   std::unique_ptr<Stream> stream_;
   GuardedBuffer x_, y_, workspace_;
   std::vector<LayerMemory> layers_;
-  std::shared_ptr<const Tensor> images_;
+  Tensor images_;  ///< as they lie in x
 };
 
 void require(const Verdict& verdict) {

@@ -5,6 +5,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
+#include "convlab/base/limits.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
@@ -26,8 +27,10 @@ constexpr KernelInfo kInfo{
     .library = true,
     .idea = "the library: oneDNN's direct convolution, reorders of its layouts included",
     .threads =
-        "oneDNN's own, of OpenMP, as many as the stream has; they are not the stream's threads, and spin for some "
-        "milliseconds after a launch before they sleep, which slows down what runs right after it.",
+        "oneDNN's own, of OpenMP, as many as the stream has, but no more than there are CPUs for, as OpenMP's barriers "
+        "spin; they are not the stream's threads, and spin for some milliseconds after a launch before they sleep, "
+        "which "
+        "slows down what runs right after it.",
     .cost = "terms() fused multiply-adds; images and outputs are reordered to oneDNN's layouts and back in its time.",
     .refuses = "all but the plain step (fp32 NCHW in and out). Filters are reordered in prepare().",
     .limit =
@@ -41,7 +44,7 @@ using Tag = memory::format_tag;
 /// OpenMP's number of threads is a setting of the calling thread; it is put back.
 class ScopedThreads {
  public:
-  explicit ScopedThreads(int threads) { omp_set_num_threads(threads); }
+  explicit ScopedThreads(int threads) { omp_set_num_threads(std::min(threads, usable_threads())); }
   ~ScopedThreads() { omp_set_num_threads(before_); }
   ScopedThreads(const ScopedThreads&) = delete;
   ScopedThreads& operator=(const ScopedThreads&) = delete;

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+
+#include "app/interrupt.h"
+#include "app/output.h"
+#include "convlab/kernels/kernel.h"
+#include "convlab/measure/compare.h"
+#include "convlab/measure/record.h"
+
+namespace convlab::app {
+
+/// The Records of a session. Each is in the JSON file, a whole one at any time, as soon as it is added, and Ctrl-C ends
+/// the session with those that there are.
+class BenchResults {
+ public:
+  /// To be made before other threads; see OnInterrupt.
+  explicit BenchResults(Output& output);
+  ~BenchResults();
+
+  /// Returns the Record's number, for compared().
+  size_t add(const Record& record);
+
+  /// What its kernel was, in turns, against another one.
+  void compared(size_t number, const ConvKernel& other, const Comparison& comparison);
+
+  void finish();
+
+ private:
+  Output& output_;
+  std::mutex mutex_;
+  std::unique_ptr<nlohmann::ordered_json> records_;
+  OnInterrupt on_interrupt_;
+};
+
+}  // namespace convlab::app

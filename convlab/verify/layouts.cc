@@ -1,0 +1,50 @@
+#include "convlab/verify/layouts.h"
+
+#include "convlab/tensor/channel_blocks.h"
+#include "convlab/tensor/image_lanes.h"
+#include "convlab/tensor/lane_pairs.h"
+
+namespace convlab {
+namespace {
+
+template <class Element>
+std::vector<Element> download(Stream& stream, const void* from, const Shape& shape, Layout layout) {
+  std::vector<Element> elements(static_cast<size_t>(element_count(shape, layout)));
+  stream.download(elements.data(), from, elements.size() * sizeof(Element));
+  stream.synchronize();
+  return elements;
+}
+
+}  // namespace
+
+Tensor in_layout(const Tensor& images, Layout layout) {
+  switch (layout) {
+    case Layout::plain:
+      break;
+    case Layout::image_lanes:
+      return to_image_lanes(images);
+    case Layout::channel_blocks:
+      return to_channel_blocks(images);
+    case Layout::lane_pairs:
+    case Layout::split_lane_pairs:
+      return to_lane_pairs(images, layout);
+  }
+  return images.clone();
+}
+
+std::vector<float> download_plain(Stream& stream, const void* outputs, const Shape& shape, Layout layout) {
+  switch (layout) {
+    case Layout::plain:
+      break;
+    case Layout::image_lanes:
+      return from_image_lanes(download<float>(stream, outputs, shape, layout), shape);
+    case Layout::channel_blocks:
+      return from_channel_blocks(download<uint16_t>(stream, outputs, shape, layout), shape);
+    case Layout::lane_pairs:
+    case Layout::split_lane_pairs:
+      return from_lane_pairs(download<uint16_t>(stream, outputs, shape, layout), shape, layout);
+  }
+  return download<float>(stream, outputs, shape, layout);
+}
+
+}  // namespace convlab

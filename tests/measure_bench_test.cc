@@ -1,0 +1,238 @@
+// What is timed is also looked at: kernels that are right where they are verified, and then do not do the work.
+
+#include "convlab/measure/bench.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <map>
+#include <thread>
+#include <vector>
+
+#include "convlab/base/limits.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/measure/compare.h"
+#include "convlab/measure/contention.h"
+#include "convlab/measure/measure.h"
+#include "tests/errors.h"
+
+namespace convlab {
+namespace {
+
+using testing::HasSubstr;
+
+const ConvKernel& right() { return require_conv_kernel("cpu.direct", DeviceKind::cpu); }
+
+ConvKernel fake(void (*launch)(const ConvArgs&, Stream&)) {
+  ConvKernel kernel = right();
+  kernel.info.name = "test.fake";
+  kernel.launch = launch;
+  return kernel;
+}
+
+size_t output_bytes(const ConvArgs& args) {
+  return static_cast<size_t>(args.step.problem.output_count()) * sizeof(float);
+}
+
+constexpr Effort kEffort{.spread = 1e-9, .seconds = 20, .least = 40, .most = 40};
+constexpr Ceilings kAnything{.fp32_flops = 1e18, .memory_bytes = 1e18, .cache_bytes = 1e18, .cache_size = 1};
+
+/// The arrays of a problem on the CPU.
+struct Bench {
+  std::unique_ptr<Device> device = open_device("cpu", {.threads = 1});
+  Oracle oracle{1};
+  ConvStep step;
+  BenchArrays arrays;
+
+  explicit Bench(const ConvStep& timed) : step(timed), arrays(*device, step, timed_layer(step, oracle)) {}
+};
+
+const ConvStep kStep{parse_problem("n70_c3h12w12_k4r3s3")};  // more images than there are different ones
+
+void expect_caught(
+    const ConvKernel& kernel, const char* reason, void (*before_each)() = [] {}) {
+  for (const Checked checked : {Checked::ends, Checked::all}) {
+    Bench bench(kStep);
+    before_each();
+    EXPECT_THAT(
+        error_message(ErrorKind::wrong_result, [&] { measure(kernel, bench.arrays, kAnything, kEffort, checked); }),
+        testing::AllOf(HasSubstr("test.fake"), HasSubstr(reason)));
+    before_each();
+    EXPECT_THAT(error_message(ErrorKind::wrong_result,
+                              [&] {
+                                KernelBench first(kernel, bench.arrays, checked), second(right(), bench.arrays);
+                                compare_kernels(kEffort, first, second);
+                              }),
+                HasSubstr("test.fake"));
+  }
+}
+
+TEST(Bench, RightKernelsPass) {
+  for (const Checked checked : {Checked::ends, Checked::all}) {
+    Bench bench(kStep);
+    const Record record = measure(right(), bench.arrays, kAnything, kEffort, checked);
+    EXPECT_EQ(record.hot_ms.samples.size(), 40U);
+    EXPECT_EQ(record.cold_ms.samples.size(), 40U);
+  }
+}
+
+TEST(Bench, AKernelThatDoesNothingAfterSixtyLaunchesIsCaught) {
+  static int launches = 0;
+  expect_caught(fake([](const ConvArgs& args, Stream& stream) {
+                  if (++launches <= 60) right().launch(args, stream);
+                }),
+                "poison", [] { launches = 0; });
+}
+
+TEST(Bench, AKernelThatKeepsItsAnswerByAddressIsCaught) {
+  static std::map<const void*, std::vector<char>> answers;
+  expect_caught(fake([](const ConvArgs& args, Stream& stream) {
+                  std::vector<char>& answer = answers[args.x];
+                  if (answer.empty()) {
+                    right().launch(args, stream);
+                    answer.resize(output_bytes(args));
+                    std::memcpy(answer.data(), args.y, answer.size());
+                  }
+                  std::memcpy(args.y, answer.data(), answer.size());
+                }),
+                "wrong", [] { answers.clear(); });
+}
+
+TEST(Bench, AKernelThatGivesItsFirstAnswerForeverIsCaught) {
+  static std::vector<char> answer;
+  expect_caught(fake([](const ConvArgs& args, Stream& stream) {
+                  if (answer.empty()) {
+                    right().launch(args, stream);
+                    answer.resize(output_bytes(args));
+                    std::memcpy(answer.data(), args.y, answer.size());
+                  }
+                  std::memcpy(args.y, answer.data(), answer.size());
+                }),
+                "wrong", [] { answer.clear(); });
+}
+
+TEST(Bench, AKernelThatComputesWhereItWasLaunchedFirstIsCaught) {
+  static const void* x = nullptr;
+  expect_caught(fake([](const ConvArgs& args, Stream& stream) {
+                  if (x == nullptr) x = args.x;
+                  ConvArgs stale = args;
+                  stale.x = x;
+                  right().launch(stale, stream);
+                }),
+                "wrong", [] { x = nullptr; });
+}
+
+TEST(Bench, AKernelThatLeavesOutTheLastImageIsCaught) {
+  // Of few images it computes all, so that a verification on two of them passes.
+  expect_caught(fake([](const ConvArgs& args, Stream& stream) {
+                  ConvStep step = args.step;
+                  if (step.problem.n > 2) --step.problem.n;
+                  right().launch({.step = step, .x = args.x, .w = args.w, .y = args.y}, stream);
+                }),
+                "first y[n69 k0 p0 q0]");
+}
+
+TEST(Bench, AWrongLaunchBetweenTheEndsShowsWhereAllAreChecked) {
+  static int launches = 0;
+  const ConvKernel kernel = fake([](const ConvArgs& args, Stream& stream) {
+    if (++launches != 20) right().launch(args, stream);
+  });
+  Bench bench(kStep);
+  measure(kernel, bench.arrays, kAnything, kEffort, Checked::ends);
+  launches = 0;
+  EXPECT_THAT(
+      error_message(ErrorKind::wrong_result, [&] { measure(kernel, bench.arrays, kAnything, kEffort, Checked::all); }),
+      HasSubstr("poison"));
+}
+
+TEST(Bench, FewImagesAreOthersEachTime) {
+  const ConvStep one{parse_problem("n1_c3h12w12_k4r3s3")};
+  Bench bench(one);
+  KernelBench kernel(right(), bench.arrays);
+  std::map<const void*, std::vector<float>> seen;  // by address
+  std::vector<float> before;
+  for (int i = 0; i < 100; ++i) {
+    bench.arrays.renew();
+    const auto* x = static_cast<const float*>(bench.arrays.arguments().x);
+    const std::vector<float> images(x, x + one.problem.input_count());
+    EXPECT_NE(images, before);
+    EXPECT_NE(images, seen[x]) << "at this address";
+    before = seen[x] = images;
+  }
+  EXPECT_EQ(seen.size(), 2U);
+}
+
+TEST(Bench, KernelsAreTimedInTheLayoutThatTheyKnow) {
+  const ConvKernel& kernel = require_conv_kernel("cpu.image_lanes", DeviceKind::cpu);
+  ConvStep step{parse_problem("n70_c3h12w12_k4r3s3")};
+  step.input_layout = step.output_layout = Layout::image_lanes;
+  Bench bench(step);
+  const Record record = measure(kernel, bench.arrays, kAnything, kEffort, Checked::all);
+  EXPECT_EQ(record.layout, "images in lanes");
+}
+
+/// Threads that keep every CPU busy, several each.
+class Busy {
+ public:
+  Busy() {
+    for (int i = 0; i < 4 * usable_threads(); ++i) {
+      threads_.emplace_back([](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+        }
+      });
+    }
+  }
+
+ private:
+  std::vector<std::jthread> threads_;
+};
+
+TEST(Contention, IsSeen) {
+  const Contention contention;
+  {
+    const Busy busy;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }
+  const std::optional<double> waited = contention.waited_share();
+  if (!waited) GTEST_SKIP() << "this system keeps no books of waiting threads";
+  EXPECT_GT(*waited, kBusy);
+  EXPECT_LT(*waited, 1);
+}
+
+TEST(Contention, LeavesAVerdictUndecided) {
+  if (const Contention contention; Busy(), !contention.waited_share()) {
+    GTEST_SKIP() << "this system keeps no books of waiting threads";
+  }
+  Bench bench(kStep);
+  const ConvKernel& slow = require_conv_kernel("cpu.reference", DeviceKind::cpu);
+  KernelBench first(slow, bench.arrays), second(right(), bench.arrays);
+  const Busy busy;
+  const Comparison comparison =
+      compare_kernels({.spread = 0.01, .seconds = 0.1, .least = 2, .most = 100}, first, second);
+  EXPECT_EQ(comparison.decision, Decision::undecided);
+  EXPECT_THAT(comparison.doubt, HasSubstr("busy"));
+}
+
+TEST(Libraries, TakeNoMoreThreadsThanThereAre) {
+  const auto threads = [] {
+    namespace fs = std::filesystem;
+    return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+  };
+  const auto device = open_device("cpu", {.threads = 4 * usable_threads()});
+  const ConvKernel* library = find_conv_kernel("onednn", DeviceKind::cpu);
+  if (library == nullptr) GTEST_SKIP() << "this build has no oneDNN";
+  Oracle oracle(1);
+  BenchArrays arrays(*device, kStep, timed_layer(kStep, oracle));
+  const auto before = threads();
+  KernelBench bench(*library, arrays);
+  bench.run(Caches::hot, true);
+  EXPECT_LE(threads() - before, usable_threads() - 1);
+}
+
+}  // namespace
+}  // namespace convlab
