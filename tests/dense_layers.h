@@ -9,6 +9,7 @@
 
 #include "convlab/base/rng.h"
 #include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 

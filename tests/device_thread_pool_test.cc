@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "convlab/base/limits.h"
+
 namespace convlab {
 namespace {
 

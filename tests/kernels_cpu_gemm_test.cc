@@ -14,6 +14,7 @@
 #include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
 #include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 #include "convlab/tensor/image_lanes.h"
 #include "dense_layers.h"
 #include "kernels_simd_targets.h"

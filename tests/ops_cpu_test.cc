@@ -14,6 +14,7 @@
 #include "convlab/base/rng.h"
 #include "convlab/device/cpu.h"
 #include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 #include "convlab/tensor/tensor.h"
 

@@ -13,6 +13,7 @@
 #include "convlab/base/rng.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -90,7 +91,7 @@ struct Dense {
   std::vector<float> run(std::string_view name, Layout layout = Layout::plain) const {
     const OpKernel* kernel = nullptr;
     for (const OpKernel& each : op_kernels()) {
-      if (each.info.name == name && each.device == DeviceKind::simt) kernel = &each;
+      if (each.info.name == name && each.info.device == DeviceKind::simt) kernel = &each;
     }
     if (kernel == nullptr) throw std::runtime_error("no kernel " + std::string(name));
     const OpStep step = this->step(layout);

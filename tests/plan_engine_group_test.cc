@@ -30,8 +30,7 @@ const RegisterConvKernel far_conv{{
                  Stream& stream) { find_conv_kernel("cpu.reference", DeviceKind::cpu)->launch(args, stream); },
 }};
 const RegisterOpKernel far_op{{
-    .name = "cuda.test_op",
-    .device = DeviceKind::cuda,
+    .info = {.name = "cuda.test_op", .device = DeviceKind::cuda},
     .refuses = [](const OpStep& step) -> Refusal {
       if (!std::holds_alternative<PoolOp>(step.op)) return "is no pooling";
       return std::nullopt;

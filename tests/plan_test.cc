@@ -341,7 +341,7 @@ TEST(Plan, KeepsPairsInLanesBetweenKernelsOfBfloat16) {
     EXPECT_EQ(plan.steps[1].conv_step()->input_layout, layout);
     EXPECT_EQ(plan.steps[2].op_step()->input_layout, layout);
     EXPECT_EQ(plan.steps[2].op_step()->written, plan.steps[1].conv_step()->output_shape()) << "before the flatten";
-    EXPECT_EQ(plan.steps[2].op->math, math);
+    EXPECT_EQ(plan.steps[2].op->info.math, math);
     EXPECT_EQ(plan.steps[4].op_step()->input_layout, Layout::plain);
     expect_no_overlap(plan);
   }
