@@ -68,7 +68,7 @@ TEST(ReportPage, WithoutMeasurementsSaysWhatMakesThem) {
   if (!has_cuda_kernels()) GTEST_SKIP() << "this build has no CUDA kernels, of which the report tells";
   const Report report = make_report(small_input());
   for (const char* words : {"(m1.1)", "(m1.2)", "(m2.1;", "(m3.1;", "(m4.1;", "(final;", "Kernels that together",
-                            "API calls that", "own kernel", "Op Times of every", "ladder", "wall time"}) {
+                            "API calls that", "own kernel", "Op Times of every", "The ladder", "wall time"}) {
     const Deliverable& missing = deliverable(report, words);
     EXPECT_FALSE(missing.there) << words;
     ASSERT_FALSE(missing.commands.empty()) << words;
@@ -122,7 +122,7 @@ TEST(ReportPage, ShowsTimesGainsAndCode) {
   }
   const Report report = make_report(input);
   EXPECT_TRUE(deliverable(report, "Op Times of every").there) << deliverable(report, "Op Times of every").what;
-  EXPECT_TRUE(deliverable(report, "ladder").there);
+  EXPECT_TRUE(deliverable(report, "The ladder").there);
   EXPECT_THAT(report.html, HasSubstr("1.000 → 0.2500, <span class=\"good\">4.000×</span>"));
   EXPECT_THAT(report.html, HasSubstr("__global__ void"));
   EXPECT_THAT(report.html, HasSubstr("<td>NVIDIA H200</td>"));

@@ -6,7 +6,7 @@
 Makes a report of a few quick measurements (or takes --page), and demands, at 1400, 768 and 390 pixels, light and dark:
 nothing on the console, no request but for the file itself, every chart drawn, none twice, no entry of a legend cut or
 like another, every table filled, every picture there, nothing wider than the screen but what scrolls in a box of its
-own; and all charts again on paper. Then it plants such faults in the page, and demands that each be found. Needs
+own, no column squeezed; and all charts again on paper. Then it plants such faults in the page, and demands that each be found. Needs
 Playwright (python3 -m pip install playwright) and Chromium (Debian's package chromium, or `python3 -m playwright
 install chromium`); without them it says SKIPPED and exits with 77.
 """
@@ -61,6 +61,14 @@ BROKEN = """() => [
   ...[...document.querySelectorAll('a[href^="#"]')].filter(link => !document.getElementById(link.hash.slice(1)))
     .map(link => 'leads nowhere: ' + link.hash),
 ]"""
+
+# Columns so narrow that texts stand in them word by word.
+SQUEEZED = """() => [...document.querySelectorAll('td')].filter(cell => {
+  const {width, height} = cell.getBoundingClientRect();
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return width < 120 && text.getBoundingClientRect().height > 100;
+}).slice(0, 5).map(cell => cell.textContent)"""
 
 
 def skip(reason):
@@ -133,6 +141,7 @@ def check(browser, page_file, width, scheme, screenshots):
     needed = page.evaluate("() => document.documentElement.scrollWidth")
     if needed > width:
         wrong.append(f"the page is {needed} pixels wide")
+    wrong.extend(f"squeezed: {text}" for text in page.evaluate(SQUEEZED))
     wrong.extend(f"wider than the screen: {what}" for what in page.evaluate(TOO_WIDE))
     if screenshots:
         page.screenshot(path=screenshots / f"{width}-{scheme}.png", full_page=True)
@@ -158,6 +167,7 @@ def planted(html):
     first = spec["series"][0]
     yield html.replace("<main>", "<main><p style='width: 700px'>wide</p>"), "wider than the screen"
     yield html[:begin] + json.dumps([*charts[:-1], charts[0]]).replace("<", "\\u003c") + html[end:], "again"
+    yield html.replace("width: max-content", "width: 60px"), "squeezed"
     yield with_series([{**each, "name": first["name"]} for each in spec["series"]]), "same names twice"
     many = [{**first, "name": f"launch {i} of a function with a name that is long"} for i in range(40)]
     yield with_series(many), "is cut at"
