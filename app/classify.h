@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,7 @@ struct Classifier {
   std::unique_ptr<EngineGroup> engines;
   bool finds_labels = false;  ///< the engines give a label an image, not scores
   double load_seconds = 0;
+  std::optional<double> load_before;  ///< of the machine, before any work: see MachineState::load
 
   int64_t count() const { return images.count(); }
 

@@ -31,28 +31,30 @@ std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier&
     foldings.push_back({{"nodes", each.nodes}, {"folded", each.folded}, {"text", each.text}});
   }
   const Usage usage = usage_so_far();
-  return std::make_shared<Json>(Json{{"command", output.command()},
-                                     {"lines", output.printed()},
-                                     {"model", options.model},
-                                     {"images", classifier.count()},
-                                     {"accuracy", result.accuracy},
-                                     {"device", name_of(caps.kind)},
-                                     {"math", name_of(options.compute.math())},
-                                     {"plan", name_of(options.plan)},
-                                     {"devices", std::move(devices)},
-                                     {"threads", caps.threads},
-                                     {"layers", std::move(layers)},
-                                     {"foldings", std::move(foldings)},
-                                     {"network_s", result.network_seconds},
-                                     {"device_network_s", result.device_network_seconds},
-                                     {"load_s", classifier.load_seconds},
-                                     {"total_s", usage.elapsed_s},
-                                     {"user_s", usage.user_s},
-                                     {"system_s", usage.system_s},
-                                     {"max_rss_kb", usage.max_rss_kb},
-                                     {"machine", to_json(this_machine(caps))},
-                                     {"build", to_json(this_build())},
-                                     {"labels", result.labels}});
+  auto json = std::make_shared<Json>(Json{{"command", output.command()},
+                                          {"lines", output.printed()},
+                                          {"model", options.model},
+                                          {"images", classifier.count()},
+                                          {"accuracy", result.accuracy},
+                                          {"device", name_of(caps.kind)},
+                                          {"math", name_of(options.compute.math())},
+                                          {"plan", name_of(options.plan)},
+                                          {"devices", std::move(devices)},
+                                          {"threads", caps.threads},
+                                          {"layers", std::move(layers)},
+                                          {"foldings", std::move(foldings)},
+                                          {"network_s", result.network_seconds},
+                                          {"device_network_s", result.device_network_seconds},
+                                          {"load_s", classifier.load_seconds},
+                                          {"total_s", usage.elapsed_s},
+                                          {"user_s", usage.user_s},
+                                          {"system_s", usage.system_s},
+                                          {"max_rss_kb", usage.max_rss_kb},
+                                          {"machine", to_json(this_machine(caps))},
+                                          {"build", to_json(this_build())},
+                                          {"labels", result.labels}});
+  if (classifier.load_before) (*json)["load_before"] = *classifier.load_before;
+  return json;
 }
 
 void write_json(Output& output, const Json& run) { output.json(run); }

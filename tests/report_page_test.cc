@@ -68,7 +68,7 @@ TEST(ReportPage, WithoutMeasurementsSaysWhatMakesThem) {
   if (!has_cuda_kernels()) GTEST_SKIP() << "this build has no CUDA kernels, of which the report tells";
   const Report report = make_report(small_input());
   for (const char* words : {"(m1.1)", "(m1.2)", "(m2.1;", "(m3.1;", "(m4.1;", "(final;", "Kernels that together",
-                            "API calls that", "own kernel", "Op Times of every", "ladder", "wall time"}) {
+                            "API calls that", "own kernel", "Op Times of every", "The ladder", "wall time"}) {
     const Deliverable& missing = deliverable(report, words);
     EXPECT_FALSE(missing.there) << words;
     ASSERT_FALSE(missing.commands.empty()) << words;
@@ -122,7 +122,7 @@ TEST(ReportPage, ShowsTimesGainsAndCode) {
   }
   const Report report = make_report(input);
   EXPECT_TRUE(deliverable(report, "Op Times of every").there) << deliverable(report, "Op Times of every").what;
-  EXPECT_TRUE(deliverable(report, "ladder").there);
+  EXPECT_TRUE(deliverable(report, "The ladder").there);
   EXPECT_THAT(report.html, HasSubstr("1.000 → 0.2500, <span class=\"good\">4.000×</span>"));
   EXPECT_THAT(report.html, HasSubstr("__global__ void"));
   EXPECT_THAT(report.html, HasSubstr("<td>NVIDIA H200</td>"));
@@ -180,12 +180,11 @@ TEST(ReportPage, CountersStandWithTheirKernel) {
   counters.functions = {
       {"void convlab::(anonymous namespace)::convolve<5>(float*)", "conv2", {{"sm__throughput.avg", 61.25}}},
       {"tanh", "tanh1", {{"sm__throughput.avg", 98.75}}}};
-  counters.ncu = {{"", "", {{"sm__throughput.avg", 61.75}}}, {"", "", {}}};
+  counters.ncu = {{counters.functions[0].kernel, "conv2", {{"sm__throughput.avg", 61.75}}}, {"tanh", "tanh1", {}}};
   const Report report = make_report(input);
-  EXPECT_THAT(
-      report.html,
-      AllOf(HasSubstr("<td>conv2</td><td><code>convolve</code></td><td class=\"number\">61.2<br><small>ncu 61.8"),
-            Not(HasSubstr("98.8"))));
+  EXPECT_THAT(report.html, AllOf(HasSubstr("<td>conv2</td><td><code>convolve</code></td><td class=\"number\">1</td>"
+                                           "<td class=\"number\">61.2<br><small>ncu 61.8"),
+                                 Not(HasSubstr("98.8"))));
   const Deliverable& charts = deliverable(report, "Utilisation charts");
   EXPECT_FALSE(charts.there);
   EXPECT_THAT(charts.commands.at(0), AllOf(HasSubstr("cuda.shared_tile"), Not(HasSubstr("cuda.basic "))));
@@ -193,6 +192,82 @@ TEST(ReportPage, CountersStandWithTheirKernel) {
   counters.functions.clear();
   counters.refusal = "the driver <forbids> it";
   EXPECT_THAT(make_report(input).html, HasSubstr("No counters: the driver &lt;forbids&gt; it"));
+}
+
+size_t occurrences(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+/// One launch of a function that took so long and kept the multiprocessors so busy.
+KernelCounters launch(const std::string& function, double ns, double percent) {
+  return {function, "conv1", {{"sm__throughput.avg", percent}, {"gpu__time_duration.sum", ns}}};
+}
+
+TEST(ReportPage, LaunchesOfOneFunctionAreTakenTogether) {
+  if (!has_cuda_kernels()) GTEST_SKIP() << "this build has no CUDA kernels, of which the report tells";
+  ReportInput input = small_input();
+  input.evidence.counters.push_back({.kernel = "cuda.winograd", .model = "fa19", .device = "NVIDIA H200"});
+  input.evidence.counters[0].functions = {launch("void convlab::transform<5>(float*)", 1, 10), launch("gather", 5, 70),
+                                          launch("void convlab::transform<5>(float*)", 1, 20),
+                                          launch("void convlab::transform<3>(float*)", 2, 40)};
+  const std::string html = make_report(input).html;
+  EXPECT_THAT(html, HasSubstr("<td>conv1</td><td><code>transform</code></td><td class=\"number\">3</td>"
+                              "<td class=\"number\">27.5</td>"));
+  EXPECT_THAT(html, HasSubstr("<td>conv1</td><td><code>gather</code></td><td class=\"number\">1</td>"
+                              "<td class=\"number\">70.0</td>"));
+  EXPECT_EQ(occurrences(html, "\"conv1: transform\""), has_charts() ? 1U : 0U);
+}
+
+TEST(ReportPage, OneGpuHasOneChartAKernel) {
+  if (!has_cuda_kernels()) GTEST_SKIP() << "this build has no CUDA kernels, of which the report tells";
+  ReportInput input = small_input();
+  const auto add = [&](const std::string& device, double percent) -> SavedCounters& {
+    input.evidence.counters.push_back({.kernel = "cuda.basic", .model = "fa19", .device = device});
+    input.evidence.counters.back().functions = {launch("convolve_basic", 5, percent)};
+    return input.evidence.counters.back();
+  };
+  add("NVIDIA H200", 61.25);
+  SavedCounters& compared = add("NVIDIA H200, 580.65", 61.5);
+  compared.functions[0].metrics.pop_back();
+  compared.ncu = {launch("convolve_basic", 5, 61.75)};
+  const std::string chart = "<figcaption>Utilisation of cuda.basic", table = "<caption><span>Utilisation, ";
+  std::string html = make_report(input).html;
+  EXPECT_EQ(occurrences(html, chart), has_charts() ? 1U : 0U);
+  EXPECT_EQ(occurrences(html, table), 1U);
+  EXPECT_THAT(html, HasSubstr("<td class=\"number\">61.2<br><small>ncu 61.8</small></td>"));
+
+  add("NVIDIA H100", 50);
+  html = make_report(input).html;
+  EXPECT_EQ(occurrences(html, table), 2U);
+  if (has_charts()) {
+    EXPECT_THAT(html, AllOf(HasSubstr(chart + " on NVIDIA H200"), HasSubstr(chart + " on NVIDIA H100")));
+  }
+}
+
+TEST(ReportPage, TextAndRooflineTellOneIntensity) {
+  ReportInput input = small_input();
+  input.evidence.records = {some_record("mine", with_images(kSecond, 10000))};
+  const std::string html = make_report(input).html;
+  EXPECT_THAT(html,
+              HasSubstr("layer 2: 300 products a pixel and map, 12.1 Mflop an image, 91 flops a compulsory byte"));
+  if (has_charts()) {
+    EXPECT_THAT(html, HasSubstr(fmt::format("\"x\":{}", Page::Json(intensity(with_images(kSecond, 10000))).dump())));
+    EXPECT_EQ(fmt::format("{:.3g}", intensity(with_images(kSecond, 10000))), "91");
+  }
+}
+
+TEST(ReportPage, ABusyMachineIsNamed) {
+  ReportInput input = small_input();
+  input.evidence.runs = {{.command = "m1.1 10000", .model = "fa19", .images = 10000, .load = 9.25},
+                         {.command = "m2.1 100", .model = "fa19", .images = 100, .load = 0.5},
+                         {.command = "m2.1 1000", .model = "fa19", .images = 1000}};
+  const std::string html = make_report(input).html;
+  EXPECT_THAT(html, AllOf(HasSubstr("<td class=\"number bad\">9.25</td>"), HasSubstr("<td class=\"number\">0.50</td>"),
+                          HasSubstr("Other programs used the CPUs in the minute before <code>m1.1 10000</code>: its "
+                                    "times may be too long.")));
+  EXPECT_THAT(html, Not(HasSubstr("before <code>m2.1")));
 }
 
 TEST(ReportPage, RunsForTheCountersOfOneKernelAreNoProfile) {

@@ -16,23 +16,46 @@
   const powersOfTen = {
     maxRotation: 0, autoSkip: false, callback: (value) => (Number.isInteger(Math.log10(value)) ? value.toString() : ''),
   };
+  // A name of the legend that fits into the page, its middle left out where it is too long.
+  const shortened = (name) => {
+    const most = Math.floor(document.querySelector('main').clientWidth / Chart.defaults.font.size / 0.7);
+    if (name.length <= most) return name;
+    const half = Math.floor((most - 1) / 2);
+    return `${name.slice(0, half)}…${name.slice(name.length - half)}`;
+  };
+  const {labels} = Chart.defaults.plugins.legend;
+  const wholeLabels = labels.generateLabels;
+  labels.generateLabels = (chart) => wholeLabels(chart).map((item) => ({...item, text: shortened(item.text)}));
   const hover = (text) => ({callbacks: {label: text}});
 
-  // The name of the highest point of each series, beside it.
-  const nameHighest = {
-    id: 'nameHighest',
+  const write = (chart, text, x, y) => {
+    const {ctx} = chart;
+    ctx.save();
+    ctx.font = `${Chart.defaults.font.size}px ${Chart.defaults.font.family}`;
+    ctx.textAlign = 'right';
+    ctx.lineWidth = 4;  // of a border in the page's colour, so that no line runs through the text
+    ctx.lineJoin = 'round';
+    ctx.strokeStyle = getComputedStyle(document.body).getPropertyValue('--page');
+    ctx.fillStyle = Chart.defaults.color;
+    ctx.strokeText(text, x, y);
+    ctx.fillText(text, x, y);
+    ctx.restore();
+  };
+
+  // The name of the highest point of each series, beside it, and that of each roof, above its right end.
+  const nameInPlace = {
+    id: 'nameInPlace',
     afterDatasetsDraw(chart) {
       chart.data.datasets.forEach((dataset, i) => {
-        const named = dataset.data.filter((point) => point.name);
-        if (!named.length || !chart.isDatasetVisible(i)) return;
-        const highest = named.reduce((a, b) => (b.y > a.y ? b : a));
-        const {x, y} = chart.getDatasetMeta(i).data[dataset.data.indexOf(highest)];
-        chart.ctx.save();
-        chart.ctx.fillStyle = Chart.defaults.color;
-        chart.ctx.font = `${Chart.defaults.font.size}px ${Chart.defaults.font.family}`;
-        chart.ctx.textAlign = 'right';
-        chart.ctx.fillText(highest.name, x - 9, y + 4);
-        chart.ctx.restore();
+        const points = chart.getDatasetMeta(i).data;
+        if (dataset.roof) {
+          const {x, y} = points[points.length - 1];
+          write(chart, dataset.label, x - 4, y - 5);
+        } else if (dataset.data.length && chart.isDatasetVisible(i)) {
+          const highest = dataset.data.reduce((a, b) => (b.y > a.y ? b : a));
+          const {x, y} = points[dataset.data.indexOf(highest)];
+          write(chart, highest.name, x - 9, y + 4);
+        }
       });
     },
   };
@@ -79,13 +102,13 @@
       const ridge = (roof) => roof.gflops / spec.memory_gbps;
       const right = 4 * Math.max(...points.map((point) => point.x), ...spec.roofs.map(ridge));
       const roofs = spec.roofs.map((roof, i) => ({
-        type: 'line', label: roof.name, pointRadius: 0, pointStyle: 'line', borderWidth: 2, borderDash: i === 0 ? [] : [6, 3 + 2 * i],
+        type: 'line', label: roof.name, roof: true, pointRadius: 0, borderWidth: 2, borderDash: i === 0 ? [] : [6, 3 + 2 * i],
         borderColor: Chart.defaults.color,
         data: [{x: left, y: left * spec.memory_gbps}, {x: ridge(roof), y: roof.gflops}, {x: right, y: roof.gflops}],
       }));
       return {
         type: 'scatter',
-        plugins: [nameHighest],
+        plugins: [nameInPlace],
         data: {
           datasets: [
             ...spec.series.map((each, i) => ({
@@ -101,6 +124,7 @@
             y: axis('GFLOP/s', {type: 'logarithmic', ticks: powersOfTen}),
           },
           plugins: {
+            legend: {labels: {filter: (item, data) => !data.datasets[item.datasetIndex].roof}},
             tooltip: hover((item) => item.raw.name ? `${item.raw.name}: ${short(item.raw.y)} GFLOP/s` : item.dataset.label),
           },
         },

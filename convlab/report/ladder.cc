@@ -102,6 +102,11 @@ std::optional<Gain> gain(const Record* before, const Record* now) {
   return gain;
 }
 
+double intensity(const std::string& problem) {
+  const ConvProblem parsed = parse_problem(problem);
+  return parsed.flops() / parsed.compulsory_bytes(sizeof(float), sizeof(float));
+}
+
 std::string with_images(const std::string& problem, int64_t n) {
   ConvProblem parsed = parse_problem(problem);
   parsed.n = n;

@@ -56,6 +56,9 @@ struct Gain {
 };
 std::optional<Gain> gain(const Record* before, const Record* now);
 
+/// Operations of the direct method per byte of input, filters and output, each moved once.
+double intensity(const std::string& problem);
+
 /// The text of a problem for another number of images.
 std::string with_images(const std::string& problem, int64_t n);
 

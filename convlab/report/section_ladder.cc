@@ -132,12 +132,11 @@ Page::Json roofline(const Contents& contents, const MachineRecords& machine, int
   const std::vector<std::string>& problems = contents.input.answers.problems;
   for (size_t layer = 0; layer < problems.size(); ++layer) {
     const std::string problem = with_images(problems[layer], n);
-    const ConvProblem parsed = parse_problem(problem);
-    const double intensity = parsed.flops() / parsed.compulsory_bytes(sizeof(float), sizeof(float));
+    const double x = intensity(problem);
     Page::Json points = Page::Json::array();
     for (const KernelFacts* kernel : measured(contents, machine)) {
       const Record* record = machine.find(kernel->name, problem);
-      if (record != nullptr) points.push_back({{"name", kernel->name}, {"x", intensity}, {"y", record->gflops}});
+      if (record != nullptr) points.push_back({{"name", kernel->name}, {"x", x}, {"y", record->gflops}});
     }
     series.push_back({{"name", fmt::format("layer {}", layer + 1)}, {"points", points}});
   }

@@ -58,7 +58,7 @@ std::string sources(const Contents& contents) {
   Table table("Files that this page was made from", {"file", "holds"});
   for (const Evidence::Source& source : contents.input.evidence.sources) {
     table.row(
-        {{.html = fmt::format("<code>{}</code>", escaped(source.file)), .kind = "name"}, text_cell(source.content)});
+        {{.html = fmt::format("<code>{}</code>", escaped(source.file)), .kind = "long"}, text_cell(source.content)});
   }
   return table.empty() ? "<p class=\"missing\">No file of measurements was given or found.</p>\n" : table.html();
 }

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "convlab/base/text.h"
 #include "convlab/report/embedded.h"
 #include "convlab/report/html.h"
 #include "convlab/report/report.h"
+#include "convlab/report/utilisation.h"
 
 namespace convlab {
 namespace {
@@ -21,13 +19,13 @@ std::string paragraph(std::string_view name, std::string_view text) {
 
 std::string arithmetic_of_layers(const Contents& contents) {
   std::string text;
+  int layer = 0;
   for (const std::string& problem : contents.input.answers.problems) {
     const ConvProblem one = parse_problem(problem);
-    const double bytes = one.compulsory_bytes(sizeof(float), sizeof(float));
     text +=
         fmt::format("{}layer {}: {} products a pixel and map, {:.3g} Mflop an image, {:.3g} flops a compulsory byte",
-                    text.empty() ? "" : "; ", 1 + std::ranges::count(text, ';') + (text.empty() ? 0 : 1), one.terms(),
-                    one.flops() * 1e-6, one.flops() / bytes);
+                    text.empty() ? "" : "; ", ++layer, one.terms(), one.flops() * 1e-6,
+                    intensity(with_images(problem, kCourseSizes[2])));
   }
   return text;
 }
@@ -72,76 +70,6 @@ std::string effect(const Contents& contents, const KernelFacts& kernel) {
   return html.empty() ? "<p class=\"missing\">Not measured on any machine of this report.</p>\n" : html;
 }
 
-/// The percentages that reports show, by the beginnings of the counters' names.
-struct Metric {
-  std::string_view name, counter;
-};
-constexpr std::array kMetrics{Metric{"compute", "sm__throughput"}, Metric{"memory", "gpu__compute_memory_throughput"},
-                              Metric{"DRAM", "dram__throughput"}, Metric{"L2", "lts__throughput"},
-                              Metric{"occupancy", "sm__warps_active"}};
-
-bool is_layer(const Contents& contents, const std::string& part) {
-  return std::ranges::find(contents.input.answers.names, part.substr(0, part.find('+'))) !=
-         contents.input.answers.names.end();
-}
-
-Cell percent_cell(double value, double ncu) {
-  if (!std::isfinite(value)) return missing_cell();
-  const std::string beside = std::isfinite(ncu) ? fmt::format("<br><small>ncu {:.1f}</small>", ncu) : "";
-  return {.html = fmt::format("{:.1f}{}", value, beside), .kind = "number"};
-}
-
-/// Those of a kernel in the semester's network, one set a machine: the last that was given.
-std::vector<const SavedCounters*> counters_of(const Contents& contents, const std::string& kernel) {
-  std::vector<const SavedCounters*> found;
-  for (const SavedCounters& counters : contents.input.evidence.counters) {
-    if (counters.kernel != kernel || !counters.model.starts_with(contents.input.semester)) continue;
-    std::erase_if(found, [&](const SavedCounters* each) { return each->device == counters.device; });
-    found.push_back(&counters);
-  }
-  return found;
-}
-
-/// The counters that were taken of a kernel, as charts and tables; or why the driver gave none.
-std::string utilisation(Page& page, const Contents& contents, const KernelFacts& kernel) {
-  std::string html;
-  for (const SavedCounters* counters : counters_of(contents, kernel.name)) {
-    if (!counters->refusal.empty()) {
-      html += fmt::format("<p class=\"missing\">No counters: {}</p>\n", escaped(counters->refusal));
-    }
-    Page::Json labels = Page::Json::array(), series = Page::Json::array();
-    std::vector<std::string> headings{"layer", "function"};
-    for (const Metric& metric : kMetrics) {
-      labels.push_back(metric.name);
-      headings.push_back(fmt::format("{}<br>%", metric.name));
-    }
-    headings.emplace_back("limit");
-    Table table(fmt::format("Utilisation, {} images, {}", counters->images, counters->device), headings);
-    for (size_t i = 0; i < counters->functions.size(); ++i) {
-      const KernelCounters& of = counters->functions[i];
-      if (!is_layer(contents, of.part)) continue;
-      const std::string function = short_name(of.kernel);
-      std::vector<Cell> row{text_cell(of.part), {.html = fmt::format("<code>{}</code>", escaped(function))}};
-      Page::Json values = Page::Json::array();
-      for (const Metric& metric : kMetrics) {
-        const double value = of.value(metric.counter);
-        const double ncu = i < counters->ncu.size() ? counters->ncu[i].value(metric.counter) : NAN;
-        values.push_back(std::isfinite(value) ? Page::Json(value) : Page::Json());
-        row.push_back(percent_cell(value, ncu));
-      }
-      row.push_back(text_cell(limit_of(of)));
-      table.row(std::move(row));
-      series.push_back({{"name", fmt::format("{}: {}", of.part, function)}, {"values", values}});
-    }
-    if (table.empty()) continue;
-    constexpr int kChartHeight = 300;
-    html += page.chart(fmt::format("Utilisation of {}, % of what the chip can do", kernel.name), kChartHeight,
-                       {{"kind", "bars"}, {"unit", "%"}, {"max", 100}, {"labels", labels}, {"series", series}});
-    html += table.html();
-  }
-  return html;
-}
-
 /// The kernel's file, and what it includes from the folder of the kernels.
 std::string code(const KernelFacts& kernel) {
   const auto details = [](const std::string& file, std::string_view text) {
@@ -170,26 +98,29 @@ std::string article(Page& page, const Contents& contents, const KernelFacts& ker
     html += paragraph("Refuses", info.refuses);
     html += paragraph("Limited by", info.limit);
   }
-  html += "</dl>\n" + effect(contents, kernel) + utilisation(page, contents, kernel);
+  html += "</dl>\n" + effect(contents, kernel) + utilisation(page, contents, kernel.name);
   return html + code(kernel) + "</article>\n";
 }
 
 }  // namespace
 
 void add_optimizations(Page& page, const Contents& contents) {
-  std::string html = fmt::format("<p>This network's convolutions: {}.</p>\n", escaped(arithmetic_of_layers(contents)));
+  std::string html = fmt::format("<p>This network's convolutions, for {} images: {}.</p>\n", kCourseSizes[2],
+                                 escaped(arithmetic_of_layers(contents)));
   std::vector<std::string> without;
+  size_t wanted = 0;
   for (const KernelFacts& kernel : contents.kernels) {
     if (!kernel.source.empty()) html += article(page, contents, kernel);
-    const bool counted = !counters_of(contents, kernel.name).empty();
-    if (kernel.of_course() && !counted) without.push_back(kernel.name);
+    if (!kernel.of_course()) continue;
+    ++wanted;
+    if (!has_counters(contents, kernel.name)) without.push_back(kernel.name);
   }
   page.deliverable({.what = "Each optimization: its idea, its arithmetic and its code",
                     .section = "optimizations",
                     .there = true,
                     .commands = {}});
-  page.deliverable({.what = fmt::format("Utilisation charts of every CUDA kernel ({} lack{})", without.size(),
-                                        without.size() == 1 ? "s" : ""),
+  page.deliverable({.what = fmt::format("Utilisation charts of every CUDA kernel ({} of {} are there)",
+                                        wanted - without.size(), wanted),
                     .section = "optimizations",
                     .there = without.empty(),
                     .commands = {fmt::format(

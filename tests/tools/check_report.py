@@ -3,21 +3,26 @@
 
     check_report.py path/to/convlab [--page report.html] [--screenshots FOLDER]
 
-Makes a report of a few quick measurements (or takes --page), and demands, at 1280 and 390 pixels, light and dark: nothing
-on the console, no request but for the file itself, every chart drawn, every table filled, every picture there, nothing
-wider than the screen; and all charts again on paper. Needs Playwright (python3 -m pip install playwright) and Chromium
-(Debian's package chromium, or `python3 -m playwright install chromium`); without them it says SKIPPED and exits with 77.
+Makes a report of a few quick measurements (or takes --page), and demands, at 1400, 768 and 390 pixels, light and dark:
+nothing on the console, no request but for the file itself, every chart drawn, none twice, no entry of a legend cut or
+like another, every table filled, every picture there, nothing wider than the screen but what scrolls in a box of its
+own, no column squeezed; and all charts again on paper. Then it plants such faults in the page, and demands that each be found. Needs
+Playwright (python3 -m pip install playwright) and Chromium (Debian's package chromium, or `python3 -m playwright
+install chromium`); without them it says SKIPPED and exits with 77.
 """
 
 import argparse
+import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 SKIPPED = 77
-WIDTHS = (1280, 390)
+WIDTHS = (1400, 768, 390)
+MOST_ENTRIES = 16  # of a legend that somebody reads
 
 # The number of colours on each canvas; an empty one has a single one.
 COLOURS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canvas => {
@@ -28,7 +33,26 @@ COLOURS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canv
   const pixels = new Uint32Array(copy.getImageData(0, 0, width, height).data.buffer);
   return new Set(pixels).size;
 })"""
-SPECS = "() => JSON.parse(document.getElementById('charts').textContent).length"
+SPECS = "() => JSON.parse(document.getElementById('charts').textContent)"
+# What each chart's legend shows, and how it looks: texts, marks, and the boxes in which they are drawn.
+LEGENDS = """() => [...document.querySelectorAll('canvas[data-chart]')].map(canvas => {
+  const chart = Chart.getChart(canvas);
+  const {legendItems, legendHitBoxes} = chart.legend;
+  return {
+    title: canvas.getAttribute('aria-label'), width: chart.width, height: chart.height,
+    texts: legendItems.map(item => item.text),
+    marks: legendItems.map(item => [item.pointStyle, item.fillStyle, item.strokeStyle, item.lineDash].join()),
+    boxes: legendHitBoxes.map(({left, top, width, height}) => [left, top, left + width, top + height]),
+  };
+})"""
+# What is wider than the screen, unless a box of its own scrolls it.
+TOO_WIDE = """() => [...document.querySelectorAll('body *')].filter(element => {
+  if (element.getBoundingClientRect().right <= innerWidth + 0.5) return false;
+  for (let box = element.parentElement; box; box = box.parentElement) {
+    if (['auto', 'scroll'].includes(getComputedStyle(box).overflowX)) return false;
+  }
+  return true;
+}).slice(0, 5).map(element => `${element.tagName} “${element.textContent.slice(0, 50)}”`)"""
 EMPTY_TABLES = """() => [...document.querySelectorAll('table')]
   .filter(table => !table.tBodies[0]?.rows.length || !table.tBodies[0].textContent.trim())
   .map(table => table.caption.textContent)"""
@@ -37,6 +61,14 @@ BROKEN = """() => [
   ...[...document.querySelectorAll('a[href^="#"]')].filter(link => !document.getElementById(link.hash.slice(1)))
     .map(link => 'leads nowhere: ' + link.hash),
 ]"""
+
+# Columns so narrow that texts stand in them word by word.
+SQUEEZED = """() => [...document.querySelectorAll('td')].filter(cell => {
+  const {width, height} = cell.getBoundingClientRect();
+  const text = document.createRange();
+  text.selectNodeContents(cell);
+  return width < 120 && text.getBoundingClientRect().height > 100;
+}).slice(0, 5).map(cell => cell.textContent)"""
 
 
 def skip(reason):
@@ -57,6 +89,25 @@ def make_report(convlab, folder):
     return folder / "report.html"
 
 
+def faults_of_charts(specs):
+    """Charts that show the same."""
+    texts = [json.dumps([spec.get("labels"), spec["series"]]) for spec in specs]
+    return [f"chart {i} is chart {texts.index(text)} again" for i, text in enumerate(texts) if texts.index(text) < i]
+
+
+def faults_of_legend(legend):
+    """Entries that are repeated, look alike, are cut, or are too many."""
+    where = f"legend of “{legend['title']}”"
+    for what, values in (("names", legend["texts"]), ("marks", legend["marks"])):
+        if len(set(values)) < len(values):
+            yield f"{where} has the same {what} twice: {values}"
+    if len(legend["texts"]) > MOST_ENTRIES:
+        yield f"{where} has {len(legend['texts'])} entries"
+    for text, (left, top, right, bottom) in zip(legend["texts"], legend["boxes"]):
+        if not (left >= 0 and top >= 0 and right <= legend["width"] and bottom <= legend["height"]):
+            yield f"{where} is cut at “{text}”"
+
+
 def check(browser, page_file, width, scheme, screenshots):
     wrong = []
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -68,9 +119,13 @@ def check(browser, page_file, width, scheme, screenshots):
     page.goto(page_file.as_uri())
     page.wait_for_load_state()
 
-    charts = page.evaluate(SPECS)
+    specs = page.evaluate(SPECS)
+    charts = len(specs)
     if charts == 0:
         wrong.append("there are no charts")
+    wrong.extend(faults_of_charts(specs))
+    for legend in page.evaluate(LEGENDS):
+        wrong.extend(faults_of_legend(legend))
 
     def look_at_charts(where):
         colours = page.evaluate(COLOURS)
@@ -86,6 +141,8 @@ def check(browser, page_file, width, scheme, screenshots):
     needed = page.evaluate("() => document.documentElement.scrollWidth")
     if needed > width:
         wrong.append(f"the page is {needed} pixels wide")
+    wrong.extend(f"squeezed: {text}" for text in page.evaluate(SQUEEZED))
+    wrong.extend(f"wider than the screen: {what}" for what in page.evaluate(TOO_WIDE))
     if screenshots:
         page.screenshot(path=screenshots / f"{width}-{scheme}.png", full_page=True)
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
@@ -95,6 +152,26 @@ def check(browser, page_file, width, scheme, screenshots):
     wrong.extend(f"request: {url}" for url in requests if url != page_file.as_uri() and not url.startswith("data:"))
     context.close()
     return wrong
+
+
+def planted(html):
+    """Pages with one fault each, and a word of the message that must tell of it."""
+    begin, end = re.search(r'<script type="application/json" id="charts">(.*?)</script>', html, re.DOTALL).span(1)
+    charts = json.loads(html[begin:end])
+    index, spec = next((i, spec) for i, spec in enumerate(charts) if spec["kind"] == "bars" and len(spec["series"]) > 1)
+
+    def with_series(series):
+        changed = [{**spec, "series": series} if i == index else each for i, each in enumerate(charts)]
+        return html[:begin] + json.dumps(changed).replace("<", "\\u003c") + html[end:]
+
+    first = spec["series"][0]
+    yield html.replace("<main>", "<main><p style='width: 700px'>wide</p>"), "wider than the screen"
+    yield html[:begin] + json.dumps([*charts[:-1], charts[0]]).replace("<", "\\u003c") + html[end:], "again"
+    yield html.replace("width: max-content", "width: 60px"), "squeezed"
+    yield with_series([{**each, "name": first["name"]} for each in spec["series"]]), "same names twice"
+    many = [{**first, "name": f"launch {i} of a function with a name that is long"} for i in range(40)]
+    yield with_series(many), "is cut at"
+    yield with_series(many), "same marks twice"
 
 
 def main():
@@ -122,6 +199,12 @@ def main():
             for scheme in ("light", "dark"):
                 found = check(browser, page_file, width, scheme, options.screenshots)
                 wrong.extend(f"{width} pixels, {scheme}: {what}" for what in found)
+        for i, (html, words) in enumerate(planted(page_file.read_text())):
+            page_file = pathlib.Path(folder) / f"planted-{i}.html"
+            page_file.write_text(html)
+            found = check(browser, page_file, min(WIDTHS), "light", None)
+            if not any(words in what for what in found):
+                wrong.append(f"planted fault {i} was not found: no message says “{words}”, but {found}")
         browser.close()
     for what in wrong:
         print(f"FAILED: {what}")
