@@ -104,7 +104,7 @@ struct Case {
 
 TEST_P(CpuPairs, DenseLayersAreRight) {
   const OpKernel& dense = kernel();
-  const bool split = dense.math == Math::bf16x2;
+  const bool split = dense.info.math == Math::bf16x2;
   for (const Case& size :
        {Case{1, 1, 1, 1}, {16, 2, 16, 16}, {17, 3, 11, 17}, {50, 12, 40, 33}, {33, 31, 1, 10}, {100, 5, 121, 50}}) {
     for (const bool transposed : {false, true}) {
@@ -165,7 +165,7 @@ TEST_P(CpuPairs, TanhIsTheNearestNumberOrAlmost) {
   if (const Refusal refusal = dense.refuses(step)) GTEST_SKIP() << *refusal;
   const std::vector<float> got = run(dense, step, x, {1}, {0}, 1);
   // Rounding to bfloat16 is half a unit; TanhTable adds at most a quarter, or, beyond its limit, a little more.
-  const double most = dense.math == Math::bf16 ? 0.8 * 0x1p-8 : 0x1p-16;
+  const double most = dense.info.math == Math::bf16 ? 0.8 * 0x1p-8 : 0x1p-16;
   for (size_t i = 0; i < x.size(); ++i) {
     const double expected = std::tanh(static_cast<double>(x[i]));
     int exponent = 0;

@@ -220,7 +220,7 @@ TEST(DenseStrassenPlan, IsTakenWhereItPays) {
                       .output = {n, m},
                       .constant = {false, true, true},
                       .input_layout = layout};
-    return choose_op_kernel(step, DeviceKind::cpu).name;
+    return choose_op_kernel(step, DeviceKind::cpu).info.name;
   };
   EXPECT_EQ(chosen(1000, 500, 7200), "cpu.dense_strassen");
   EXPECT_EQ(chosen(500, 160, 20184), "cpu.dense_strassen");

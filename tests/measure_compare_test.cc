@@ -60,8 +60,8 @@ Decision compare_slowed(double more) {
   KernelBench bench(require_conv_kernel("cpu.direct", DeviceKind::cpu), arrays);
   const auto slowed = [&](bool end) {
     const double milliseconds = bench.run(Caches::hot, end).device_ms;
-    const auto end = Clock::now() + std::chrono::duration<double, std::milli>(milliseconds * more);
-    while (Clock::now() < end) {
+    const auto until = Clock::now() + std::chrono::duration<double, std::milli>(milliseconds * more);
+    while (Clock::now() < until) {
     }
     return milliseconds * (1 + more);
   };
