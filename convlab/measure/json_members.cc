@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <type_traits>
 #include <utility>
 
 #include "convlab/base/json.h"
@@ -15,6 +16,7 @@ namespace {
 /// its conversion would be undefined.
 template <class T>
 T whole(const JsonMembers::Json& number, const std::string& place, const char* name) {
+  if (!number.is_number()) throw bad_input("{}: '{}' is not a number", place, name);
   bool fits = false;
   if (number.is_number_unsigned()) {
     fits = std::in_range<T>(number.get<uint64_t>());
@@ -24,7 +26,7 @@ T whole(const JsonMembers::Json& number, const std::string& place, const char* n
     // 2^digits is the first number beyond T, and exact, unlike the largest of T.
     const auto value = number.get<double>();
     const double beyond = std::ldexp(1.0, std::numeric_limits<T>::digits);
-    fits = value < beyond && value >= -beyond && value == std::trunc(value);
+    fits = value < beyond && value >= (std::is_signed_v<T> ? -beyond : 0.0) && value == std::trunc(value);
   }
   if (fits) return number.get<T>();
   throw bad_input("{}: '{}' is {}, not a whole number from {} to {}", place, name, json_text(number, -1),
@@ -71,17 +73,11 @@ void JsonMembers::read(const char* name, double& value) const {
   value = found.get<double>();
 }
 
-void JsonMembers::read(const char* name, int& value) const {
-  const Json& found = member(name);
-  require(found.is_number(), name, "a number");
-  value = whole<int>(found, place_, name);
-}
+void JsonMembers::read(const char* name, int& value) const { value = whole<int>(member(name), place_, name); }
 
-void JsonMembers::read(const char* name, int64_t& value) const {
-  const Json& found = member(name);
-  require(found.is_number(), name, "a number");
-  value = whole<int64_t>(found, place_, name);
-}
+void JsonMembers::read(const char* name, int64_t& value) const { value = whole<int64_t>(member(name), place_, name); }
+
+void JsonMembers::read(const char* name, uint32_t& value) const { value = whole<uint32_t>(member(name), place_, name); }
 
 void JsonMembers::read(const char* name, std::vector<std::string>& values) const {
   const Json& found = member(name);

@@ -38,6 +38,7 @@ class JsonMembers {
   void read(const char* name, double& value) const;
   void read(const char* name, int& value) const;
   void read(const char* name, int64_t& value) const;
+  void read(const char* name, uint32_t& value) const;
   void read(const char* name, std::vector<std::string>& values) const;
   void read(const char* name, std::vector<double>& values) const;
   void read(const char* name, std::map<std::string, int>& values) const;
