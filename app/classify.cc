@@ -12,7 +12,6 @@
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/engine/labels.h"
-#include "convlab/measure/machine.h"
 #include "convlab/measure/summary.h"
 #include "convlab/model/zoo.h"
 
@@ -121,7 +120,6 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   const Clock::time_point begin = Clock::now();
   auto classifier = std::make_unique<Classifier>();
   Classifier& loaded = *classifier;
-  loaded.load_before = load_average();
   Reading reading(options);
   loaded.devices = options.compute.open_all(observer);
   Graph graph = [&] {

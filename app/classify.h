@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "convlab/dataset/fashion_mnist.h"
 #include "convlab/device/device.h"
 #include "convlab/engine/engine_group.h"
+#include "convlab/measure/contention.h"
 #include "convlab/plan/plan.h"
 
 namespace convlab::app {
@@ -47,7 +47,7 @@ struct Classifier {
   std::unique_ptr<EngineGroup> engines;
   bool finds_labels = false;  ///< the engines give a label an image, not scores
   double load_seconds = 0;
-  std::optional<double> load_before;  ///< of the machine, before any work: see MachineState::load
+  Contention contention;  ///< since the loading began
 
   int64_t count() const { return images.count(); }
 

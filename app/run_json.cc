@@ -53,7 +53,7 @@ std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier&
                                           {"machine", to_json(this_machine(caps))},
                                           {"build", to_json(this_build())},
                                           {"labels", result.labels}});
-  if (classifier.load_before) (*json)["load_before"] = *classifier.load_before;
+  if (const std::optional<double> share = classifier.contention.waited_share()) (*json)["waited_share"] = *share;
   return json;
 }
 

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "convlab/base/text.h"
-#include "tests/source_tree.h"
+#include "tests/shown_commands.h"
 
 namespace convlab {
 namespace {
@@ -51,13 +51,6 @@ struct Facts {
     return std::ranges::any_of(options, [&](const auto& entry) { return entry.second.contains(option); });
   }
 };
-
-std::vector<std::string> words_of(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return words;
-}
 
 std::string output_of(const std::string& command) {
   const std::unique_ptr<FILE, decltype([](FILE* pipe) { pclose(pipe); })> pipe(popen(command.c_str(), "r"));
@@ -112,22 +105,10 @@ class Checker {
   Checker(const Facts& facts, std::filesystem::path document) : facts_(facts), document_(std::move(document)) {}
 
   const std::vector<std::string>& check(const std::string& text) {
-    std::istringstream lines(text);
-    std::string paragraph;
-    bool fenced = false;
-    for (std::string line; std::getline(lines, line);) {
-      const std::vector<std::string> words = words_of(line);
-      const bool fence = !words.empty() && words[0].starts_with("```");
-      if (fence || words.empty()) check_paragraph(std::exchange(paragraph, ""));
-      if (fence) {
-        fenced = !fenced;
-      } else if (fenced) {
-        check_block_line(words);
-      } else {
-        paragraph += line + " ";
-      }
-    }
-    check_paragraph(paragraph);
+    const MarkdownCode code = code_of(text);
+    for (const std::string& line : code.block_lines) check_block_line(words_of(line));
+    for (const std::string& each : code.inline_code) check_code(words_of(each));
+    for (const std::string& paragraph : code.paragraphs) check_links(paragraph);
     return wrong_;
   }
 
@@ -138,11 +119,8 @@ class Checker {
     wrong_.push_back(document_.string() + ": `" + what + "` " + problem);
   }
 
-  void check_paragraph(const std::string& text) {
-    static const std::regex kCode("`+([^`]+)`+"), kLink(R"(\]\(([^)#\s]+)[^)]*\))");
-    for (std::sregex_iterator match(text.begin(), text.end(), kCode), end; match != end; ++match) {
-      check_code(words_of((*match)[1].str()));
-    }
+  void check_links(const std::string& text) {
+    static const std::regex kLink(R"(\]\(([^)#\s]+)[^)]*\))");
     for (std::sregex_iterator match(text.begin(), text.end(), kLink), end; match != end; ++match) {
       const std::string target = (*match)[1].str();
       if (target.find(':') == std::string::npos && !is_there(target)) report(target, "is linked, but not there");
@@ -289,6 +267,7 @@ TEST_F(PlantedDocument, WhatDoesNotExistIsFound) {
   EXPECT_THAT(check("`cmake --preset fast`"), one("`fast` is no preset"));
   EXPECT_THAT(check("`CONVLAB_FAST`"), one("`CONVLAB_FAST` is in no CMake file"));
   EXPECT_THAT(check("```sh\nbuild/cpu/bin/convlab run --fast\n```\n"), one("--fast"));
+  EXPECT_THAT(check("Try\n\n    convlab run --fast\n"), one("--fast"));
 }
 
 }  // namespace

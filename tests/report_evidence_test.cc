@@ -18,7 +18,7 @@ using testing::HasSubstr;
 const ordered_json kRun = ordered_json::parse(R"({
   "command": "m2.1 10", "lines": "New Inference\n", "model": "fa19", "images": 10, "accuracy": 0.9, "device": "cpu",
   "math": "fp32", "plan": "layers", "threads": 2, "network_s": 0.5, "load_s": 0.1, "total_s": 0.7, "max_rss_kb": 1000,
-  "load_before": 1.5,
+  "waited_share": 0.5,
   "layers": [{"name": "conv1", "op": "Conv", "problem": "n10_c1h70w70_k12r5s5", "kernel": "cpu.direct",
               "op_time_s": 0.01, "gflops": 3}]})");
 
@@ -42,7 +42,7 @@ TEST(Evidence, TellsRecordsRunsAndProfilesApart) {
   EXPECT_EQ(evidence.runs[0].source, "run.json");
   EXPECT_EQ(evidence.runs[0].layers.at(0).op_time_s, 0.01);
   EXPECT_FALSE(evidence.runs[0].user_s.has_value());
-  EXPECT_EQ(evidence.runs[0].load, 1.5);
+  EXPECT_EQ(evidence.runs[0].waited_share, 0.5);
   ASSERT_EQ(evidence.profiles.size(), 1u);
   EXPECT_EQ(evidence.profiles[0].summary.activities.at(0).total_ns, 2'000'000);
   EXPECT_EQ(evidence.profiles[0].summary.activities.at(0).parts_ns.at("conv1"), 2'000'000);

@@ -31,6 +31,12 @@ std::optional<double> mean_cpu_clock() {
   return sum / count;
 }
 
+std::optional<double> load_average() {
+  double load = 0;
+  if (std::ifstream file("/proc/loadavg"); file >> load) return load;
+  return std::nullopt;
+}
+
 }  // namespace
 
 Machine this_machine(const DeviceCaps& caps) {
@@ -48,12 +54,6 @@ Build this_build() {
   const std::string compiler = fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
   return {.version = CONVLAB_VERSION, .compiler = compiler, .cuda = CONVLAB_CUDA_VERSION, .type = CONVLAB_BUILD_TYPE};
-}
-
-std::optional<double> load_average() {
-  double load = 0;
-  if (std::ifstream file("/proc/loadavg"); file >> load) return load;
-  return std::nullopt;
 }
 
 MachineState machine_state(const DeviceCaps& caps) {

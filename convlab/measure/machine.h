@@ -44,9 +44,6 @@ struct MachineState {
 Machine this_machine(const DeviceCaps& caps);
 Build this_build();
 
-/// MachineState::load, now.
-std::optional<double> load_average();
-
 /// Of the GPU by NVML, which is loaded at the first call where a driver brings it; of a CPU by /proc.
 MachineState machine_state(const DeviceCaps& caps);
 

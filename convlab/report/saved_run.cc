@@ -25,7 +25,7 @@ SavedRun saved_run_from_json(const JsonMembers& from) {
   from.read("total_s", run.total_s);
   from.read("user_s", run.user_s);
   from.read("system_s", run.system_s);
-  from.read("load_before", run.load);
+  from.read("waited_share", run.waited_share);
   from.objects("layers", [&](const JsonMembers& entry) {
     SavedLayer layer;
     entry.read("name", layer.name);

@@ -29,7 +29,7 @@ struct SavedRun {
   int threads = 0;
   double accuracy = 0, network_s = 0, load_s = 0, total_s = 0;
   std::optional<double> user_s, system_s;
-  std::optional<double> load;  ///< processes that wanted a CPU in the minute before
+  std::optional<double> waited_share;  ///< see Contention
   std::vector<SavedLayer> layers;
   std::optional<Machine> machine;
 

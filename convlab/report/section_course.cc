@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "convlab/measure/contention.h"
 #include "convlab/report/html.h"
 #include "convlab/report/report.h"
 
@@ -41,20 +42,17 @@ const SavedRun* find_run(const Contents& contents, std::string_view script, int6
   return found == runs.rend() ? nullptr : &*found;
 }
 
-/// A load from which on somebody else wanted a CPU all the time.
-constexpr double kBusy = 1;
+bool busy(const SavedRun& run) { return run.waited_share && !(*run.waited_share <= kBusy); }
 
-bool busy(const SavedRun& run) { return run.load && !(*run.load < kBusy); }
-
-Cell load_cell(const SavedRun& run) {
-  if (!run.load) return missing_cell();
-  return {.html = fmt::format("{:.2f}", *run.load), .kind = busy(run) ? "number bad" : "number"};
+Cell waited_cell(const SavedRun& run) {
+  if (!run.waited_share) return missing_cell();
+  return {.html = fmt::format("{:.0f} %", 100 * *run.waited_share), .kind = busy(run) ? "number bad" : "number"};
 }
 
 std::string where(const SavedRun& run) { return run.machine ? run.machine->device : run.device; }
 
 void add_script(Page& page, const Contents& contents, const Script& script, Table& table, std::string& outputs,
-                std::vector<std::string>& loaded) {
+                std::vector<std::string>& disturbed) {
   std::vector<std::string> missing;
   for (int64_t images : kCourseSizes) {
     if (!script.all_sizes && images != kCourseSizes[2]) continue;
@@ -72,9 +70,9 @@ void add_script(Page& page, const Contents& contents, const Script& script, Tabl
                number_cell(run->system_s ? fmt::format("{:.2f} s", *run->system_s) : "–"),
                number_cell(fmt::format("{:.2f} s", run->total_s)),
                number_cell(memory(run->max_rss_kb)),
-               load_cell(*run),
+               waited_cell(*run),
                text_cell(where(*run))});
-    if (busy(*run)) loaded.push_back(fmt::format("<code>{} {}</code>", script.name, images));
+    if (busy(*run)) disturbed.push_back(fmt::format("<code>{} {}</code>", script.name, images));
     outputs += fmt::format(
         "<figure class=\"terminal\"><figcaption>{}</figcaption><pre>$ time convlab {}\n{}{}</pre></figure>\n",
         escaped(where(*run)), escaped(run->command), escaped(run->lines), escaped(run->time));
@@ -109,18 +107,19 @@ std::string main_job(const Contents& contents) {
 }  // namespace
 
 void add_course(Page& page, const Contents& contents) {
-  Table table("Each script of the course, as a process of its own",
-              {"script", "images", "Op Times", "correctness", "user", "system", "elapsed", "peak memory", "load before",
-               "machine"});
+  Table table(
+      "Each script of the course, as a process of its own",
+      {"script", "images", "Op Times", "correctness", "user", "system", "elapsed", "peak memory", "waited", "machine"});
   std::string outputs;
-  std::vector<std::string> loaded;  // runs on a busy machine
-  for (const Script& script : kScripts) add_script(page, contents, script, table, outputs, loaded);
+  std::vector<std::string> disturbed;  // runs on a busy machine
+  for (const Script& script : kScripts) add_script(page, contents, script, table, outputs, disturbed);
   std::string html =
       table.empty() ? "<p class=\"missing\">No run of the course's scripts is recorded.</p>" : table.html();
-  if (!loaded.empty()) {
+  if (!disturbed.empty()) {
     html += fmt::format(
-        "<p class=\"bad\">Other programs used the CPUs in the minute before {}: {} times may be too long.</p>\n",
-        fmt::join(loaded, ", "), loaded.size() == 1 ? "its" : "their");
+        "<p class=\"bad\">Other programs held the CPUs meanwhile: the times of {} are too long. Run them again on a "
+        "quiet machine.</p>\n",
+        fmt::join(disturbed, ", "));
   }
   for (const std::string& reason : contents.input.failed)
     html += fmt::format("<p class=\"missing\">{}</p>\n", escaped(reason));

@@ -31,7 +31,8 @@ constexpr std::string_view kMethods =
     "share "
     "of the warps that a multiprocessor can hold that were active.</dd>\n"
     "<dt>Whole-program times</dt><dd>User and system time, elapsed time, and the most memory that was resident, as "
-    "<code>/usr/bin/time</code> gives them, of a process from start to end.</dd>\n"
+    "<code>/usr/bin/time</code> gives them, of a process from start to end. “Waited” is the share of "
+    "their time that its threads waited for a CPU that others held.</dd>\n"
     "<dt>Accuracy, confusion, images, feature maps</dt><dd>Computed by convlab's engine on the CPU while this page was "
     "made, from the shipped network and the test images of Fashion-MNIST.</dd>\n"
     "</dl>\n";

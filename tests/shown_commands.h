@@ -1,0 +1,96 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/source_tree.h"
+
+namespace convlab {
+
+inline std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+/// A Markdown document: lines of its blocks of code, fenced or indented; its paragraphs; and what stands there in
+/// backticks.
+struct MarkdownCode {
+  std::vector<std::string> block_lines, paragraphs, inline_code;
+};
+
+inline MarkdownCode code_of(const std::string& text) {
+  MarkdownCode code;
+  std::istringstream lines(text);
+  std::string paragraph;
+  bool fenced = false, indented = false;
+  const auto finish = [&] {
+    for (size_t mark = paragraph.find('`'); mark != std::string::npos;) {
+      const size_t begin = paragraph.find_first_not_of('`', mark), end = paragraph.find('`', begin);
+      if (end == std::string::npos) break;
+      code.inline_code.push_back(paragraph.substr(begin, end - begin));
+      mark = paragraph.find('`', paragraph.find_first_not_of('`', end));
+    }
+    if (!paragraph.empty()) code.paragraphs.push_back(std::exchange(paragraph, ""));
+  };
+  for (std::string line; std::getline(lines, line);) {
+    const size_t begin = line.find_first_not_of(" \t");
+    const bool empty = begin == std::string::npos;
+    const bool fence = !empty && line.compare(begin, 3, "```") == 0;
+    const bool deep = line.starts_with("    ") || line.starts_with('\t');
+    // An indented block begins after an empty line; in a list, text may be indented, too, and goes on a paragraph.
+    indented = !fenced && !fence && deep && (indented || paragraph.empty());
+    if (fence || empty || indented) finish();
+    if (fence) {
+      fenced = !fenced;
+    } else if (!empty && (fenced || indented)) {
+      code.block_lines.push_back(line.substr(begin));
+    } else if (!empty) {
+      paragraph += line + " ";
+    }
+  }
+  finish();
+  return code;
+}
+
+/// "./run.sh -n 3" of "$ ./run.sh -n 3   # a comment"; "" for what is no command. What begins like one of these is.
+inline std::string command_in(const std::string& code) {
+  static const std::set<std::string> kPrograms{"convlab", "cmake",  "ninja",   "ctest", "git",   "python3",
+                                               "pip",     "sudo",   "apt-get", "bash",  "mkdir", "cp",
+                                               "for",     "docker", "curl",    "wget",  "nvcc",  "compute-sanitizer"};
+  std::vector<std::string> words = words_of(code);
+  if (!words.empty() && words[0] == "$") words.erase(words.begin());
+  if (words.empty()) return "";
+  const std::string& first = words[0];
+  const bool script = first.ends_with(".sh") || first.ends_with(".py") || first.ends_with("/convlab");
+  if (!kPrograms.contains(first) && !script) return "";
+  std::string command;
+  for (const std::string& word : words) {
+    if (word == "#") break;
+    command += (command.empty() ? "" : " ") + word;
+  }
+  return command;
+}
+
+/// Commands, and where they are shown: all commands in blocks; in sentences, those of convlab with their arguments, for
+/// `convlab bench` alone names a command, and `build/x.sh` a file.
+inline void add_shown_commands(const std::string& markdown, const std::string& place,
+                               std::map<std::string, std::string>& commands) {
+  const MarkdownCode code = code_of(markdown);
+  for (const std::string& line : code.block_lines) {
+    if (const std::string command = command_in(line); !command.empty()) commands.emplace(command, place);
+  }
+  for (const std::string& text : code.inline_code) {
+    const std::string command = command_in(text);
+    const std::vector<std::string> words = words_of(command);
+    if (words.size() > 2 && (words[0].ends_with("convlab") || words[0] == "./run.sh")) commands.emplace(command, place);
+  }
+}
+
+}  // namespace convlab

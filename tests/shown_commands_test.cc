@@ -1,0 +1,229 @@
+// Runs every command that README, HACKING, other documents and every --help show, each as a reader types it, but for a
+// limit on images and seconds. What cannot be run here is listed below, with the reason: a new command is run, or fails
+// this test until somebody says why not.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+
+#include "convlab/base/text.h"
+#include "convlab/tensor/npy.h"
+#include "tests/mxnet_checkpoint.h"
+#include "tests/program.h"
+#include "tests/shown_commands.h"
+
+namespace convlab {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Key;
+using testing::UnorderedElementsAre;
+
+const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
+
+/// Commands that are not run, by pattern.
+struct NotRun {
+  const char *pattern, *reason;
+};
+constexpr NotRun kNotRun[] = {
+    {"./test.sh*", "it is what runs this test"},
+    {"cmake *", "builds everything once more"},
+    {"*cuda.mine*", "the reader's own kernel"},
+    {"*--device cuda*", "wants a GPU"},
+    {"convlab m1.2 *", "wants a GPU and cuDNN"},
+    {"python3 *models/*", "trains networks for hours, with what it gets from the network"},
+    {"convlab COMMAND *", "a placeholder"},
+    {"convlab * FILE*", "a placeholder"},
+    {"convlab profile * --counters*", "wants a GPU"},
+};
+
+/// Shorter ways: what an option's value, or the number after a command, becomes. Else an example would take minutes.
+struct Limit {
+  const char *command, *option, *value;  ///< option "": IMAGES
+};
+constexpr Limit kLimits[] = {
+    {"run", "-n", "100"},     {"profile", "-n", "100"}, {"bench", "--seconds", "0.01"},
+    {"bench", "-n", "16,20"}, {"m1.1", "", "100"},      {"m2.1", "", "100"},
+    {"m3.1", "", "1"},        {"m4.1", "", "1"},        {"final", "", "1"},
+};
+
+const char* reason_not_to_run(const std::string& command) {
+  for (const NotRun& each : kNotRun) {
+    if (glob_match(each.pattern, command)) return each.reason;
+  }
+  return nullptr;
+}
+
+bool is_number(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == word.npos; }
+
+/// The command of "convlab run ..." and of "./run.sh ..."; "" where another program is called.
+std::string command_name(const std::vector<std::string>& words) {
+  if (words[0] == "./run.sh") return "run";
+  return words[0].ends_with("convlab") && words.size() > 1 ? words[1] : "";
+}
+
+/// The command, with the limits that are for it.
+std::string limited(const std::string& command) {
+  std::vector<std::string> words = words_of(command);
+  const std::string name = command_name(words);
+  for (const auto& [of, option, value] : kLimits) {
+    if (name != of) continue;
+    const auto found = std::ranges::find_if(words, [&](const std::string& word) {
+      return *option == '\0' ? is_number(word) : word == option || (word == "--images" && std::string("-n") == option);
+    });
+    if (*option == '\0') {
+      found == words.end() ? words.emplace_back(value) : * found = value;
+    } else if (found != words.end()) {
+      *std::next(found) = value;
+    } else if (name != "bench" || std::string("-n") != option) {  // without -n it times one problem
+      words.insert(words.end(), {option, value});
+    }
+  }
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// Everything that documents and helps show, and where.
+std::map<std::string, std::string> shown_commands() {
+  std::map<std::string, std::string> commands;
+  for (const std::filesystem::path& file : files_under(kRoot)) {
+    if (file.extension() == ".md") add_shown_commands(text_of(kRoot / file), file.generic_string(), commands);
+  }
+  const auto add_example = [&](const std::string& help, const std::string& place) {
+    constexpr std::string_view kExample = "Example: ";
+    std::istringstream lines(help);
+    int examples = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with(kExample)) continue;
+      ++examples;
+      commands.emplace(line.substr(kExample.size()), place);
+    }
+    EXPECT_GT(examples, 0) << place << " shows no example";
+  };
+  const std::string help = run_program({"--help"}).output;
+  add_example(help, "--help");
+  bool listed = false;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(' ')) listed = line == "Subcommands:";
+    const std::vector<std::string> words = words_of(line);
+    if (!listed || !line.starts_with("  ") || line.starts_with("    ") || words.empty()) continue;
+    add_example(run_program({words[0], "--help"}).output, "convlab " + words[0] + " --help");
+  }
+  return commands;
+}
+
+/// A folder in which examples find what they name: ./run.sh, convlab on the path and under build, models and inputs.
+class Workplace {
+ public:
+  Workplace() {
+    namespace fs = std::filesystem;
+    const fs::path here = folder_.path();
+    fs::create_directories(here / "build/cpu/bin");
+    fs::create_symlink(CONVLAB_BINARY, here / "build/cpu/bin/convlab");
+    write_file(here / "run.sh", "#!/bin/sh\nexec build/cpu/bin/convlab run \"$@\"\n");
+    fs::permissions(here / "run.sh", fs::perms::owner_all);
+    fs::create_directory_symlink(kRoot / "shapes", here / "shapes");
+    fs::create_directory_symlink(kRoot / "models", here / "models");
+    for (const char* name : {"my-net.onnx", "model.onnx"}) fs::copy_file(kRoot / "models/fa17-low.onnx", here / name);
+    constexpr int64_t kSide = 28;
+    write_file(here / "x.npy", to_npy(Tensor(ElementType::f32, {1, 1, kSide, kSide})));
+    write_checkpoint(here);
+  }
+
+  struct Result {
+    int status = -1;
+    double seconds = 0;
+    std::string complaint;
+  };
+
+  /// What a shell makes of it, in this folder.
+  Result run(const std::string& command) const {
+    const std::string complaint = (folder_.path() / "complaint").string();
+    const std::string line = fmt::format("cd '{0}' && PATH='{0}/build/cpu/bin':$PATH && {{ {1}; }} >output 2>'{2}'",
+                                         folder_.path().string(), command, complaint);
+    const auto begin = std::chrono::steady_clock::now();
+    const int status = std::system(line.c_str());
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, took.count(), text_of(complaint)};
+  }
+
+ private:
+  /// ece408-0001.params and its symbol.
+  static void write_checkpoint(const std::filesystem::path& folder) {
+    MxnetSymbolText symbol;
+    const int data = symbol.variable("data"), w = symbol.variable("new0_weight");
+    const int conv = symbol.add("New", "new0", {data, w}, "kernel=(5, 5); num_filter=1");
+    const int flat = symbol.add("Flatten", "flatten0", {conv}), v = symbol.variable("fc_weight");
+    symbol.add("FullyConnected", "fc", {flat, v}, "num_hidden=10; no_bias=True");
+    write_file(folder / "ece408-symbol.json", symbol.text());
+    constexpr int64_t kPixels = 24 * 24;
+    const MxnetParams params =
+        MxnetParams(MxnetFormat::v2).fill("arg:new0_weight", {1, 1, 5, 5}, 1).fill("arg:fc_weight", {10, kPixels}, 1);
+    write_file(folder / "ece408-0001.params", params.bytes());
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST(ShownCommands, AllRun) {
+  const std::map<std::string, std::string> commands = shown_commands();
+  ASSERT_THAT(commands, Contains(Key("./run.sh"))) << "README.md was not understood";
+  const Workplace workplace;
+  for (const auto& [command, place] : commands) {
+    if (reason_not_to_run(command) != nullptr) continue;
+    const std::string shorter = limited(command);
+    const Workplace::Result result = workplace.run(shorter);
+    EXPECT_EQ(result.status, 0) << place << " shows: " << command << "\nwhich was run as: " << shorter << "\n"
+                                << result.complaint;
+    std::printf("%6.2f s  %s\n", result.seconds, shorter.c_str());
+  }
+}
+
+TEST(ShownCommands, WhatIsNotRunIsShownSomewhere) {
+  const std::map<std::string, std::string> commands = shown_commands();
+  for (const NotRun& each : kNotRun) {
+    EXPECT_TRUE(std::ranges::any_of(commands, [&](const auto& entry) { return glob_match(each.pattern, entry.first); }))
+        << "no document shows a command like '" << each.pattern << "'; take it off the list";
+  }
+}
+
+TEST(ShownCommands, AreFoundInAnyMarkdown) {
+  std::map<std::string, std::string> commands;
+  add_shown_commands(
+      "Text, `convlab list` and `convlab run fa19\n-n 3`.\n\n    ./run.sh -n 1   # a comment\n    Loading data... "
+      "done\n\n"
+      "- An item\n    that goes on with `cmake --preset x`\n\n```sh\n$ convlab verify --kernel 'cpu.*'\ncmake --preset "
+      "cpu\n"
+      "int main() {}\n```\n\n\tbuild/cpu/bin/convlab list models\n",
+      "a.md", commands);
+  EXPECT_THAT(commands,
+              UnorderedElementsAre(Key("convlab run fa19 -n 3"), Key("./run.sh -n 1"), Key("cmake --preset cpu"),
+                                   Key("convlab verify --kernel 'cpu.*'"), Key("build/cpu/bin/convlab list models")));
+}
+
+TEST(ShownCommands, AreLimited) {
+  EXPECT_EQ(limited("./run.sh"), "./run.sh -n 100");
+  EXPECT_EQ(limited("convlab run fa19 --images 1000 --json -"), "convlab run fa19 --images 100 --json -");
+  EXPECT_EQ(limited("convlab m3.1 1000 --device simt"), "convlab m3.1 1 --device simt");
+  EXPECT_EQ(limited("build/cpu/bin/convlab m2.1"), "build/cpu/bin/convlab m2.1 100");
+  EXPECT_EQ(limited("convlab bench --problem k1"), "convlab bench --problem k1 --seconds 0.01");
+  EXPECT_EQ(limited("convlab list"), "convlab list");
+}
+
+TEST(ShownCommands, ACommandThatFailsIsFound) {
+  const Workplace workplace;
+  EXPECT_EQ(workplace.run("convlab list kernels").status, 0);
+  EXPECT_EQ(workplace.run("./run.sh fa91 -n 1").status, 2);
+  EXPECT_NE(workplace.run("convlap list").status, 0);
+}
+
+}  // namespace
+}  // namespace convlab
