@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "convlab/base/error.h"
@@ -60,6 +61,8 @@ ChildRun run_child(std::vector<std::string> arguments) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, output.number(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, complaint.number(), STDERR_FILENO);
+  // Where whoever started this program ignores the end of children, so would this program, and learn nothing of it.
+  ::signal(SIGCHLD, SIG_DFL);
   pid_t child = 0;
   const double begin_s = monotonic_s();
   const int failure = ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
@@ -69,7 +72,9 @@ ChildRun run_child(std::vector<std::string> arguments) {
   }
   int status = 0;
   rusage used{};
-  while (::wait4(child, &status, 0, &used) < 0 && errno == EINTR) {
+  while (::wait4(child, &status, 0, &used) < 0) {
+    if (errno == EINTR) continue;
+    throw unavailable("cannot wait for '{}': {}", fmt::join(arguments, " "), std::strerror(errno));
   }
   constexpr int kSignalBase = 128;
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status),

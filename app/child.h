@@ -16,7 +16,7 @@ struct ChildRun {
 };
 
 /// Runs this program with these arguments, the first being its name, and waits for it. Error(unavailable) where no
-/// process can be started.
+/// process can be started or waited for. From then on the end of children is no longer ignored (SIGCHLD).
 ChildRun run_child(std::vector<std::string> arguments);
 
 }  // namespace convlab::app

@@ -7,8 +7,10 @@
 
 #include "app/output.h"
 #include "app/progress.h"
+#include "convlab/base/checked.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
+#include "convlab/base/limits.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/engine/labels.h"
@@ -57,6 +59,19 @@ struct ModelFile {
   int64_t side = 0;
 };
 
+/// The images that are asked for. Error(bad_input) with the figure where copies would take more memory than there is.
+Dataset load_images(const ClassifyOptions& options) {
+  Dataset all = load_fashion_mnist(options.split, options.data, options.images);
+  if (options.copies == 1) return all;
+  // Beside its pixels, an image has its label here and in the Classifier, the label that is found, and scores.
+  constexpr int64_t kBytesBeside = 2 + sizeof(int) + sizeof(float) * kFashionMnistClasses.size();
+  const int64_t images = checked_mul(std::ssize(all.labels), options.copies);
+  const int64_t pixels = all.images.count() / std::ssize(all.labels);
+  require_memory(checked_mul(images, pixels + kBytesBeside),
+                 fmt::format("--copies {}: {} images take", options.copies, images), "give fewer");
+  return repeated(all, options.copies);
+}
+
 /// What load_classifier() needs from files, got by other threads while it opens the device: that takes a GPU longer.
 struct Reading {
   explicit Reading(const ClassifyOptions& options) {
@@ -65,10 +80,8 @@ struct Reading {
               const int64_t side = image_side(*graph, options.side);
               return ModelFile{std::move(graph), side};
             }).share();
-    data = std::async(std::launch::async, [&options] {
-             Dataset all = load_fashion_mnist(options.split, options.data, options.images);
-             return std::make_shared<Dataset>(options.copies > 1 ? repeated(all, options.copies) : std::move(all));
-           }).share();
+    data =
+        std::async(std::launch::async, [&options] { return std::make_shared<Dataset>(load_images(options)); }).share();
     images = std::async(std::launch::async, [&options, model = model, data = data] {
       Tensor originals = std::move(data.get()->images);
       const int64_t side = leaves_scaling(options) ? originals.shape()[2] : model.get().side;

@@ -14,9 +14,9 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/device/cuda.h"
+#include "convlab/device/recorder.h"
 #include "convlab/profile/counters.h"
 #include "convlab/profile/nvprof.h"
-#include "convlab/profile/recorder.h"
 
 namespace convlab::app {
 namespace {
@@ -41,8 +41,13 @@ class Program {
  public:
   Program(const ProfileOptions& options, Recorder& recorder)
       : recorder_(recorder), classifier_(load_classifier(one_after_another(options.run.classify), &recorder)) {
-    std::vector<int> labels(static_cast<size_t>(classifier_->count()));
-    output_.resize(static_cast<size_t>(element_count(engine().output_shape(classifier_->count()))));
+    const int64_t count = classifier_->count();
+    {
+      const Observed part(classifier_->images.ready() ? nullptr : &recorder_, {Stage::scaling});
+      images_ = classifier_->images.from(0, count);
+    }
+    std::vector<int> labels(static_cast<size_t>(count));
+    output_.resize(static_cast<size_t>(element_count(engine().output_shape(count))));
     for (int64_t pass = 0; pass < options.run.repeat; ++pass) {
       run_network();
       const Observed part(&recorder_, {Stage::labels});
@@ -51,10 +56,7 @@ class Program {
     }
   }
 
-  void run_network() {
-    const int64_t count = classifier_->count();
-    engine().run(classifier_->images.from(0, count), count, output_.data());
-  }
+  void run_network() { engine().run(images_, classifier_->count(), output_.data()); }
 
   const Classifier& classifier() const { return *classifier_; }
   double accuracy() const { return accuracy_; }
@@ -87,6 +89,7 @@ class Program {
 
   Recorder& recorder_;
   std::unique_ptr<Classifier> classifier_;
+  const uint8_t* images_ = nullptr;  ///< all of them, scaled before the network is timed
   std::vector<float> output_;
   double accuracy_ = 0;
 };

@@ -1,8 +1,11 @@
 #include "app/scaled_images.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "convlab/base/checked.h"
+#include "convlab/base/limits.h"
 #include "convlab/dataset/resize.h"
 
 namespace convlab::app {
@@ -27,7 +30,13 @@ const uint8_t* ScaledImages::from(int64_t first, int64_t n) {
   if (ready()) return images;
   Shape originals = images_.shape(), scaled = shape_;
   originals[0] = scaled[0] = n;
-  if (some_.count() < element_count(scaled)) some_ = Tensor(ElementType::u8, scaled);
+  if (const int64_t bytes = element_count(scaled); some_.count() < bytes) {
+    require_memory(checked_add(bytes, images_.count()),
+                   fmt::format("{} images scaled to {}x{} take", n, shape_[2], shape_[3]),
+                   "give fewer images, or a smaller --batch");
+    some_ = {};  // not old and new at a time
+    some_ = Tensor(ElementType::u8, scaled);
+  }
   resize_maps(images, originals, shape_[2], some_.values<uint8_t>().data(), *threads_);
   return some_.values<uint8_t>().data();
 }

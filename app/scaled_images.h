@@ -25,7 +25,8 @@ class ScaledImages {
   /// Whether all are scaled, and from() costs nothing.
   bool ready() const { return threads_ == nullptr; }
 
-  /// `n` images from image `first` on. Unless all are ready(), they last until the next call.
+  /// `n` images from image `first` on. Unless all are ready(), they last until the next call. Error(bad_input) with the
+  /// figure where they would take more memory than this process may use.
   const uint8_t* from(int64_t first, int64_t n);
 
  private:

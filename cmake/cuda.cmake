@@ -6,6 +6,7 @@ set(CONVLAB_CUDA_ARCHITECTURES "" CACHE STRING
   "Compute capabilities to build for, as 80;90a; empty: all of 80 86 89 90a 100 that nvcc knows")
 
 set(CONVLAB_CUDA_FOUND OFF)
+set(CONVLAB_CUPTI_INCLUDE_DIR "")
 set(wanted ${CONVLAB_CUDA})
 if(CONVLAB_CUDA STREQUAL AUTO)
   set(wanted OFF)
@@ -26,6 +27,10 @@ set(CMAKE_CUDA_ARCHITECTURES OFF)
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 set(CONVLAB_CUDA_FOUND ON)
+# CUPTI's headers alone, where they are installed: the library is loaded when it is wanted.
+unset(CONVLAB_CUPTI_INCLUDE_DIR)
+find_path(CONVLAB_CUPTI_INCLUDE_DIR cupti.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
+  ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include ${CUDAToolkit_INCLUDE_DIRS}/../extras/CUPTI/include)
 # CMake 3.25 knows no flag for C++20 with nvcc 13; cuda_compat.h asserts that it took effect.
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)

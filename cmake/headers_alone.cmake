@@ -7,7 +7,7 @@ if(NOT CONVLAB_CUDA_FOUND)
   list(REMOVE_ITEM headers convlab/device/cuda_check.h convlab/kernels/libraries/cudnn_library.h)
 endif()
 if(NOT CONVLAB_CUPTI_INCLUDE_DIR)
-  list(REMOVE_ITEM headers convlab/profile/cupti_library.h)
+  list(REMOVE_ITEM headers convlab/device/cupti_library.h)
 endif()
 if(NOT CONVLAB_SIMT)
   # These need Boost.Context, and stand for the CUDA toolkit's headers.

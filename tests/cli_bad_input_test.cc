@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "convlab/base/file.h"
+#include "convlab/base/limits.h"
 #include "convlab/tensor/npy.h"
 #include "tests/onnx_model.h"
 #include "tests/program.h"
@@ -108,6 +109,13 @@ TEST_F(BadData, LabelsThatAreNoClassesOrTooFew) {
   expect_bad({labels_.string(), "label 10 at byte 21"});  // 8 bytes of header, 13 labels
   write_labels(gzip(idx({kIdxLabels, 19}, Bytes(19, 3))));
   expect_bad({"19", "20"});
+}
+
+TEST(Copies, ThatTakeMoreThanTheMemoryAreRefusedWithTheFigure) {
+  constexpr int64_t kBytes = int64_t{60000} * 1000 * 784;
+  if (usable_memory_bytes() > kBytes) GTEST_SKIP() << "the most copies fit into the memory of this machine";
+  expect_bad_input({"run", "fa17-low", "--split", "train", "--copies", "1000", "--device", "cpu"},
+                   {"--copies 1000: 60000000 images take 49.7 GB", gigabytes(usable_memory_bytes()), "fewer"});
 }
 
 // ONNX models.

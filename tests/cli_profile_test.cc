@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
+#include "tests/onnx_model.h"
 #include "tests/program.h"
 #include "tests/temporary_folder.h"
 
@@ -152,6 +154,41 @@ TEST(CliProfile, TraceIsAnArrayOfEvents) {
     EXPECT_GE(event["dur"].get<double>(), 0);
   }
   EXPECT_THAT(categories, testing::UnorderedElementsAre("kernel", "api", "layer"));
+}
+
+TEST(CliProfile, AParentMayIgnoreTheEndOfItsChildren) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "out").string();
+  const std::string command =
+      "trap '' CHLD; exec " CONVLAB_BINARY " profile fa17-low -n 10 --device cpu >" + out + " 2>&1";
+  EXPECT_EQ(std::system(command.c_str()), 0);
+  std::stringstream text;
+  text << std::ifstream(out).rdbuf();
+  EXPECT_THAT(text.str(), HasSubstr("wall time of the run"));
+}
+
+TEST(CliProfile, ImagesAreScaledBeforePassesAreTimed) {
+  // A network that looks at one pixel of an image, so that scaling takes longer by far.
+  constexpr int64_t kSide = 400;
+  OnnxModel model(13);
+  model.input("x", {-1, 1, -1, -1}).output("y");
+  model.initializer("w", OnnxModel::ones({10, 1, 1, 1}));
+  model.node("Conv", {"x", "w"}, {"c"}).list("strides", {kSide, kSide});
+  model.node("Flatten", {"c"}, {"y"});
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "one_pixel.onnx").string();
+  write_file(path, model.bytes());
+  const ProgramRun run =
+      run_program({"profile", path, "-n", "500", "--size", std::to_string(kSide), "--device", "cpu", "--json", "-"});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  const Json json = Json::parse(run.output);
+  double scaling_s = 0;
+  for (const Json& row : json["summary"]["calls"]) {
+    if (row["name"] == "scaling the images") scaling_s = row["max_s"];
+  }
+  EXPECT_GT(scaling_s, 0.01) << "80 MB of pixels";
+  EXPECT_LT(json["profiling"]["plain_s"].get<double>(), scaling_s / 2);
+  EXPECT_LT(json["profiling"]["profiled_s"].get<double>(), scaling_s / 2);
 }
 
 TEST(CliProfile, FailsAsTheRunWould) {

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <cstring>
+#include <memory>
+#include <new>
 
+#include "convlab/base/error.h"
 #include "convlab/base/limits.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
@@ -79,6 +82,51 @@ TEST(CudaDevice, RepeatsWhatAStreamRecorded) {
   EXPECT_EQ(stream->record([&] { stream->synchronize(); }), nullptr) << "waiting cannot be recorded";
   stream->fill(buffer.data(), 3, 4);
   EXPECT_EQ(content(), std::vector<uint8_t>(4, 3)) << "and the stream works on";
+}
+
+TEST(CudaDevice, WorkThatFailsWhileItIsRecordedLeavesTheStreamUsable) {
+  if (!cuda_present()) GTEST_SKIP() << "there is no GPU";
+  const std::unique_ptr<Device> device = open_device("cuda", {});
+  const std::unique_ptr<Stream> stream = device->make_stream();
+  const Buffer buffer = device->allocate(4);
+  EXPECT_THROW(stream->record([&] {
+    stream->fill(buffer.data(), 7, 4);
+    throw std::bad_alloc();
+  }),
+               std::bad_alloc);
+  EXPECT_EQ(stream->record([&] { throw unavailable("planted"); }), nullptr);
+  std::vector<uint8_t> back(4);
+  stream->fill(buffer.data(), 3, 4);
+  stream->download(back.data(), buffer.data(), 4);
+  stream->synchronize();
+  EXPECT_EQ(back, std::vector<uint8_t>(4, 3));
+  EXPECT_NE(stream->record([&] { stream->fill(buffer.data(), 5, 4); }), nullptr);
+}
+
+/// As a library's handle, which uses CUDA's stream to its end.
+struct UsesItsStream {
+  std::unique_ptr<Replay> work;
+  bool* done = nullptr;
+  ~UsesItsStream() {
+    if (!work) return;
+    work->run();
+    *done = true;
+  }
+};
+
+TEST(CudaDevice, WhatIsAttachedEndsBeforeTheStream) {
+  if (!cuda_present()) GTEST_SKIP() << "there is no GPU";
+  const std::unique_ptr<Device> device = open_device("cuda", {});
+  std::unique_ptr<Stream> stream = device->make_stream();
+  const Buffer buffer = device->allocate(4);
+  stream->fill(buffer.data(), 1, 4);
+  bool done = false;
+  UsesItsStream& attached = stream->attached<UsesItsStream>();
+  attached.work = stream->record([&] { stream->fill(buffer.data(), 1, 4); });
+  attached.done = &done;
+  ASSERT_NE(attached.work, nullptr);
+  stream.reset();
+  EXPECT_TRUE(done) << "the stream was gone";
 }
 
 TEST(CpuDevice, MoreMemoryThanThereIsIsRefused) {

@@ -14,7 +14,7 @@
 #include "convlab/device/cuda.h"
 #include "convlab/engine/engine.h"
 #include "convlab/profile/overhead.h"
-#include "convlab/profile/recorder.h"
+#include "convlab/device/recorder.h"
 #include "convlab/profile/startup.h"
 #include "convlab/profile/summary.h"
 #include "tests/errors.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "convlab/profile/activity.h"
+#include "convlab/device/activity.h"
 
 namespace convlab {
 

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -19,34 +21,61 @@ void check_cuda(cudaError_t status, std::string_view what) {
 
 namespace {
 
+using Graph =
+    std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, decltype([](cudaGraph_t graph) { cudaGraphDestroy(graph); })>;
+using ReadyGraph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>,
+                                   decltype([](cudaGraphExec_t graph) { cudaGraphExecDestroy(graph); })>;
+
 /// A CUDA graph of what a stream was given while it recorded.
 class CudaReplay final : public Replay {
  public:
-  CudaReplay(cudaGraphExec_t graph, cudaStream_t stream) : graph_(graph), stream_(stream) {}
-  ~CudaReplay() override { cudaGraphExecDestroy(graph_); }
-  CudaReplay(const CudaReplay&) = delete;
-  CudaReplay& operator=(const CudaReplay&) = delete;
-  void run() override { check_cuda(cudaGraphLaunch(graph_, stream_), "launching a graph"); }
+  CudaReplay(ReadyGraph graph, cudaStream_t stream) : graph_(std::move(graph)), stream_(stream) {}
+  void run() override { check_cuda(cudaGraphLaunch(graph_.get(), stream_), "launching a graph"); }
 
  private:
-  cudaGraphExec_t graph_;
+  ReadyGraph graph_;
   cudaStream_t stream_;
 };
 
-class CudaStream final : public Stream {
+/// What a stream recorded, ready to be launched; null where the device cannot do that.
+ReadyGraph ready_to_launch(cudaGraph_t graph, cudaStream_t stream) {
+  cudaGraphExec_t made = nullptr;
+  if (cudaGraphInstantiateWithFlags(&made, graph, 0) != cudaSuccess) return nullptr;
+  ReadyGraph ready(made);
+  // The first launch would otherwise take the graph to the GPU.
+  return cudaGraphUpload(ready.get(), stream) == cudaSuccess ? std::move(ready) : nullptr;
+}
+
+/// CUDA's own stream, and what goes with it.
+class NativeStream {
  public:
-  CudaStream(const DeviceCaps& caps, int index) : caps_(caps), index_(index) {
+  explicit NativeStream(int index) : index_(index) {
     check_cuda(cudaSetDevice(index_), "choosing the GPU");
     check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
   }
-  ~CudaStream() override {
-    cudaSetDevice(index_);  // for what libraries attached, which goes now
+  ~NativeStream() {
     for (cudaEvent_t event : events_) {
       if (event != nullptr) cudaEventDestroy(event);
     }
     if (given_ != nullptr) cudaEventDestroy(given_);
     cudaStreamDestroy(stream_);
   }
+  NativeStream(const NativeStream&) = delete;
+  NativeStream& operator=(const NativeStream&) = delete;
+
+ protected:
+  int index_;
+  cudaStream_t stream_ = nullptr;
+  std::array<cudaEvent_t, 2> events_{};
+  cudaEvent_t given_ = nullptr;
+};
+
+/// The order of the bases is that of their ends, backwards: what libraries attached to the Stream, and may use CUDA's own
+/// to its end, goes first.
+class CudaStream final : private NativeStream, public Stream {
+ public:
+  CudaStream(const DeviceCaps& caps, int index) : NativeStream(index), caps_(caps) {}
+  ~CudaStream() override { cudaSetDevice(index_); }
 
   const DeviceCaps& caps() const override { return caps_; }
   void upload(void* to, const void* from, size_t bytes) override {
@@ -90,30 +119,31 @@ class CudaStream final : public Stream {
   }
 
   const DeviceCaps& caps_;
-  int index_;
-  cudaStream_t stream_ = nullptr;
-  std::array<cudaEvent_t, 2> events_{};
-  cudaEvent_t given_ = nullptr;
 };
 
 std::unique_ptr<Replay> CudaStream::record(const std::function<void()>& work) {
   // Other threads may allocate and wait meanwhile.
   check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "recording a graph");
-  bool recorded = true;
+  const auto end = [this] {
+    cudaGraph_t recorded = nullptr;
+    const cudaError_t status = cudaStreamEndCapture(stream_, &recorded);
+    Graph graph(recorded);
+    return status == cudaSuccess ? std::move(graph) : nullptr;
+  };
+  bool given = true;
   try {
     work();
   } catch (const Error&) {
-    recorded = false;  // a library did what a graph cannot hold; it says so again if that was not why
+    given = false;  // a library did what a graph cannot hold; it says so again if that was not why
+  } catch (...) {
+    end();  // whatever happens, the stream goes on
+    cudaGetLastError();
+    throw;
   }
-  cudaGraph_t graph = nullptr;
-  recorded &= cudaStreamEndCapture(stream_, &graph) == cudaSuccess && graph != nullptr;
-  cudaGraphExec_t ready = nullptr;
-  recorded = recorded && cudaGraphInstantiateWithFlags(&ready, graph, 0) == cudaSuccess;
-  // The first launch would otherwise take the graph to the GPU.
-  recorded = recorded && cudaGraphUpload(ready, stream_) == cudaSuccess;
-  if (graph != nullptr) cudaGraphDestroy(graph);
-  if (recorded) return std::make_unique<CudaReplay>(ready, stream_);
-  if (ready != nullptr) cudaGraphExecDestroy(ready);
+  const Graph graph = end();
+  if (ReadyGraph ready = given && graph ? ready_to_launch(graph.get(), stream_) : nullptr) {
+    return std::make_unique<CudaReplay>(std::move(ready), stream_);
+  }
   cudaGetLastError();  // not to be found by the next call
   return nullptr;
 }
@@ -150,8 +180,7 @@ class CudaDevice final : public Device {
     const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
     if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();  // the failure is ours to report, once
-      throw unavailable("{1} has no {0} bytes of memory left; give a smaller --batch", bytes,
-                        caps_.description);
+      throw unavailable("{} has no {} bytes of memory left; give a smaller --batch", caps_.description, bytes);
     }
     check_cuda(status, "allocating GPU memory");
     return {memory, bytes, [](void* address) { cudaFree(address); }};

@@ -7,6 +7,7 @@
 
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
+#include "convlab/base/limits.h"
 #include "convlab/engine/chunks.h"
 #include "convlab/engine/engine_parts.h"
 
@@ -15,6 +16,13 @@ namespace {
 
 /// Schedules kept: a full batch's and a rest's, each by either feed, come again and again.
 constexpr size_t kSchedulesKept = 8;
+
+void wait_for_whatever_comes(Stream& stream) noexcept {
+  try {
+    stream.synchronize();
+  } catch (...) {  // what failed before this is what the caller will hear of
+  }
+}
 
 }  // namespace
 
@@ -57,7 +65,10 @@ Tensor Engine::run(const Tensor& input) {
     throw bad_input("{}: an input of {} {}; {} {} is wanted", graph_.name, name_of(input.type()),
                     to_text(input.shape()), name_of(options_.plan.input), to_text(with_images(n)));
   }
-  Tensor output(ElementType::f32, output_shape(n));
+  const Shape shape = output_shape(n);
+  require_memory(bytes_of(shape, ElementType::f32), fmt::format("{}: its output takes", graph_.name),
+                 "give fewer images");
+  Tensor output(ElementType::f32, shape);
   run(input.raw(), n, output.values<float>().data());
   return output;
 }
@@ -70,21 +81,29 @@ int64_t Engine::batch_from(int64_t first, int64_t n) const {
   return splits && beyond < kLeastImagesInLanes ? count - beyond : count;
 }
 
-/// Does work(batch) for each, and waits for all of it.
+/// Does work(batch) for each, and waits for all of it, also where it fails: the caller's arrays may go then.
 template <class Work>
 void Engine::for_each_batch(const void* images, int64_t n, float* output, Work work) {
   device_.make_current();
   check_count(n);
   const int64_t output_count = element_count(plan().output);
   size_t index = 0;
-  for (int64_t first = 0; first < n; first += batch_from(first, n)) {
-    work(Batch{.index = index++,
-               .images = batch_from(first, n),
-               .from = static_cast<const unsigned char*>(images) + first * image_bytes(),
-               .to = output + first / batch_ * output_count + first % batch_ * (output_count / batch_),
-               .alone = batch_from(first, n) == n});
+  try {
+    for (int64_t first = 0; first < n; first += batch_from(first, n)) {
+      work(Batch{.index = index++,
+                 .images = batch_from(first, n),
+                 .from = static_cast<const unsigned char*>(images) + first * image_bytes(),
+                 .to = output + first / batch_ * output_count + first % batch_ * (output_count / batch_),
+                 .alone = batch_from(first, n) == n});
+    }
+    stream_->synchronize();
+  } catch (...) {
+    wait_for_whatever_comes(*stream_);
+    for (const Feed& feed : feeds_) {
+      if (feed.stream) wait_for_whatever_comes(*feed.stream);
+    }
+    throw;
   }
-  stream_->synchronize();
 }
 
 /// One thing after another, all by the first feed.

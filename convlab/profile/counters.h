@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "convlab/profile/activity.h"
+#include "convlab/device/activity.h"
 
 namespace convlab {
 

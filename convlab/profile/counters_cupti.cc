@@ -11,8 +11,8 @@
 
 #include "convlab/base/error.h"
 #include "convlab/device/cuda_check.h"
+#include "convlab/device/cupti_library.h"
 #include "convlab/profile/counters.h"
-#include "convlab/profile/cupti_library.h"
 
 namespace convlab {
 namespace {
@@ -40,12 +40,17 @@ struct NoCounters {
   std::string why;
 };
 
+/// prepare() may fail half-way: what was made by then goes with the value.
 class RangeProfiler {
  public:
-  explicit RangeProfiler(size_t most_kernels) : most_ranges_(most_kernels) {
+  RangeProfiler() = default;
+
+  void prepare(size_t most_kernels) {
+    most_ranges_ = most_kernels;
     cupti_.load_neighbours();
     CUpti_Profiler_Initialize_Params initialize{CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
     call("cuptiProfilerInitialize", initialize);
+    initialized_ = true;
     make_host();
     choose_metrics();
     make_config();
@@ -64,7 +69,7 @@ class RangeProfiler {
     release.pHostObject = host_;
     if (host_ != nullptr) try_call("cuptiProfilerHostDeinitialize", release);
     CUpti_Profiler_DeInitialize_Params end{CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE};
-    try_call("cuptiProfilerDeInitialize", end);
+    if (initialized_) try_call("cuptiProfilerDeInitialize", end);
   }
   RangeProfiler(const RangeProfiler&) = delete;
   RangeProfiler& operator=(const RangeProfiler&) = delete;
@@ -225,7 +230,8 @@ class RangeProfiler {
   }
 
   CuptiLibrary cupti_;
-  size_t most_ranges_;
+  size_t most_ranges_ = 0;
+  bool initialized_ = false;
   std::vector<std::string> metrics_;
   std::vector<uint8_t> available_;  ///< the host object may look into it for as long as it lives
   std::vector<uint8_t> config_, image_;
@@ -243,7 +249,8 @@ Utilisation take_counters(const Recording& recording, const std::function<void()
   Utilisation result;
   if (kernels.empty()) return {.kernels = {}, .refusal = "there are no kernels to count"};
   try {
-    RangeProfiler profiler(kernels.size());
+    RangeProfiler profiler;
+    profiler.prepare(kernels.size());
     profiler.take(pass);
     const size_t ranges = profiler.ranges();
     if (ranges != kernels.size()) {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "convlab/profile/activity.h"
+#include "convlab/device/activity.h"
 #include "convlab/profile/summary.h"
 
 namespace convlab {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
+#include "convlab/device/recorder.h"
 #include "convlab/engine/engine.h"
-#include "convlab/profile/recorder.h"
 
 namespace convlab {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "convlab/profile/activity.h"
+#include "convlab/device/activity.h"
 
 namespace convlab {
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "convlab/profile/activity.h"
+#include "convlab/device/activity.h"
 
 namespace convlab {
 

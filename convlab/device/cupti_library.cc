@@ -1,4 +1,4 @@
-#include "convlab/profile/cupti_library.h"
+#include "convlab/device/cupti_library.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

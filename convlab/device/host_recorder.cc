@@ -1,7 +1,7 @@
 #include <chrono>
 #include <utility>
 
-#include "convlab/profile/recorder.h"
+#include "convlab/device/recorder.h"
 
 namespace convlab {
 namespace {

@@ -1,7 +1,7 @@
 // Takes the place of cupti_recorder.cc in a build without CUDA, or without CUPTI's headers.
 
 #include "convlab/base/error.h"
-#include "convlab/profile/recorder.h"
+#include "convlab/device/recorder.h"
 
 namespace convlab {
 

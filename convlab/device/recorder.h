@@ -4,7 +4,7 @@
 #include <string>
 
 #include "convlab/base/stage.h"
-#include "convlab/profile/activity.h"
+#include "convlab/device/activity.h"
 
 namespace convlab {
 

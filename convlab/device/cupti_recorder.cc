@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "convlab/base/error.h"
-#include "convlab/profile/cupti_library.h"
-#include "convlab/profile/recorder.h"
+#include "convlab/device/cupti_library.h"
+#include "convlab/device/recorder.h"
 
 namespace convlab {
 namespace {
