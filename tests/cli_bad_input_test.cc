@@ -196,6 +196,34 @@ TEST_F(BadOnnx, SizesThatOverflowOrDisagree) {
   expect_bad(small_model(int64_t{1} << 62), {"4611686018427387904"});  // images that nobody has memory for
 }
 
+TEST_F(BadOnnx, SmallFilesThatAskForMuch) {
+  const auto expect_little = [&](const OnnxModel& model, const std::vector<std::string>& places) {
+    const ProgramRun convert = [&] {
+      write_file(path_, model.bytes());
+      return run_program({"convert", path_.string(), "-o", (folder_.path() / "out.onnx").string()});
+    }();
+    EXPECT_EQ(convert.status, 2) << convert.complaint;
+    for (const std::string& place : places) EXPECT_THAT(convert.complaint, HasSubstr(place));
+    EXPECT_LT(convert.max_rss_kb, kMostKilobytes / 2);
+  };
+  OnnxModel nothing(13);  // 0 elements, of which -1 would be any number
+  nothing.input("x", {-1, 4}).output("y").initializer("e", OnnxModel::floats({0, 3}, {}));
+  nothing.initializer("s", OnnxModel::integers({2}, {0, -1})).node("Reshape", {"e", "s"}, {"z"});
+  expect_little(nothing.node("Relu", {"x"}, {"y"}), {"Reshape", "no elements"});
+
+  OnnxModel joined(13);  // 64 KiB, 4000 times
+  joined.input("x", {-1, 4}).output("y").initializer("c", OnnxModel::ones({1 << 14}));
+  joined.node("Concat", std::vector<std::string>(4000, "c"), {"k"}).set("axis", int64_t{0});
+  expect_little(joined.node("Relu", {"x"}, {"y"}), {"Concat", "far more memory than the file"});
+
+  OnnxModel deep(13);  // 200,000 nodes in a row
+  deep.input("v0", {-1, 4}).output("v200000");
+  for (int i = 0; i < 200000; ++i) {
+    deep.node("Flatten", {"v" + std::to_string(i)}, {"v" + std::to_string(i + 1)});
+  }
+  expect_little(deep, {"200000 nodes", "32768"});
+}
+
 TEST_F(BadOnnx, WeightsThatAreNoNumbers) {
   OnnxModel model = small_model();
   model.graph().mutable_initializer(0)->set_float_data(17, std::numeric_limits<float>::quiet_NaN());

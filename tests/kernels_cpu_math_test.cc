@@ -74,6 +74,7 @@ TEST_P(CpuMath, ActivationsAtTheirEdges) {
   EXPECT_EQ(activate_one({ActivationKind::clip, -1, 6}, -3.0f), -1.0f);
   EXPECT_EQ(activate_one({ActivationKind::clip, -1, 6}, 7.0f), 6.0f);
   EXPECT_EQ(activate_one({ActivationKind::clip, -1, 6}, 2.5f), 2.5f);
+  for (const float x : {-2.0f, 0.0f, 1.5f, 6.0f}) EXPECT_EQ(activate_one({ActivationKind::clip, 2, 1}, x), 1.0f);
   EXPECT_EQ(activate_one({ActivationKind::none}, -0.0f), 0.0f);
 }
 

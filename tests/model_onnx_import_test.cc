@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "convlab/base/half.h"
+#include "convlab/model/limits.h"
 #include "errors.h"
 #include "onnx_model.h"
 
@@ -314,6 +315,39 @@ TEST(OnnxImport, ConstantsThatGrowAreStopped) {
   }
   model.node("Add", {"x", "c40"}, {"y"});
   EXPECT_THAT(refusal(model), HasSubstr("far more memory than the file"));
+}
+
+TEST(OnnxImport, ConstantsThatGrowTogetherAreStopped) {
+  OnnxModel model(13);  // 1 MiB, converted to double again and again
+  model.input("x", {-1}).output("y").initializer("c", OnnxModel::raw({1 << 20}, Proto::UINT8, Bytes(1 << 20)));
+  for (int i = 0; i < 3; ++i) {
+    const std::string name = "d" + std::to_string(i);
+    model.node("Cast", {"c"}, {name}).set("to", int64_t{Proto::DOUBLE});
+    model.node("Cast", {name}, {"f" + std::to_string(i)}).set("to", int64_t{Proto::FLOAT});
+  }
+  model.node("Add", {"x", "f2"}, {"y"});
+  EXPECT_THAT(refusal(model), HasSubstr("far more memory than the file"));
+}
+
+TEST(OnnxImport, ConcatenationPassesOverWhatIsEmpty) {
+  OnnxModel model(13);
+  model.input("x", {-1, 1}).output("y").initializer("empty", OnnxModel::floats({3, 0}, {}));
+  model.initializer("c", OnnxModel::floats({3, 1}, {1, 2, 3}));
+  model.node("Concat", {"empty", "c", "empty"}, {"w"}).set("axis", int64_t{1}).node("Add", {"x", "w"}, {"y"});
+  EXPECT_THAT(weights(import(model)), ElementsAre(1, 2, 3));
+}
+
+TEST(OnnxImport, NumbersOfNodesAndDimensionsAreBounded) {
+  OnnxModel many = relu();
+  for (size_t i = 0; i < kMostNodes; ++i) *many.graph().add_node() = many.graph().node(0);
+  EXPECT_THAT(refusal(many), HasSubstr("32769 nodes"));
+  OnnxModel deep(13);
+  deep.input("x", Shape(17, 1)).output("y").node("Relu", {"x"}, {"y"});
+  EXPECT_THAT(refusal(deep), HasSubstr("17 dimensions"));
+  // A long list that each of many nodes would copy.
+  OnnxModel list(13);
+  list.input("x", {-1}).output("y").initializer("s", OnnxModel::integers({33}, std::vector<int64_t>(33, 1)));
+  EXPECT_THAT(refusal(list.node("Reshape", {"x", "s"}, {"y"})), HasSubstr("33 numbers"));
 }
 
 TEST(OnnxImport, NamesAreSafeToPrint) {

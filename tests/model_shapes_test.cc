@@ -156,6 +156,8 @@ TEST(ModelShapes, Rearrangements) {
   EXPECT_THAT(refusal(ReshapeOp{.shape = {7}}, {{2, 3}}), HasSubstr("numbers of elements"));
   EXPECT_THAT(refusal(ReshapeOp{.shape = {-2, 3}}, {{2, 3}}), HasSubstr("negative"));
   EXPECT_NE(refusal(ReshapeOp{.shape = {kHuge, kHuge}}, {{2, 3}}), "");
+  EXPECT_THAT(refusal(ReshapeOp{.shape = {0, -1}}, {{0, 3}}), HasSubstr("no elements"));
+  EXPECT_THAT(refusal(ReshapeOp{.shape = Shape(17, 1)}, {{1}}), HasSubstr("17 dimensions"));
   EXPECT_EQ(shape(SqueezeOp{.axes = {-1, 0}}, {{1, 2, 1, 1}}), (Shape{2, 1}));
   EXPECT_EQ(shape(SqueezeOp{}, {{1, 2, 1, 1}}), Shape{2});
   EXPECT_THAT(refusal(SqueezeOp{.axes = {1}}, {{1, 2}}), HasSubstr("not 1"));

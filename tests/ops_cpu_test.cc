@@ -135,6 +135,9 @@ TEST(CpuActivation, EachKindAndNan) {
   expect_near(activated(ActivationKind::clip, -1, 2), {7}, 0, [&](const Index& i) {
     return value(i) < -1 ? -1 : value(i) > 2 ? 2 : value(i);
   });
+  expect_near(activated(ActivationKind::clip, 2, 1), {7}, 0, [&](const Index& i) {
+    return std::isnan(value(i)) ? value(i) : 1;  // ONNX: the maximum, where the minimum is above it
+  });
   expect_near(activated(ActivationKind::sigmoid), {7}, 16 * kUnit,
               [&](const Index& i) { return 1 / (1 + std::exp(-value(i))); });
   expect_near(activated(ActivationKind::tanh), {7}, 16 * kUnit, [&](const Index& i) { return std::tanh(value(i)); });
@@ -192,7 +195,7 @@ TEST(CpuPool, RandomWindows) {
     pool.pad_left = rng.integer(0, pool.kernel_w - 1), pool.pad_right = rng.integer(0, pool.kernel_w - 1);
     pool.ceil_mode = rng.integer(0, 1) == 0;
     pool.count_include_pad = rng.integer(0, 1) == 0;
-    Tensor x = random({2, 3, rng.integer(1, 11), rng.integer(1, 11)}, rng.next());
+    Tensor x = random({2, 3, rng.integer(1, 11), rng.integer(1, 40)}, rng.next());
     x.values<float>()[static_cast<size_t>(rng.integer(0, x.count() - 1))] = kNan;
     try {
       resolved_pool({pool}, x.shape());
@@ -203,6 +206,26 @@ TEST(CpuPool, RandomWindows) {
     ++pooled;
   }
   EXPECT_GT(pooled, 100);
+}
+
+TEST(CpuPool, WindowsFarLargerThanTheImageTakeNoLonger) {
+  constexpr int64_t kHuge = int64_t{1} << 30;
+  const Tensor x = random({1, 1, 5, 5}, 4);
+  Pool pool{.kernel_h = kHuge, .kernel_w = kHuge, .stride_h = kHuge, .stride_w = kHuge};
+  pool.pad_top = pool.pad_left = pool.pad_bottom = pool.pad_right = kHuge - 1;
+  for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
+    pool.kind = kind;
+    expect_near(run(PoolOp{pool}, {&x}), {1, 1, 2, 2}, 2 * kUnit, [&](const Index& y) {  // row 0 alone, or all others
+      double most = -kInfinity, sum = 0, count = 0;
+      for (int64_t h = y[2]; h < (y[2] == 0 ? 1 : 5); ++h) {
+        for (int64_t w = y[3]; w < (y[3] == 0 ? 1 : 5); ++w, ++count) {
+          most = std::max(most, at(x, {0, 0, h, w}));
+          sum += at(x, {0, 0, h, w});
+        }
+      }
+      return kind == PoolKind::max ? most : sum / count;
+    });
+  }
 }
 
 TEST(CpuPool, TheCoursesOwn) {

@@ -4,9 +4,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <chrono>
+#include <functional>
 
 #include "convlab/device/cpu.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/model/limits.h"
 #include "convlab/rewrite/simplify.h"
 #include "errors.h"
 #include "graph_builder.h"
@@ -173,13 +178,26 @@ TEST(Plan, ActivationsMoveBehindAPoolOnlyIfThatIsTheSame) {
     GraphBuilder builder({-1, 1, 8, 8});
     ValueId x = builder.conv(builder.input(), 2, 1, 3, false, "conv");
     x = builder.add(ActivationOp{activation}, {x}, "act");
-    builder.add(PoolOp{{.kind = kind, .kernel_h = 2, .kernel_w = 2}}, {x}, "pool");
+    builder.add(PoolOp{{.kind = kind, .kernel_h = 2, .kernel_w = 2, .stride_h = 2}}, {x}, "pool");
     return steps_of(plan_of(builder)).size();
   };
   EXPECT_EQ(steps({ActivationKind::relu}, PoolKind::max), 1);
   EXPECT_EQ(steps({ActivationKind::relu}, PoolKind::average), 2);
   EXPECT_EQ(steps({ActivationKind::leaky_relu, 0.1f}, PoolKind::max), 1);
   EXPECT_EQ(steps({ActivationKind::leaky_relu, -0.1f}, PoolKind::max), 2);
+}
+
+TEST(Plan, PoolingsWhoseWindowsShareRowsAreStepsOfTheirOwn) {
+  const auto steps = [](int64_t kernel, int64_t stride, int64_t side) {
+    GraphBuilder builder({-1, 1, side, side});
+    ValueId x = builder.conv(builder.input(), 2, 1, 3, false, "conv");
+    x = builder.activation(x, ActivationKind::relu, "relu");
+    builder.add(PoolOp{{.kernel_h = kernel, .kernel_w = kernel, .stride_h = stride, .stride_w = stride}}, {x}, "pool");
+    return steps_of(plan_of(builder));
+  };
+  EXPECT_THAT(steps(3, 2, 14), ElementsAre("conv+relu: Conv+relu", "pool: MaxPool"));
+  EXPECT_THAT(steps(3, 3, 14), ElementsAre("conv+pool+relu: Conv+max3x3/3+relu"));
+  EXPECT_EQ(steps(3, 2, 5).size(), 1) << "there is one window, which shares nothing";
 }
 
 TEST(Plan, BatchNormAndConstantsGoIntoTheWeights) {
@@ -429,6 +447,82 @@ TEST(Plan, ShapesThatDoNotFitNameTheNode) {
   GraphBuilder builder({-1, 3, 8, 8});
   builder.conv(builder.input(), 4, 2, 3, false, "wrong");
   EXPECT_THAT(bad_input_message([&] { plan_of(builder); }), HasSubstr("wrong"));
+}
+
+/// Plans a graph on a stack of 256 KiB, in lanes, and returns the seconds that it took.
+double planned_on_small_stack(GraphBuilder& builder) {
+  double seconds = 0;
+  std::function<void()> plan = [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    plan_of(builder, {}, 16);
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, size_t{256} << 10);
+  pthread_t thread;
+  const auto call = [](void* function) -> void* {
+    (*static_cast<std::function<void()>*>(function))();
+    return nullptr;
+  };
+  EXPECT_EQ(pthread_create(&thread, &attributes, call, &plan), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  return seconds;
+}
+
+TEST(Plan, GraphsOfManyNodesTakeLittleStackAndTime) {
+  constexpr double kMostSeconds = 30;  // of a busy machine; it takes less than one
+  const auto many = static_cast<int64_t>(kMostNodes);
+  GraphBuilder flattens({-1, 1, 8, 8});
+  ValueId x = flattens.conv(flattens.input(), 2, 1, 3);
+  for (int64_t i = 0; i < many; ++i) x = flattens.add(FlattenOp{}, {x});
+  flattens.add(GemmOp{}, {x, flattens.constant({72, 4})});
+  EXPECT_LT(planned_on_small_stack(flattens), kMostSeconds);
+
+  GraphBuilder relus({-1, 4});
+  x = relus.input();
+  for (int64_t i = 0; i < many; ++i) x = relus.activation(x, ActivationKind::relu);
+  EXPECT_LT(planned_on_small_stack(relus), kMostSeconds);
+
+  GraphBuilder fan({-1, 4});  // all values of the first half are needed until they are added up
+  std::vector<ValueId> values;
+  for (int64_t i = 0; i < many / 2; ++i) values.push_back(fan.activation(fan.input(), ActivationKind::relu));
+  x = values[0];
+  for (const ValueId value : values) x = fan.add(AddOp{}, {x, value});
+  EXPECT_LT(planned_on_small_stack(fan), kMostSeconds);
+
+  GraphBuilder scales({-1, 1, 8, 8});  // all of them go into the weights
+  x = scales.conv(scales.input(), 2, 1, 3);
+  for (int64_t i = 0; i < many; ++i) x = scales.add(MulOp{}, {x, scales.constant({1})});
+  EXPECT_LT(planned_on_small_stack(scales), kMostSeconds);
+}
+
+TEST(Plan, OperatorsOfConstantsAreBoundedInMemoryAndWork) {
+  GraphBuilder work({-1, 1});
+  const ValueId matrix = work.constant({2048, 2048});
+  work.add(AddOp{}, {work.input(), work.add(MatMulOp{}, {matrix, matrix}, "product")});
+  EXPECT_THAT(bad_input_message([&] { plan_of(work); }), AllOf(HasSubstr("product"), HasSubstr("8589934592")));
+
+  GraphBuilder memory({-1, 1});  // 256 KiB, copied a thousand times
+  ValueId x = memory.add(MulOp{}, {memory.constant({1 << 16}), memory.constant({1})});
+  for (int i = 0; i < 1000; ++i) x = memory.add(ReshapeOp{{1 << 16}}, {x}, "copy" + std::to_string(i));
+  memory.add(AddOp{}, {memory.input(), x});
+  EXPECT_THAT(bad_input_message([&] { plan_of(memory); }), HasSubstr("copy"));
+}
+
+TEST(Plan, WeightsThatManyNodesShareAreNotCopiedForEach) {
+  GraphBuilder builder({-1, 256, 1, 1});
+  const ValueId weights = builder.constant({256, 256, 1, 1});  // 256 KiB
+  ValueId x = builder.input();
+  for (int i = 0; i < 1000; ++i) {
+    x = builder.add(MulOp{}, {builder.add(ConvOp{}, {x, weights}), builder.constant({1})});
+  }
+  int64_t bytes = 0;
+  const Graph graph = simplified(copy_of(builder.graph()), {1, 256, 1, 1}, true);
+  for (const auto& [value, tensor] : graph.constants) bytes += static_cast<int64_t>(tensor.bytes());
+  EXPECT_LT(bytes, 20 << 20);
+  EXPECT_LT(graph.nodes.size(), 2000) << "some of them are";
 }
 
 TEST(Plan, ConstantsThatGrowWithoutBoundAreRefused) {

@@ -100,6 +100,7 @@ TEST(Oracle, Activations) {
   EXPECT_EQ(activated({ActivationKind::relu}), (Values{0, 0, 0.5, 3}));
   EXPECT_EQ(activated({ActivationKind::leaky_relu, 0.5f}), (Values{-1, -0.125, 0.5, 3}));
   EXPECT_EQ(activated({ActivationKind::clip, -1, 2}), (Values{-1, -0.25, 0.5, 2}));
+  EXPECT_EQ(activated({ActivationKind::clip, 2, 1}), (Values{1, 1, 1, 1}));
   const Values tanh = activated({ActivationKind::tanh}), sigmoid = activated({ActivationKind::sigmoid});
   EXPECT_NEAR(tanh[0], -0.9640275800758169, 1e-14);
   EXPECT_NEAR(tanh[2], 0.46211715726000973, 1e-14);

@@ -8,9 +8,7 @@ namespace convlab {
 
 enum class ActivationKind { none, relu, leaky_relu, clip, sigmoid, tanh };
 
-/// An elementwise function. leaky_relu: alpha is the slope below 0; clip: the larger of x
-/// and alpha, and of that and beta the smaller, so that everything becomes beta where alpha is larger (as ONNX has it); NaN
-/// stays NaN.
+/// An elementwise function. leaky_relu: alpha is the slope below 0; clip: min(max(x, alpha), beta), NaN stays NaN.
 struct Activation {
   ActivationKind kind = ActivationKind::none;
   float alpha = 0, beta = 0;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "convlab/base/error.h"
+#include "convlab/model/limits.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {

@@ -7,6 +7,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/model/limits.h"
 
 namespace convlab {
 namespace {
@@ -124,6 +125,7 @@ MxnetSymbol parse_mxnet_symbol(std::span<const uint8_t> bytes) {
   if (!parsed.is_object() || nodes == parsed.end() || !nodes->is_array()) {
     throw bad_input("not an MXNet symbol: it has no array 'nodes'");
   }
+  if (nodes->size() > kMostNodes) throw bad_input("it has {} nodes; {} are supported", nodes->size(), kMostNodes);
   MxnetSymbol symbol;
   for (const json& value : *nodes) {
     const size_t index = symbol.nodes.size();

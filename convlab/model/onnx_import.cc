@@ -11,10 +11,10 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/model/constant_folding.h"
+#include "convlab/model/limits.h"
 #include "convlab/model/onnx_node.h"
 #include "convlab/model/onnx_ops.h"
 #include "convlab/model/onnx_tensor.h"
-#include "convlab/model/shapes.h"
 #include "onnx/onnx.pb.h"
 
 namespace convlab {
@@ -25,10 +25,6 @@ constexpr int64_t kFirstOpset = 7, kLastOpset = 21;
 /// Bytes of constants that nodes may make of other constants, for each byte of the file: enough to cast and rearrange
 /// all weights a few times, and a bound for a small file that would fill the memory.
 constexpr size_t kConstantBytesPerByte = 16, kConstantBytesAlways = 1 << 20;
-
-/// Large networks have thousands of nodes. Of many more, what is kept of each (by the file's messages, the graph, its
-/// plan and its engine) would come to gigabytes for a file of megabytes.
-constexpr int kMostNodes = 1 << 16;
 
 bool is_onnx_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 
@@ -88,7 +84,7 @@ class Importer {
 
   Graph import() {
     const onnx::GraphProto& graph = model_.graph();
-    if (graph.node_size() > kMostNodes) {
+    if (static_cast<size_t>(graph.node_size()) > kMostNodes) {
       throw bad_input("it has {} nodes; {} are supported", graph.node_size(), kMostNodes);
     }
     if (graph.sparse_initializer_size() > 0) throw bad_input("sparse initializers are not supported");

@@ -4,8 +4,8 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/model/limits.h"
 #include "convlab/model/onnx_tensor.h"
-#include "convlab/model/shapes.h"
 #include "onnx/onnx.pb.h"
 
 namespace convlab {

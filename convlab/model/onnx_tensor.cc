@@ -7,7 +7,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/base/half.h"
-#include "convlab/model/shapes.h"
+#include "convlab/model/limits.h"
 #include "onnx/onnx.pb.h"
 
 namespace convlab {

@@ -5,6 +5,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
+#include "convlab/model/limits.h"
 
 namespace convlab {
 namespace {

@@ -12,9 +12,6 @@ namespace convlab {
 // What an operator and its inputs' shapes make: ONNX's rules, one operator at a time. Each throws Error(bad_input) with
 // the reason alone; infer_shapes adds node and operator.
 
-/// The most dimensions that a value may have.
-inline constexpr size_t kMostRank = 16;
-
 /// The convolution of x (N C H W) by w (K C/groups R S), validated, auto_pad resolved.
 ConvProblem conv_problem(const ConvOp& op, const Shape& x, const Shape& w);
 

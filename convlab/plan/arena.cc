@@ -10,14 +10,17 @@
 namespace convlab {
 namespace {
 
-struct Taken {
-  int64_t begin, end;
+struct Placed {
+  int64_t begin, end;   ///< bytes
+  int64_t first, last;  ///< steps
 };
 
-/// The smallest gap between `taken` (in order of begin) that holds `bytes`, else the place after all of them.
-int64_t best_place(const std::vector<Taken>& taken, int64_t bytes) {
+/// The smallest gap that holds `bytes` between those of `placed` (in order of begin) that share a step with `life`, else the
+/// place after all of them.
+int64_t best_place(const std::vector<Placed>& placed, const Lifetime& life, int64_t bytes) {
   int64_t free_from = 0, best = -1, best_gap = std::numeric_limits<int64_t>::max();
-  for (const Taken& each : taken) {
+  for (const Placed& each : placed) {
+    if (each.first > life.last || each.last < life.first) continue;
     const int64_t gap = each.begin - free_from;
     if (gap >= bytes && gap < best_gap) {
       best = free_from;
@@ -37,19 +40,15 @@ Arena pack_arena(const std::vector<Lifetime>& lifetimes) {
                    [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
 
   Arena arena{.at = std::vector<int64_t>(lifetimes.size(), 0)};
-  std::vector<size_t> placed;
+  std::vector<Placed> placed;
   for (size_t each : order) {
     const Lifetime& life = lifetimes[each];
     const int64_t bytes = checked_add(life.bytes, kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
-    std::vector<Taken> taken;
-    for (size_t other : placed) {
-      if (lifetimes[other].first > life.last || lifetimes[other].last < life.first) continue;
-      taken.push_back({arena.at[other], arena.at[other] + round_up(lifetimes[other].bytes, kArenaAlignment)});
-    }
-    std::sort(taken.begin(), taken.end(), [](const Taken& a, const Taken& b) { return a.begin < b.begin; });
-    arena.at[each] = best_place(taken, bytes);
-    arena.bytes = std::max(arena.bytes, checked_add(arena.at[each], bytes));
-    placed.push_back(each);
+    const int64_t begin = best_place(placed, life, bytes), end = checked_add(begin, bytes);
+    arena.at[each] = begin;
+    arena.bytes = std::max(arena.bytes, end);
+    const auto after = std::ranges::upper_bound(placed, begin, {}, &Placed::begin);
+    placed.insert(after, {begin, end, life.first, life.last});
   }
   return arena;
 }

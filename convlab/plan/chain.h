@@ -19,7 +19,8 @@ struct Chain {
   std::string name_with(const Epilogue& epilogue) const;
 };
 
-/// The chain that begins with the convolution in this place; of no other node where the plan's mode is layers.
+/// The chain that begins with the convolution in this place; of no other node where the plan's mode is layers. A pooling whose
+/// windows share rows is none of it, and so is what follows it.
 Chain chain_from(const PlanRequest& request, size_t conv);
 
 }  // namespace convlab

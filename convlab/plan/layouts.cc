@@ -29,15 +29,26 @@ bool takes(const PlanRequest& request, Layout layout, const Node& node, const Sh
 }
 
 /// Whether every reader of the value, under whatever shape, can read it in this layout.
-bool readers_take(const PlanRequest& request, Layout layout, ValueId value, const Shape& written) {
+bool readers_take(const PlanRequest& request, Layout layout, ValueId value) {
   const Graph& graph = request.graph;
-  if (value == graph.output || request.shape_of(value)[0] != request.shape_of(graph.input)[0]) return false;
-  return std::ranges::all_of(readers_of(graph, value), [&](size_t reader) {
-    const Node& node = graph.nodes[reader];
-    if (node.inputs[0] != value) return false;
-    return is_alias(node.op) ? readers_take(request, layout, node.output, written)
-                             : takes(request, layout, node, written);
-  });
+  const Shape& written = request.shape_of(value);
+  std::vector<ValueId> names{value};  // under which the array is read, and which are yet to be looked at
+  while (!names.empty()) {
+    const ValueId name = names.back();
+    names.pop_back();
+    const Shape& shape = request.shape_of(name);
+    if (name == graph.output || shape.empty() || shape[0] != request.shape_of(graph.input)[0]) return false;
+    for (const size_t reader : request.readers.of(name)) {
+      const Node& node = graph.nodes[reader];
+      if (node.inputs[0] != name) return false;
+      if (is_alias(node.op)) {
+        names.push_back(node.output);
+      } else if (!takes(request, layout, node, written)) {
+        return false;
+      }
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -58,8 +69,8 @@ std::vector<Layout> inner_layouts(const Shape& input_shape, const DeviceCaps& ca
 }
 
 Layout layout_for_readers(const PlanRequest& request, ValueId value) {
-  const auto taken = std::ranges::find_if(
-      request.layouts, [&](Layout layout) { return readers_take(request, layout, value, request.shape_of(value)); });
+  const auto taken =
+      std::ranges::find_if(request.layouts, [&](Layout layout) { return readers_take(request, layout, value); });
   return taken == request.layouts.end() ? Layout::plain : *taken;
 }
 

@@ -17,7 +17,8 @@ namespace {
 
 PlanRequest request_for(const Graph& graph, const Shape& input_shape, const DeviceCaps& caps,
                         const PlanOptions& options) {
-  PlanRequest request{graph, caps, options, infer_shapes(graph, input_shape), candidates(caps, options)};
+  std::vector<Shape> shapes = infer_shapes(graph, input_shape);
+  PlanRequest request{graph, caps, options, std::move(shapes), candidates(caps, options), Readers(graph)};
   request.layouts = inner_layouts(input_shape, caps, options, request.candidates);
   return request;
 }
@@ -150,7 +151,7 @@ class Planner {
   /// The place of the activation after a dense layer, if a kernel computes it in the layer's step.
   std::optional<size_t> activation_with(const Node& node, OpStep step) const {
     if (request_.options.mode == PlanMode::layers || !std::holds_alternative<GemmOp>(node.op)) return std::nullopt;
-    const std::optional<size_t> next = only_reader(graph_, node.output);
+    const std::optional<size_t> next = request_.readers.only(node.output);
     const auto* op = next ? std::get_if<ActivationOp>(&graph_.nodes[*next].op) : nullptr;
     if (op == nullptr) return std::nullopt;
     step.activation = op->activation;

@@ -6,6 +6,7 @@
 #include "convlab/kernels/kernel.h"
 #include "convlab/model/graph.h"
 #include "convlab/plan/plan.h"
+#include "convlab/rewrite/readers.h"
 
 namespace convlab {
 
@@ -16,6 +17,7 @@ struct PlanRequest {
   const PlanOptions& options;
   std::vector<Shape> shapes;                  ///< by ValueId, as infer_shapes() gives them
   std::vector<const ConvKernel*> candidates;  ///< for convolutions: see candidates()
+  Readers readers;                            ///< of the graph
   std::vector<Layout> layouts;                ///< besides plain, for values between steps: see inner_layouts()
 
   const Shape& shape_of(ValueId value) const { return shapes[static_cast<size_t>(value)]; }

@@ -1,5 +1,6 @@
 #include "convlab/rewrite/evaluate.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "convlab/base/checked.h"
@@ -39,6 +40,17 @@ void compute(const OpStep& step, const std::vector<const Tensor*>& inputs, Tenso
   kernel.launch(args, stream);
 }
 
+/// Terms of the sum that an element of the output is.
+int64_t terms_of(const Op& op, const std::vector<Shape>& inputs) {
+  const Shape& x = inputs[0];
+  if (std::holds_alternative<ConvOp>(op)) return element_count(inputs[1]) / inputs[1][0];
+  if (const auto* gemm = std::get_if<GemmOp>(&op)) return x[gemm->transpose_a ? 0 : 1];
+  if (std::holds_alternative<MatMulOp>(op)) return x.back();
+  if (std::holds_alternative<GlobalAveragePoolOp>(op)) return x[2] * x[3];
+  const auto* pool = std::get_if<PoolOp>(&op);
+  return pool == nullptr ? 1 : checked_mul(std::min(pool->pool.kernel_h, x[2]), std::min(pool->pool.kernel_w, x[3]));
+}
+
 }  // namespace
 
 bool only_reshapes(const Op& op) {
@@ -46,16 +58,22 @@ bool only_reshapes(const Op& op) {
          std::holds_alternative<SqueezeOp>(op) || std::holds_alternative<UnsqueezeOp>(op);
 }
 
-Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, int64_t most_bytes) {
+Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, EvaluationLimits& left) {
   std::vector<Shape> shapes;
   for (const Tensor* input : inputs) shapes.push_back(input->shape());
   const Shape shape = output_shape(op, shapes);
-  if (only_reshapes(op)) return inputs[0]->clone().reshaped(shape);
   const int64_t bytes = checked_mul(element_count(shape), static_cast<int64_t>(sizeof(float)));
-  if (bytes > most_bytes) {
-    throw bad_input("its constant result of shape {} needs {} bytes, more than memory is good for", to_text(shape),
-                    bytes);
+  const int64_t work = checked_mul(element_count(shape), terms_of(op, shapes));
+  if (bytes > left.bytes || work > left.multiply_adds) {
+    throw bad_input(
+        "its constant result of shape {} takes {} bytes and {} multiply-adds; for a model of this size, operators of "
+        "constants "
+        "may take {} and {} more",
+        to_text(shape), bytes, work, left.bytes, left.multiply_adds);
   }
+  left.bytes -= bytes;
+  left.multiply_adds -= work;
+  if (only_reshapes(op)) return inputs[0]->clone().reshaped(shape);
   Tensor output(ElementType::f32, shape);
   const std::unique_ptr<Device> device = open_cpu({.threads = 1});
   const std::unique_ptr<Stream> stream = device->make_stream();

@@ -11,8 +11,14 @@ namespace convlab {
 /// An operator that moves nothing: its output is its first input under another shape.
 bool only_reshapes(const Op& op);
 
-/// What an operator makes of constants: by cpu.reference where it is a convolution, by the CPU's kernels otherwise.
-/// Error(bad_input) where shapes do not fit, or where the result would be larger than `most_bytes`.
-Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, int64_t most_bytes);
+/// What is left of memory and work for the results of operators of constants.
+struct EvaluationLimits {
+  int64_t bytes = 0, multiply_adds = 0;
+};
+
+/// What an operator makes of constants: by cpu.reference where it is a convolution, by the CPU's kernels otherwise. Takes
+/// what that takes off `left`. Error(bad_input), before anything is allocated, where shapes do not fit or too little is
+/// left.
+Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, EvaluationLimits& left);
 
 }  // namespace convlab

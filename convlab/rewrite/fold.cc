@@ -13,18 +13,22 @@
 namespace convlab {
 namespace {
 
+/// A chain of more steps is cut as if it were several: finding the best cut takes the cube of their number.
+constexpr size_t kMostSteps = 32;
+
 /// Puts what a chain becomes in the place of its nodes.
 class Folder {
  public:
   Folder(Graph& graph, const Shape& input_shape, ThreadPool& threads)
-      : graph_(graph), shapes_(infer_shapes(graph, input_shape)), threads_(threads) {}
+      : graph_(graph), shapes_(infer_shapes(graph, input_shape)), readers_(graph), threads_(threads) {}
 
   std::vector<Folding> run() {
     std::vector<bool> seen(graph_.nodes.size());
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (seen[i]) continue;
       std::vector<LinearStep> chain;
-      for (std::optional<size_t> at = i; at; at = only_reader(graph_, graph_.nodes[*at].output)) {
+      for (std::optional<size_t> at = i; at && chain.size() < kMostSteps;
+           at = readers_.only(graph_.nodes[*at].output)) {
         const auto step = linear_step(graph_, graph_.nodes[*at], shapes_);
         if (!step || (!chain.empty() && step->from != chain.back().node->output)) break;
         chain.push_back(*step);
@@ -138,15 +142,12 @@ class Folder {
       }
     }
     graph_.nodes = std::move(nodes);
-    std::erase_if(graph_.constants, [&](const auto& constant) {
-      return constant.first != graph_.output && std::ranges::none_of(graph_.nodes, [&](const Node& node) {
-               return std::ranges::count(node.inputs, constant.first) != 0;
-             });
-    });
+    drop_unread_constants(graph_);
   }
 
   Graph& graph_;
   std::vector<Shape> shapes_;
+  const Readers readers_;
   ThreadPool& threads_;
   std::map<size_t, std::vector<Node>> replaced_;  ///< by the node's place: what stands there now
   std::vector<Folding> foldings_;

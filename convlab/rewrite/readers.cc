@@ -1,23 +1,40 @@
 #include "convlab/rewrite/readers.h"
 
+#include <numeric>
+
 #include "convlab/rewrite/evaluate.h"
 
 namespace convlab {
 
-std::vector<size_t> readers_of(const Graph& graph, ValueId value) {
-  std::vector<size_t> readers;
-  for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    for (const ValueId input : graph.nodes[i].inputs) {
-      if (input == value) readers.push_back(i);
-    }
+Readers::Readers(const Graph& graph) : output_(graph.output), begin_(graph.value_names.size() + 1) {
+  for (const Node& node : graph.nodes) {
+    for (const ValueId input : node.inputs) ++begin_[static_cast<size_t>(input) + 1];
   }
-  return readers;
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  places_.resize(begin_.back());
+  std::vector<size_t> next(begin_);
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    for (const ValueId input : graph.nodes[i].inputs) places_[next[static_cast<size_t>(input)]++] = i;
+  }
 }
 
-std::optional<size_t> only_reader(const Graph& graph, ValueId value) {
-  if (value == graph.output) return std::nullopt;
-  const std::vector<size_t> readers = readers_of(graph, value);
-  return readers.size() == 1 ? std::optional(readers[0]) : std::nullopt;
+std::span<const size_t> Readers::of(ValueId value) const {
+  const auto at = static_cast<size_t>(value);
+  return std::span(places_).subspan(begin_[at], begin_[at + 1] - begin_[at]);
+}
+
+std::optional<size_t> Readers::only(ValueId value) const {
+  const std::span<const size_t> readers = of(value);
+  return value != output_ && readers.size() == 1 ? std::optional(readers[0]) : std::nullopt;
+}
+
+void drop_unread_constants(Graph& graph) {
+  std::vector<bool> read(graph.value_names.size());
+  read[static_cast<size_t>(graph.output)] = true;
+  for (const Node& node : graph.nodes) {
+    for (const ValueId input : node.inputs) read[static_cast<size_t>(input)] = true;
+  }
+  std::erase_if(graph.constants, [&](const auto& constant) { return !read[static_cast<size_t>(constant.first)]; });
 }
 
 bool is_alias(const Op& op) {

@@ -2,17 +2,32 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "convlab/model/graph.h"
 
 namespace convlab {
 
-/// The places of the nodes that read a value, each as often as it does.
-std::vector<size_t> readers_of(const Graph& graph, ValueId value);
+/// Who reads each value of a graph, found once. Values and nodes that are added later are not known to it.
+class Readers {
+ public:
+  explicit Readers(const Graph& graph);
 
-/// The place of the one node that reads a value, if it reads it once and the value is not the network's output.
-std::optional<size_t> only_reader(const Graph& graph, ValueId value);
+  /// The places of the nodes that read a value, in their order, each as often as it does.
+  std::span<const size_t> of(ValueId value) const;
+
+  /// The place of the one node that reads a value, if it reads it once and the value is not the network's output.
+  std::optional<size_t> only(ValueId value) const;
+
+ private:
+  ValueId output_;
+  std::vector<size_t> begin_;  ///< by value: where its readers begin in places_; and where the last one's end
+  std::vector<size_t> places_;
+};
+
+/// Drops the constants that no node reads, unless one is the network's output.
+void drop_unread_constants(Graph& graph);
 
 /// Whether a plan has no step for the operator, because its output lies where its input does: it moves and changes
 /// nothing.

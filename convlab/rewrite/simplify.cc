@@ -6,12 +6,21 @@
 #include <utility>
 
 #include "convlab/base/error.h"
-#include "convlab/base/limits.h"
 #include "convlab/rewrite/evaluate.h"
 #include "convlab/rewrite/readers.h"
 
 namespace convlab {
 namespace {
+
+/// What operators of constants may make, all together: a few times the bytes of the model's constants, and as many
+/// multiply-adds as a core does in some seconds. A small file may ask for very much of both.
+constexpr int64_t kResultBytesPerByte = 4, kResultBytesAlways = 16 << 20, kResultMultiplyAdds = int64_t{1} << 30;
+
+int64_t result_bytes(const Graph& graph) {
+  int64_t bytes = 0;
+  for (const auto& [value, tensor] : graph.constants) bytes += static_cast<int64_t>(tensor.bytes());
+  return kResultBytesAlways + kResultBytesPerByte * bytes;
+}
 
 /// y = scale * x + shift, by map of a convolution or column of a dense layer.
 struct Affine {
@@ -21,16 +30,22 @@ struct Affine {
 /// Merges nodes into their neighbours until nothing fits any more.
 class Merger {
  public:
-  Merger(Graph& graph, const Shape& input_shape) : graph_(graph), shapes_(infer_shapes(graph, input_shape)) {}
+  Merger(Graph& graph, const Shape& input_shape)
+      : graph_(graph),
+        shapes_(infer_shapes(graph, input_shape)),
+        readers_(graph),
+        gone_(graph.nodes.size()),
+        bytes_left_(result_bytes(graph)) {}
 
   void run() {
     for (Node& node : graph_.nodes) matmul_to_gemm(node);
-    // A node that takes its reader up stays, and may take up the next one: hence no step of i then.
-    for (size_t i = 0; i < graph_.nodes.size();) {
-      const std::optional<size_t> reader = only_reader(graph_, graph_.nodes[i].output);
-      if (reader && (pad_to_conv(i, *reader) || affine_to_weights(i, *reader))) continue;
-      ++i;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      if (gone_[i]) continue;
+      pad_to_conv(i);
+      affine_to_weights(i);
     }
+    size_t place = 0;
+    std::erase_if(graph_.nodes, [&](const Node&) { return gone_[place++]; });
   }
 
  private:
@@ -53,45 +68,62 @@ class Merger {
   }
 
   /// Zeros around an image, as a convolution's own padding.
-  bool pad_to_conv(size_t at, size_t reader) {
+  void pad_to_conv(size_t at) {
+    const std::optional<size_t> reader = readers_.only(graph_.nodes[at].output);
     const auto* pad = std::get_if<PadOp>(&graph_.nodes[at].op);
-    auto* conv = std::get_if<ConvOp>(&graph_.nodes[reader].op);
-    if (pad == nullptr || conv == nullptr || pad->mode != PadMode::constant || pad->value != 0) return false;
+    auto* conv = reader ? std::get_if<ConvOp>(&graph_.nodes[*reader].op) : nullptr;
+    if (pad == nullptr || conv == nullptr || pad->mode != PadMode::constant || pad->value != 0) return;
     if (pad->pads.size() != 8 || pad->pads[0] != 0 || pad->pads[1] != 0 || pad->pads[4] != 0 || pad->pads[5] != 0) {
-      return false;
+      return;
     }
-    if (std::any_of(pad->pads.begin(), pad->pads.end(), [](int64_t each) { return each < 0; })) return false;
+    if (std::any_of(pad->pads.begin(), pad->pads.end(), [](int64_t each) { return each < 0; })) return;
     if (conv->auto_pad == AutoPad::valid) {
       conv->auto_pad = AutoPad::explicit_pads;
       conv->pad_top = conv->pad_left = conv->pad_bottom = conv->pad_right = 0;
     }
-    if (conv->auto_pad != AutoPad::explicit_pads) return false;
+    if (conv->auto_pad != AutoPad::explicit_pads) return;
     conv->pad_top += pad->pads[2];
     conv->pad_left += pad->pads[3];
     conv->pad_bottom += pad->pads[6];
     conv->pad_right += pad->pads[7];
-    Node& node = graph_.nodes[reader];
+    Node& node = graph_.nodes[*reader];
     node.name = graph_.nodes[at].name + "+" + node.name;
     node.inputs[0] = graph_.nodes[at].inputs[0];
-    graph_.nodes.erase(graph_.nodes.begin() + static_cast<std::ptrdiff_t>(at));
-    return true;
+    gone_[at] = true;
   }
 
-  bool affine_to_weights(size_t at, size_t reader) {
+  /// All that follows the node and is affine, as its weights, which are made once.
+  void affine_to_weights(size_t at) {
     Node& node = graph_.nodes[at];
     const std::optional<int64_t> maps = maps_of(node);
-    if (!maps) return false;
-    const std::optional<Affine> affine = affine_of(graph_.nodes[reader], node.output, *maps);
-    if (!affine) return false;
-    if (std::holds_alternative<ConvOp>(node.op)) {
-      scale_conv(node, *affine);
-    } else {
-      scale_gemm(node, *affine);
+    if (!maps) return;
+    const int64_t bytes = static_cast<int64_t>(constant(node.inputs[1])->bytes() + sizeof(float)) * 2;
+    if (bytes > bytes_left_) return;  // weights that many nodes share would be copied for each
+    std::optional<Affine> all;
+    while (const std::optional<size_t> reader = readers_.only(node.output)) {
+      const std::optional<Affine> affine = affine_of(graph_.nodes[*reader], node.output, *maps);
+      if (!affine) break;
+      all = all ? composed(*all, *affine) : *affine;
+      node.name += "+" + graph_.nodes[*reader].name;
+      node.output = graph_.nodes[*reader].output;
+      gone_[*reader] = true;
     }
-    node.name += "+" + graph_.nodes[reader].name;
-    node.output = graph_.nodes[reader].output;
-    graph_.nodes.erase(graph_.nodes.begin() + static_cast<std::ptrdiff_t>(reader));
-    return true;
+    if (!all) return;
+    bytes_left_ -= bytes;
+    if (std::holds_alternative<ConvOp>(node.op)) {
+      scale_conv(node, *all);
+    } else {
+      scale_gemm(node, *all);
+    }
+  }
+
+  static Affine composed(const Affine& inner, const Affine& outer) {
+    Affine both = outer;
+    for (size_t k = 0; k < both.scale.size(); ++k) {
+      both.scale[k] *= inner.scale[k];
+      both.shift[k] += inner.shift[k] * outer.scale[k];
+    }
+    return both;
   }
 
   /// Maps of a convolution or columns of a dense layer whose weights are constants; nothing for other nodes.
@@ -185,21 +217,15 @@ class Merger {
 
   Graph& graph_;
   std::vector<Shape> shapes_;
+  const Readers readers_;
+  std::vector<bool> gone_;  ///< by node: another has taken it up
+  int64_t bytes_left_;      ///< for new weights
 };
-
-void drop_unread_constants(Graph& graph) {
-  std::erase_if(graph.constants, [&](const auto& constant) {
-    return constant.first != graph.output &&
-           std::none_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& node) {
-             return std::count(node.inputs.begin(), node.inputs.end(), constant.first) != 0;
-           });
-  });
-}
 
 }  // namespace
 
 void fold_constants(Graph& graph) {
-  int64_t bytes_left = usable_memory_bytes() / 4;  // for all results together: a small file may ask for very large ones
+  EvaluationLimits left{result_bytes(graph), kResultMultiplyAdds};
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
     std::vector<const Tensor*> inputs;
@@ -212,9 +238,7 @@ void fold_constants(Graph& graph) {
       continue;
     }
     try {
-      Tensor result = evaluate(node.op, inputs, bytes_left);
-      bytes_left -= static_cast<int64_t>(result.bytes());
-      graph.constants[node.output] = std::move(result);
+      graph.constants[node.output] = evaluate(node.op, inputs, left);
     } catch (const Error& error) {
       throw Error(error.kind(),
                   fmt::format("{}: node '{}' ({}): {}", graph.name, node.name, name_of(node.op), error.what()));

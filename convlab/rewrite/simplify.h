@@ -5,7 +5,7 @@
 namespace convlab {
 
 /// Evaluates operators of constants alone, by the CPU's kernels. Error(bad_input) that names the node where shapes do
-/// not fit, or where the results would not leave the process enough memory.
+/// not fit, or where the results, or the work to compute them, would be far more than the model is large.
 void fold_constants(Graph& graph);
 
 /// The graph as a plan reads it. Operators of constants alone are evaluated. With `into_weights`, what is linear goes

@@ -1,0 +1,138 @@
+// The input says which of the CPU's convolution kernels computes which small step: a kernel, a problem, an epilogue, the type of its
+// images and how its arrays lie. What the kernel does not refuse must be right: convlab/verify checks it against the definition, element
+// by element, on its own fills.
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "convlab/device/cpu.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+#include "convlab/verify/cases.h"
+#include "convlab/verify/verify.h"
+#include "fuzz/fuzz.h"
+
+namespace convlab {
+namespace {
+
+/// The input's bytes one after the other, and zeros after the last.
+class Choices {
+ public:
+  explicit Choices(std::span<const uint8_t> bytes) : bytes_(bytes) {}
+
+  /// One of first, ..., last.
+  int64_t number(int64_t first, int64_t last) {
+    const int64_t byte = at_ < bytes_.size() ? bytes_[at_++] : 0;
+    return first + byte % (last - first + 1);
+  }
+  bool flag() { return number(0, 1) == 1; }
+
+  template <class T>
+  const T& one_of(const std::vector<T>& all) {
+    return all[static_cast<size_t>(number(0, std::ssize(all) - 1))];
+  }
+
+ private:
+  std::span<const uint8_t> bytes_;
+  size_t at_ = 0;
+};
+
+/// All of the CPU's kernels that run here, by name, so that an input means the same in every build.
+std::vector<const ConvKernel*> kernels_here() {
+  std::vector<const ConvKernel*> kernels;
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.device != DeviceKind::cpu || (kernel.absent != nullptr && kernel.absent())) continue;
+    kernels.push_back(&kernel);
+  }
+  std::ranges::sort(kernels, {}, [](const ConvKernel* kernel) { return kernel->info.name; });
+  return kernels;
+}
+
+/// Sizes on both sides of every tile, vector and batch of lanes, and yet some thousands of outputs at most.
+ConvProblem problem_from(Choices& choices) {
+  ConvProblem problem;
+  problem.groups = choices.number(0, 7) == 0 ? choices.number(2, 3) : 1;
+  problem.n = choices.flag() ? choices.number(1, 4) : choices.number(11, 34);
+  problem.c = problem.groups * choices.number(1, choices.flag() ? 4 : 35);
+  problem.k = problem.groups * choices.number(1, choices.flag() ? 9 : 35);
+  problem.r = choices.number(1, 5);
+  problem.s = choices.number(1, 5);
+  problem.h = choices.number(1, 14);
+  problem.w = choices.number(1, choices.flag() ? 14 : 37);
+  if (choices.flag()) {
+    problem.pad_top = choices.number(0, 3);
+    problem.pad_left = choices.number(0, 3);
+    problem.pad_bottom = choices.number(0, 3);
+    problem.pad_right = choices.number(0, 3);
+  }
+  if (choices.flag()) {
+    problem.stride_h = choices.number(1, 4);
+    problem.stride_w = choices.number(1, 4);
+  }
+  if (choices.number(0, 3) == 0) {
+    problem.dilation_h = choices.number(1, 3);
+    problem.dilation_w = choices.number(1, 3);
+  }
+  validate(problem);
+  return problem;
+}
+
+std::optional<Pool> pool_from(Choices& choices, const ConvProblem& problem) {
+  const int64_t kind = choices.number(0, 3);
+  if (kind == 0) return std::nullopt;
+  Pool pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+  if (kind > 1) {
+    pool = {.kind = choices.flag() ? PoolKind::max : PoolKind::average,
+            .kernel_h = choices.number(1, 4),
+            .kernel_w = choices.number(1, 4),
+            .stride_h = choices.number(1, 3),
+            .stride_w = choices.number(1, 3),
+            .pad_top = choices.number(0, 1),
+            .pad_left = choices.number(0, 1),
+            .pad_bottom = choices.number(0, 1),
+            .pad_right = choices.number(0, 1),
+            .ceil_mode = choices.flag(),
+            .count_include_pad = choices.flag()};
+    if (choices.number(0, 3) == 0) pool.dilation_h = pool.dilation_w = 2;
+  }
+  return resolved_pool({pool}, {problem.n, problem.k, problem.p(), problem.q()});
+}
+
+ConvStep step_from(Choices& choices, const ConvKernel& kernel) {
+  ConvStep step{problem_from(choices)};
+  step.epilogue.bias = choices.flag();
+  step.epilogue.pool = pool_from(choices, step.problem);
+  step.epilogue.activation = choices.one_of<Activation>({{},
+                                                         {ActivationKind::relu},
+                                                         {ActivationKind::leaky_relu, 0.1f},
+                                                         {ActivationKind::leaky_relu, -0.5f},
+                                                         {ActivationKind::clip, -0.5f, 0.75f},
+                                                         {ActivationKind::clip, 0.75f, -0.5f},
+                                                         {ActivationKind::sigmoid},
+                                                         {ActivationKind::tanh}});
+  if (choices.flag()) step.input = ElementType::u8;
+  if (choices.flag()) step.output_layout = kernel.layout;
+  if (step.input == ElementType::f32 && choices.flag()) step.input_layout = kernel.layout;
+  return step;
+}
+
+}  // namespace
+}  // namespace convlab
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace convlab;
+  static const std::vector<const ConvKernel*> kernels = kernels_here();
+  static const std::unique_ptr<Device> device = open_cpu({.threads = 2});
+  static Oracle oracle(1, /*kept_bytes=*/0);
+  Choices choices({data, size});
+  const ConvKernel& kernel = *choices.one_of(kernels);
+  refuse_or_take([&] {
+    const ConvStep step = step_from(choices, kernel);
+    const CaseResult result = verify_kernel(kernel, step, *device, oracle);
+    if (result.outcome != Outcome::failed) return;
+    std::fprintf(stderr, "%.*s, %s: %s\n", static_cast<int>(kernel.info.name.size()), kernel.info.name.data(),
+                 describe(step).c_str(), result.reason.c_str());
+    std::abort();
+  });
+  return 0;
+}
