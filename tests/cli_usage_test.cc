@@ -16,7 +16,7 @@ using testing::IsEmpty;
 using testing::StartsWith;
 
 constexpr const char* kCommands[] = {"list",  "run",   "m1.1",   "m1.2",  "m2.1",    "m3.1",   "m4.1",
-                                     "final", "infer", "verify", "bench", "profile", "convert"};
+                                     "final", "infer", "verify", "bench", "profile", "report", "convert"};
 
 void expect_usage_error(const std::vector<std::string>& arguments, const std::vector<std::string>& places) {
   const ProgramRun run = run_program(arguments);

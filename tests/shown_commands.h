@@ -50,7 +50,13 @@ inline MarkdownCode code_of(const std::string& text) {
     if (fence) {
       fenced = !fenced;
     } else if (!empty && (fenced || indented)) {
-      code.block_lines.push_back(line.substr(begin));
+      const bool goes_on = !code.block_lines.empty() && code.block_lines.back().ends_with('\\');
+      if (goes_on) {
+        code.block_lines.back().back() = ' ';
+        code.block_lines.back() += line.substr(begin);
+      } else {
+        code.block_lines.push_back(line.substr(begin));
+      }
     } else if (!empty) {
       paragraph += line + " ";
     }
@@ -68,8 +74,9 @@ inline std::string command_in(const std::string& code) {
   if (!words.empty() && words[0] == "$") words.erase(words.begin());
   if (words.empty()) return "";
   const std::string& first = words[0];
+  const bool path = first.starts_with("./") || first.starts_with("build/");
   const bool script = first.ends_with(".sh") || first.ends_with(".py") || first.ends_with("/convlab");
-  if (!kPrograms.contains(first) && !script) return "";
+  if (!kPrograms.contains(first) && !path && !script) return "";
   std::string command;
   for (const std::string& word : words) {
     if (word == "#") break;
@@ -79,7 +86,7 @@ inline std::string command_in(const std::string& code) {
 }
 
 /// Commands, and where they are shown: all commands in blocks; in sentences, those of convlab with their arguments, for
-/// `convlab bench` alone names a command, and `build/x.sh` a file.
+/// `convlab bench` alone names a command, `convlab run --json` an option, and `build/x.sh` a file.
 inline void add_shown_commands(const std::string& markdown, const std::string& place,
                                std::map<std::string, std::string>& commands) {
   const MarkdownCode code = code_of(markdown);
@@ -89,7 +96,8 @@ inline void add_shown_commands(const std::string& markdown, const std::string& p
   for (const std::string& text : code.inline_code) {
     const std::string command = command_in(text);
     const std::vector<std::string> words = words_of(command);
-    if (words.size() > 2 && (words[0].ends_with("convlab") || words[0] == "./run.sh")) commands.emplace(command, place);
+    if (words.size() > 2 && !words.back().starts_with('-') && (words[0].ends_with("convlab") || words[0] == "./run.sh"))
+      commands.emplace(command, place);
   }
 }
 
