@@ -92,7 +92,7 @@ std::shared_ptr<const OracleLayer> timed_layer(const ConvStep& step, Oracle& ora
 BenchArrays::BenchArrays(Device& device, const ConvStep& step, std::shared_ptr<const OracleLayer> layer)
     : device_(device), step_(step), layer_(std::move(layer)), stream_(device.make_stream()) {
   const auto bytes = [](const Shape& shape, Layout layout, ElementType type) {
-    return static_cast<size_t>(layout_bytes(shape, layout, type)) + kShift;
+    return static_cast<size_t>(layout_bytes(shape, layout, type)) + (kPlaces - 1) * kShift;
   };
   x_ = device.allocate(bytes(step.problem.input_shape(), step.input_layout, step.input));
   w_ = uploaded(device, *stream_, layer_->convolved->w);
@@ -120,7 +120,7 @@ ThreadPool& BenchArrays::threads() { return own_threads_ ? *own_threads_ : *stre
 void BenchArrays::renew() {
   const int64_t images = layer_->convolved->x->shape()[0];
   const std::vector<int64_t>& before = at_[place_];
-  place_ = 1 - place_;
+  place_ = (place_ + 1) % kPlaces;
   std::vector<int64_t>& now = at_[place_];
   for (size_t i = 0; i < now.size(); ++i) {
     const int64_t last_time = now[i];

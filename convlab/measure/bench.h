@@ -57,9 +57,9 @@ class BenchArrays {
   /// The arrays where they lie now; see renew().
   ConvArgs arguments() const;
 
-  /// Takes the other one of two addresses and puts an image into every place of the batch that is neither the one before
-  /// nor the one that was there last time, and poison where the output will be: what a kernel kept from an earlier
-  /// launch is of no use to it, and what it leaves out shows.
+  /// Takes the next one of three addresses, and puts an image into every place of the batch that is neither the one
+  /// before nor the one that was there last time, and poison where the output will be: what a kernel kept from an
+  /// earlier launch is of no use to it, and what it leaves out shows.
   void renew();
 
   /// Compares all elements of the output with what the images must give.
@@ -79,8 +79,9 @@ class BenchArrays {
   std::shared_ptr<const OracleLayer> layer_;
   std::unique_ptr<Stream> stream_;
   Rng random_{1};
-  size_t place_ = 0;                        ///< at which of two addresses the arrays lie
-  std::array<std::vector<int64_t>, 2> at_;  ///< for each address: which of the layer's images is where in the batch
+  static constexpr size_t kPlaces = 3;
+  size_t place_ = 0;                              ///< at which of the addresses the arrays lie
+  std::array<std::vector<int64_t>, kPlaces> at_;  ///< for each: which of the layer's images is where in the batch
   Buffer x_, w_, bias_, y_, flush_;
   std::unique_ptr<ThreadPool> own_threads_;  ///< to compare with, where the device has none
 };
