@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -185,6 +186,16 @@ TEST(Launch, RunsEachThreadOnce) {
   }
   set_workers(0);
   EXPECT_GE(workers(), 1);
+}
+
+TEST(Launch, IsNotStuckWhileThreadsEnd) {
+  set_stuck_after(0.1);
+  const auto begin = std::chrono::steady_clock::now();
+  int calls = 0;
+  launch_kernel(count_calls, {.grid = 20000, .block = 64}, &calls);
+  set_stuck_after(30);
+  EXPECT_EQ(calls, 20000 * 64);
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(100)) << "too short to show anything";
 }
 
 TEST(Launch, RefusesWhatNoDeviceTakes) {

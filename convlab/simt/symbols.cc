@@ -77,30 +77,31 @@ bool is_local_to(const Symbol& variable, const Symbol& function) {
   return local.substr(0, encoded.size()) == encoded && local.substr(encoded.size(), 1) == "E";
 }
 
-// Calls `found` with what may be the distances of thread-local variables from the thread pointer in x86-64 code: in a
-// program they are 32-bit parts of its instructions. Bytes that only look like one are among them, but no branches.
+#ifdef __x86_64__
+// Does x86-64 code read the thread pointer, which is at FS:0?
+bool reads_thread_pointer(const uint8_t* code, size_t bytes) {
+  constexpr uint8_t kInstruction[] = {0x64, 0x48, 0, 0x04, 0x25, 0, 0, 0, 0},
+                    kMask[] = {0xff, 0xf8, 0, 0xc7, 0xff, 0xff, 0xff, 0xff, 0xff};
+  for (size_t at = 0; at + sizeof(kInstruction) <= bytes; ++at) {
+    size_t same = 0;
+    while (same < sizeof(kInstruction) && (code[at + same] & kMask[same]) == kInstruction[same]) ++same;
+    if (same == sizeof(kInstruction)) return true;
+  }
+  return false;
+}
+
+// Calls `found` with what may be the distances of thread-local variables from the thread pointer in x86-64 code: 32-bit
+// numbers inside of its instructions. Bytes that only look like one are among them, but no branches.
 template <class Found>
 void each_distance(const uint8_t* code, size_t bytes, Found&& found) {
-#ifdef __x86_64__
   for (size_t at = 2; at + 4 <= bytes; ++at) {
     const bool is_branch = (code[at - 1] & 0xfe) == 0xe8 && (code[at - 2] & 0xc7) != 0x84;  // call, jmp; no SIB byte
     int32_t value;
     std::memcpy(&value, code + at, sizeof(value));
     if (value < 0 && !is_branch) found(value);
   }
-#else
-  static_cast<void>(code), static_cast<void>(bytes), static_cast<void>(found);
-#endif
 }
-
-// From the thread pointer to the thread-local block: below 0.
-int64_t distance_to_block(uintptr_t block) {
-  uintptr_t pointer = 0;
-#ifdef __x86_64__
-  asm("mov %%fs:0, %0" : "=r"(pointer));
 #endif
-  return static_cast<int64_t>(block - pointer);
-}
 
 bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
@@ -288,15 +289,18 @@ const Symbol* SharedArrays::nearest(int64_t offset) const {
   return best;
 }
 
-// Which code names which array of a device function.
+// Which code names which array of a device function. On other processors than x86-64 it is not read.
 void Module::read_names() const {
   for (const Symbol& variable : thread_locals_) {
     const auto owner = std::find_if(kernels_.begin(), kernels_.end(),
                                     [&](const Symbol* kernel) { return is_local_to(variable, *kernel); });
     if (variable.mangled.rfind("_ZZ", 0) == 0 && owner == kernels_.end()) names_[&variable];
   }
+#ifdef __x86_64__
   if (names_.empty()) return;
-  const int64_t begin = distance_to_block(thread_local_base());
+  uintptr_t thread_pointer;
+  asm("mov %%fs:0, %0" : "=r"(thread_pointer));
+  const auto begin = static_cast<int64_t>(thread_local_base() - thread_pointer);
   for (const Symbol& function : functions_) {
     // Parts of a kernel that the compiler put elsewhere are called kernel.part.0 or so.
     const auto kernel = std::find_if(kernels_.begin(), kernels_.end(), [&](const Symbol* candidate) {
@@ -304,7 +308,10 @@ void Module::read_names() const {
       return candidate->file == function.file && function.mangled.compare(0, length, candidate->mangled) == 0 &&
              (function.mangled.size() == length || function.mangled[length] == '.');
     });
-    each_distance(reinterpret_cast<const uint8_t*>(function.begin + bias_), function.bytes, [&](int64_t distance) {
+    // A kernel's part may go on with what the kernel has read.
+    const auto* code = reinterpret_cast<const uint8_t*>(function.begin + bias_);
+    if (kernel == kernels_.end() && !reads_thread_pointer(code, function.bytes)) continue;
+    each_distance(code, function.bytes, [&](int64_t distance) {
       if (distance < begin) return;
       const auto named = names_.find(symbol_at(thread_locals_, static_cast<uintptr_t>(distance - begin)));
       if (named == names_.end()) return;
@@ -315,6 +322,7 @@ void Module::read_names() const {
       }
     });
   }
+#endif
 }
 
 const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {
