@@ -476,8 +476,9 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
     }
     case Planted::throws:
 #ifndef __CUDACC__
-      return launch(throws, one_warp, stream, y);
+      launch(throws, one_warp, stream, y);
 #endif
+      return;
     case Planted::endless_loop:
       return launch(endless_loop, one_warp, stream, y, 2u);
     case Planted::endless_loop_with_barriers:
