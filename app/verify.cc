@@ -13,6 +13,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/text.h"
+#include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"
@@ -23,6 +24,7 @@ namespace {
 struct VerifyOptions {
   std::string kernel = "*", problem, shapes;
   ComputeOptions compute{.device = "cpu"};
+  double stuck_after_seconds = 30;
 };
 
 std::vector<ConvProblem> chosen_problems(const VerifyOptions& options) {
@@ -44,6 +46,7 @@ void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, 
 
 void verify(const VerifyOptions& options, Output& output) {
   const std::vector<ConvProblem> problems = chosen_problems(options);
+  set_simt_stuck_after(options.stuck_after_seconds);
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
   const std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device->caps().kind);
 
@@ -92,6 +95,8 @@ Action declare_verify(CLI::App& options) {
       problem);
   add_text(options, "--device", chosen->compute.device, "D", "cpu (default), cuda, cuda:1, simt");
   add_threads(options, chosen->compute);
+  add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400,
+           "on simt, a kernel without progress for so many seconds fails (default: 30)");
   return [chosen](Output& output) { verify(*chosen, output); };
 }
 

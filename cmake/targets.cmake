@@ -74,7 +74,7 @@ function(convlab_kernel file)
   if(CONVLAB_SIMT AND NOT ARG_GPU_ONLY)
     convlab_simt_sources(host_source ${file})
     convlab_kernel_object(convlab_kernel_${stem}_simt ${host_source} simt)
-    target_link_libraries(convlab_kernel_${stem}_simt PRIVATE convlab_simt_kernel_options)
+    convlab_simt_kernel(convlab_kernel_${stem}_simt)
   endif()
 endfunction()
 

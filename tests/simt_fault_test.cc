@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -58,7 +59,11 @@ std::vector<std::string> messages_of(const std::vector<Fault>& faults) {
 
 class PlantedFault : public testing::TestWithParam<Expected> {
  protected:
-  void TearDown() override { simt::set_workers(0); }
+  void SetUp() override { simt::set_stuck_after(0.2); }
+  void TearDown() override {
+    simt::set_workers(0);
+    simt::set_stuck_after(30);
+  }
 };
 
 TEST_P(PlantedFault, IsReported) {
@@ -119,6 +124,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "ring", kNone},
         Expected{Planted::static_shared_pointer, "static_shared_pointer", FaultKind::out_of_bounds_global, 0, 7, kNone,
                  "", kNone},
+        Expected{Planted::shared_overrun_write, "shared_overrun_write", FaultKind::out_of_bounds_shared, 0, 0, kNone,
+                 "line", 256},
+        Expected{Planted::shared_overrun_read, "shared_overrun_read", FaultKind::out_of_bounds_shared, 0, 0, kNone,
+                 "strip", 128},
         Expected{Planted::dynamic_shared_past_end, "dynamic_shared_past_end", FaultKind::out_of_bounds_shared, 0, 31,
                  kNone, "dynamic shared memory", 128},
         Expected{Planted::local_index, "local_index", FaultKind::out_of_bounds_local, 0, 0, kNone, "own", kNone},
@@ -157,8 +166,115 @@ INSTANTIATE_TEST_SUITE_P(
                  kNone},
         Expected{Planted::wmma_in_branch, "wmma_in_branch", FaultKind::divergent_warp, 0, 31, kNone, "", kNone},
         Expected{Planted::stack_overflow, "stack_overflow", FaultKind::stack_overflow, 0, 1, kNone, "", kNone},
-        Expected{Planted::trap, "trap", FaultKind::trap, 0, 6, kNone, "", kNone}),
+        Expected{Planted::trap, "trap", FaultKind::trap, 0, 6, kNone, "", kNone},
+        Expected{Planted::divides_by_zero, "divides_by_zero", FaultKind::division, 0, 9, kNone, "", kNone},
+        Expected{Planted::throws, "throws", FaultKind::exception, 0, 4, kNone, "", kNone},
+        Expected{Planted::endless_loop, "endless_loop", FaultKind::stuck, 0, 0, kNone, "", kNone},
+        Expected{Planted::waits_by_atomics, "waits_by_atomics", FaultKind::stuck, 0, 0, kNone, "", kNone}),
     [](const auto& info) { return info.param.kernel; });
+
+/// Two blocks of one launch and an address: the later one is told of, with the other's thread and line.
+struct BlockRace {
+  Planted planted;
+  const char* kernel;
+  unsigned thread, other_thread;
+  int64_t offset;
+};
+
+void PrintTo(const BlockRace& race, std::ostream* out) { *out << race.kernel; }
+
+class RaceOfBlocks : public testing::TestWithParam<BlockRace> {
+ protected:
+  void TearDown() override { simt::set_workers(0); }
+};
+
+TEST_P(RaceOfBlocks, IsReportedByOneWorker) {
+  const BlockRace& race = GetParam();
+  simt::set_workers(1);
+  const std::vector<Fault> faults = faults_of(race.planted);
+  ASSERT_FALSE(faults.empty());
+  const Fault& fault = faults[0];
+  SCOPED_TRACE(fault.message);
+  EXPECT_EQ(fault.kind, FaultKind::race_global);
+  EXPECT_EQ(fault.kernel, race.kernel);
+  EXPECT_EQ(fault.block, (Position{1, 0, 0}));
+  EXPECT_EQ(fault.thread, (Position{race.thread, 0, 0}));
+  ASSERT_TRUE(fault.other_block && fault.other_thread);
+  EXPECT_EQ(*fault.other_block, (Position{0, 0, 0}));
+  EXPECT_EQ(*fault.other_thread, (Position{race.other_thread, 0, 0}));
+  EXPECT_EQ(fault.array, "y");
+  EXPECT_EQ(fault.offset, race.offset);
+  EXPECT_THAT(fault.where, testing::StartsWith("planted_faults.cu:"));
+  EXPECT_THAT(fault.message,
+              testing::ContainsRegex(R"(of block \(0,0,0\) (wrote|read) at planted_faults.cu:[0-9]+, and )"
+                                     "nothing orders the two"));
+}
+
+TEST_P(RaceOfBlocks, IsReportedByManyWorkers) {
+  simt::set_workers(4);
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const std::vector<Fault> faults = faults_of(GetParam().planted);
+    ASSERT_FALSE(faults.empty());
+    EXPECT_EQ(faults[0].kind, FaultKind::race_global) << faults[0].message;
+    EXPECT_EQ(faults[0].array, "y");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, RaceOfBlocks,
+                         testing::Values(BlockRace{Planted::forgotten_atomic, "forgotten_atomic", 0, 0, 0},
+                                         BlockRace{Planted::blocks_overlap, "blocks_overlap", 0, 31, 124},
+                                         BlockRace{Planted::reads_its_neighbour, "reads_its_neighbour", 0, 31, 128},
+                                         BlockRace{Planted::plain_beside_atomic, "plain_beside_atomic", 3, 3, 20},
+                                         BlockRace{Planted::reads_sum_too_early, "reads_sum_too_early", 0, 1, 0},
+                                         BlockRace{Planted::flag_without_fence, "flag_without_fence", 0, 0, 4},
+                                         // Of a word that is touched in parts, the last part's thread is known.
+                                         BlockRace{Planted::blocks_share_a_byte, "blocks_share_a_byte", 0, 2, 1}),
+                         [](const auto& info) { return info.param.kernel; });
+
+// With one worker: with more, the later block might come in time.
+TEST(Faults, ABlockMayNotWaitForALaterOne) {
+  simt::set_workers(1);
+  simt::set_stuck_after(0.2);
+  const std::vector<Fault> waits = faults_of(Planted::waits_for_another_block);
+  const std::vector<Fault> all_loop = faults_of(Planted::endless_loop_with_barriers);
+  simt::set_stuck_after(30);
+  simt::set_workers(0);
+  ASSERT_FALSE(waits.empty());
+  EXPECT_THAT(waits[0].message,
+              testing::StartsWith("no progress: kernel waits_for_another_block, block (0,0,0), thread "
+                                  "(0,0,0)"));
+  EXPECT_THAT(waits[0].where, testing::StartsWith("planted_faults.cu:"));
+  ASSERT_FALSE(all_loop.empty());
+  EXPECT_THAT(all_loop[0].message,
+              testing::StartsWith("no progress: kernel endless_loop_with_barriers, block (0,0,0)"));
+}
+
+TEST(Faults, StuckAfterIsWithinADay) {
+  for (const double seconds : {0.0, -1.0, 1e9, std::nan("")}) {
+    EXPECT_THROW(simt::set_stuck_after(seconds), Error) << seconds;
+  }
+}
+
+TEST(Faults, OfANarrowedArrayNameIt) {
+  struct Release {
+    void operator()(void* memory) const { simt::release(memory); }
+  };
+  const std::unique_ptr<void, Release> x(simt::allocate(1024, "x with guards")), y(simt::allocate(256, "y"));
+  simt::fill_on_device(x.get(), 0, 1024);
+  float* const inside = static_cast<float*>(x.get()) + 16;
+  simt::narrow(inside, 256, "x", simt::RangeAccess::read_only);
+  const auto first = [&](Planted planted) {
+    try {
+      plant(planted, inside, static_cast<float*>(y.get()), nullptr);
+    } catch (const FaultError& error) {
+      return error.faults()[0].message;
+    }
+    return std::string("no fault");
+  };
+  EXPECT_THAT(first(Planted::global_read_past_end), testing::HasSubstr("0 bytes past the end of 'x' (256 bytes)"));
+  EXPECT_THAT(first(Planted::global_read_before_start), testing::HasSubstr("8 bytes before the start of 'x'"));
+  EXPECT_THAT(first(Planted::global_write_to_read_only), testing::HasSubstr("at byte 16 of 'x', which is read-only"));
+}
 
 TEST(Faults, AreAWrongResultToTheCaller) {
   try {

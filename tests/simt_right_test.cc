@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -273,6 +275,40 @@ TEST_P(RightProgram, AtomicsOfAllKinds) {
   const DeviceArray<int> out(size_t{7}, "out");
   atomics_of_all_kinds(out.data(), nullptr);
   EXPECT_THAT(out.values(), testing::ElementsAre(63, -5, (1 << 20) - 1, 7, 64 % 10, 32, 64 * 3));
+}
+
+TEST_P(RightProgram, TheLastBlockAddsUp) {
+  const auto x = small_integers(300, 17);
+  const DeviceArray<float> dx(x, "x"), sums(size_t{40}, "sums");
+  const DeviceArray<unsigned> done(size_t{1}, "done");
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    sum_by_last_block(dx.data(), sums.data(), done.data(), 300, 40, nullptr);
+    EXPECT_EQ(sums.values()[0], std::accumulate(x.begin(), x.end(), 0.0f));
+    EXPECT_EQ(done.values()[0], 0u);
+  }
+}
+
+TEST_P(RightProgram, BlocksTellEachOtherByFlags) {
+  const auto x = small_integers(50, 18);
+  const DeviceArray<float> dx(x, "x"), sums(size_t{50}, "sums");
+  const DeviceArray<int> flags(size_t{50}, "flags");
+  for (int repeat = 0; repeat < 5; ++repeat) running_sum(dx.data(), sums.data(), flags.data(), 50, nullptr);
+  EXPECT_EQ(sums.values()[49], std::accumulate(x.begin(), x.end(), 0.0f));
+}
+
+TEST_P(RightProgram, FirstGuessesOfCompareAndSwap) {
+  const auto x = reals(1024, 19);
+  const DeviceArray<float> dx(x, "x");
+  const DeviceArray<int> most(size_t{1}, "most");
+  for (int repeat = 0; repeat < 5; ++repeat) largest_of_floats(dx.data(), most.data(), 32, nullptr);
+  EXPECT_EQ(std::bit_cast<float>(most.values()[0]), *std::max_element(x.begin(), x.end()));
+}
+
+TEST_P(RightProgram, BlocksShareWordsButNoBytes) {
+  const std::vector<uint8_t> zeros(1003, 0);
+  const DeviceArray<uint8_t> values(zeros, "values");
+  for (int repeat = 0; repeat < 5; ++repeat) add_block_to_bytes(values.data(), 1003, nullptr);
+  for (int i = 0; i < 1003; ++i) EXPECT_EQ(values.values()[i], static_cast<uint8_t>(i / 5 * 5)) << i;
 }
 
 }  // namespace

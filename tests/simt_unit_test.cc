@@ -3,14 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "convlab/base/error.h"
+#include "convlab/device/simt.h"
+#include "convlab/simt/global_shadow.h"
 #include "convlab/simt/half.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/math.h"
@@ -184,6 +188,16 @@ TEST(Launch, RunsEachThreadOnce) {
   EXPECT_GE(workers(), 1);
 }
 
+TEST(Launch, IsNotStuckWhileThreadsEnd) {
+  set_stuck_after(0.1);
+  const auto begin = std::chrono::steady_clock::now();
+  int calls = 0;
+  launch_kernel(count_calls, {.grid = 20000, .block = 64}, &calls);
+  set_stuck_after(30);
+  EXPECT_EQ(calls, 20000 * 64);
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(100)) << "too short to show anything";
+}
+
 TEST(Launch, RefusesWhatNoDeviceTakes) {
   int calls = 0;
   for (const LaunchShape& shape :
@@ -196,6 +210,118 @@ TEST(Launch, RefusesWhatNoDeviceTakes) {
   EXPECT_EQ(calls, 0);
   launch_kernel(count_calls, {.grid = 1, .block = 1, .shared_bytes = 227 * 1024}, &calls);
   EXPECT_EQ(calls, 1);
+}
+
+// An array is filled, and what is remembered of it grows with its use: what there is not must not be begun.
+TEST(SimtDevice, RefusesWhatTheProcessCannotHold) {
+  const std::unique_ptr<Device> device = open_simt({});
+  const auto there = static_cast<size_t>(device->caps().memory_bytes);
+  for (const size_t bytes : {there / 4, there - 1, there + 1, size_t{1} << 62}) {
+    try {
+      device->allocate(bytes);
+      FAIL() << bytes << " of " << there;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::unavailable);
+      EXPECT_THAT(error.what(), testing::HasSubstr(std::to_string(bytes) + " bytes takes "));
+    }
+  }
+  for (int repeat = 0; repeat < 1000; ++repeat) device->allocate(1 << 16);
+}
+
+/// Blocks 0 and 1 of a launch, and one word of memory.
+struct TwoBlocks {
+  using Kind = internal::AccessKind;
+  internal::GlobalRaces races;
+  internal::GlobalCell cell;
+  internal::GlobalAccessor blocks[2];
+
+  TwoBlocks() {
+    races.begin(2);
+    for (int64_t block = 0; block < 2; ++block) blocks[block] = races.accessor_of(block);
+  }
+  bool race(int block, Kind kind, unsigned mask = 0xf) {
+    return races.touch(cell, 64, mask, kind, 0, 0, blocks[block]).has_value();
+  }
+  void fenced_atomic(int block) {
+    blocks[block].fenced = true;
+    races.synchronise(blocks[block]);
+  }
+};
+
+TEST(GlobalRaces, OfPlainAndAtomicAccesses) {
+  using enum internal::AccessKind;
+  const auto second_races = [](internal::AccessKind first, internal::AccessKind second) {
+    TwoBlocks two;
+    EXPECT_FALSE(two.race(0, first));
+    EXPECT_FALSE(two.race(0, first)) << "a block with itself";
+    return two.race(1, second) || !two.races.doubts().empty();
+  };
+  for (const auto& [first, second, races] : {std::tuple{read, read, false},
+                                             {read, write, true},
+                                             {write, read, true},
+                                             {write, write, true},
+                                             {write, atomic_update, true},
+                                             {atomic_update, write, true},
+                                             {atomic_update, atomic_write, false},
+                                             {atomic_update, read, true},
+                                             {read, atomic_update, true},
+                                             {volatile_write, volatile_read, false},
+                                             {write, volatile_read, true},
+                                             {volatile_write, atomic_update, false}}) {
+    EXPECT_EQ(second_races(first, second), races) << static_cast<int>(first) << ", " << static_cast<int>(second);
+  }
+}
+
+TEST(GlobalRaces, FenceAndAtomicOfBothOrderWhatIsBeforeAndAfter) {
+  using enum internal::AccessKind;
+  TwoBlocks two;
+  EXPECT_FALSE(two.race(0, write));
+  two.fenced_atomic(0);
+  two.races.synchronise(two.blocks[1]);
+  EXPECT_FALSE(two.race(1, read));
+  EXPECT_FALSE(two.race(1, write));
+
+  TwoBlocks late;  // written after the fence and the atomic
+  late.fenced_atomic(0);
+  EXPECT_FALSE(late.race(0, write));
+  late.races.synchronise(late.blocks[1]);
+  EXPECT_TRUE(late.race(1, read));
+
+  TwoBlocks deaf;  // the reader has no atomic
+  EXPECT_FALSE(deaf.race(0, write));
+  deaf.fenced_atomic(0);
+  EXPECT_TRUE(deaf.race(1, read));
+}
+
+TEST(GlobalRaces, BytesOfAWordAreApart) {
+  using enum internal::AccessKind;
+  TwoBlocks two;
+  EXPECT_FALSE(two.race(0, write, 0b0011));
+  EXPECT_FALSE(two.race(1, write, 0b1100));
+  EXPECT_FALSE(two.race(0, read, 0b0001));
+  EXPECT_FALSE(two.race(1, read, 0b1000));
+  EXPECT_TRUE(two.race(1, read, 0b0010));
+  EXPECT_TRUE(two.race(0, write, 0b1111));
+}
+
+// Numbers of blocks are 28 bits; when they are used up, memory must not remember those that come again.
+TEST(GlobalRaces, NumbersOfBlocksComeAgain) {
+  int* const calls = static_cast<int*>(allocate(2 * sizeof(int), "calls"));
+  const auto ranges = internal::current_ranges();
+  internal::GlobalCell* const cells = internal::nearest_range(*ranges, reinterpret_cast<uintptr_t>(calls))->cells.get();
+  const auto use_up = [] { internal::take_block_serials((1 << internal::record::kSerialBits) - 1); };
+  use_up();
+  internal::GlobalRaces first;
+  first.begin(2);
+  internal::GlobalAccessor block = first.accessor_of(1);
+  EXPECT_FALSE(first.touch(cells[0], 64, 0xf, internal::AccessKind::write, 0, 0, block));
+  use_up();
+  internal::GlobalRaces second;
+  second.begin(2);
+  EXPECT_EQ(second.accessor_of(0).floor, first.accessor_of(0).floor);
+  block = second.accessor_of(0);
+  EXPECT_FALSE(second.touch(cells[0], 64, 0xf, internal::AccessKind::write, 0, 0, block));
+  release(calls);
 }
 
 TEST(WarpClock, OrdersLanesThroughOthers) {

@@ -13,6 +13,7 @@
 #include "app/command.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
 #include "tests/temporary_folder.h"
@@ -130,6 +131,56 @@ TEST(VerifyCommand, NothingToVerifyIsAnError) {
   EXPECT_EQ(ran("--problem c1h4w4").status, 2);
   EXPECT_EQ(ran("--problem c2000000000h2000000000w1_k1r1s1").status, 2);
   EXPECT_THROW(ran("--problem c1h4w4_k1r2s2 --shapes list.txt"), CLI::ParseError);
+}
+
+/// `kernel`'s line of the output; "" if there is none.
+std::string line_of(const Ran& result, const std::string& kernel) {
+  const size_t begin = result.output.find(kernel + " ");
+  if (begin == std::string::npos) return "";
+  const size_t line = result.output.rfind('\n', begin) + 1;
+  return result.output.substr(line, result.output.find('\n', line) - line);
+}
+
+// A kernel that throws, traps the processor, hangs or touches what is not its own fails, with its place; the next case
+// goes on.
+TEST(VerifyCommand, AFaultOnSimtFailsItsCaseAndNoOther) {
+  if (!simt_present()) GTEST_SKIP() << "this build has no simt";
+  for (const char* threads : {"1", "3"}) {
+    const Ran result =
+        ran(std::string("--kernel test.simt_* --device simt --problem n2_c3h6w7_k4r3s3 --stuck-after 0.4 "
+                        "--threads ") +
+            threads);
+    SCOPED_TRACE(result.output);
+    EXPECT_EQ(result.status, 1);
+    EXPECT_THAT(result.output, EndsWith("\n1 passed, 10 failed, 0 skipped\n"));
+    EXPECT_THAT(line_of(result, "test.simt_right"), StartsWith("PASSED "));
+    EXPECT_THAT(line_of(result, "test.simt_throws_in_launch"), StartsWith("FAILED "));
+    const struct {
+      const char *kernel, *fault;
+    } all[] = {
+        {"test.simt_throws", "exception: kernel "},
+        {"test.simt_divides_by_zero", "integer division: kernel "},
+        {"test.simt_loops_for_ever", "no progress: kernel "},
+        {"test.simt_waits_for_a_block", "no progress: kernel "},
+        {"test.simt_reads_before_x", "read of 4 bytes 16000 bytes before the start of 'x' (1008 bytes)"},
+        {"test.simt_reads_past_w", "read of 4 bytes 0 bytes past the end of 'w' (432 bytes)"},
+        {"test.simt_writes_past_y", "write of 4 bytes 8 bytes past the end of 'y' (640 bytes)"},
+        {"test.simt_writes_x", "write of 4 bytes at byte 12 of 'x', which is read-only"},
+        {"test.simt_forgets_atomic", "race on global memory: kernel "},
+    };
+    for (const auto& [kernel, fault] : all) {
+      const std::string line = line_of(result, kernel);
+      EXPECT_THAT(line, StartsWith("FAILED "));
+      EXPECT_THAT(line, HasSubstr(fault));
+      EXPECT_THAT(line, testing::ContainsRegex(R"(block \([01],0,0\), thread \([0-9]+,0,0\))"));
+      EXPECT_THAT(line, testing::ContainsRegex("planted_convolutions.cu:[0-9]+"));
+    }
+  }
+}
+
+TEST(VerifyCommand, StuckAfterTakesSeconds) {
+  EXPECT_EQ(ran("--kernel test.wrong --problem n2_c1h4w4_k1r2s2 --stuck-after 0").status, 2);
+  EXPECT_EQ(ran("--kernel test.wrong --problem n2_c1h4w4_k1r2s2 --stuck-after 5").status, 0);
 }
 
 Ran program(const std::string& arguments) {

@@ -1,5 +1,7 @@
 #include "convlab/device/simt.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "convlab/base/error.h"
@@ -47,8 +49,22 @@ class SimtDevice final : public Device {
   const DeviceCaps& caps() const override { return caps_; }
 
   Buffer allocate(size_t bytes) override {
-    return {simt::allocate(bytes == 0 ? 1 : bytes, "an array of the device"), bytes,
-            [](void* memory) { simt::release(memory); }};
+    // Linux grants more than there is and kills the process that uses it, so the limit is held here.
+    const auto limit = static_cast<size_t>(caps_.memory_bytes);
+    const size_t wanted = bytes > limit ? bytes : simt::host_bytes(bytes), held = held_->load();
+    if (wanted > limit - std::min(limit, held)) {
+      throw unavailable(
+          "simt: an array of {} bytes takes {} bytes of memory with what is remembered of each word of it; {} bytes "
+          "are "
+          "there and {} of them are taken; give a smaller --batch or -n",
+          bytes, wanted, limit, held);
+    }
+    void* const array = simt::allocate(bytes == 0 ? 1 : bytes, "an array of the device");
+    *held_ += wanted;
+    return {array, bytes, [wanted, held = held_](void* memory) {
+              simt::release(memory);
+              *held -= wanted;
+            }};
   }
 
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<SimtStream>(caps_, threads_); }
@@ -56,6 +72,7 @@ class SimtDevice final : public Device {
  private:
   ThreadPool threads_;
   DeviceCaps caps_;
+  std::shared_ptr<std::atomic<size_t>> held_ = std::make_shared<std::atomic<size_t>>(0);  // of memory_bytes, by buffers
 };
 
 }  // namespace
@@ -63,5 +80,11 @@ class SimtDevice final : public Device {
 std::unique_ptr<Device> open_simt(const DeviceOptions& options) { return std::make_unique<SimtDevice>(options); }
 
 bool simt_present() { return true; }
+
+void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name, bool writable) {
+  simt::narrow(memory, bytes, name, writable ? simt::RangeAccess::read_write : simt::RangeAccess::read_only);
+}
+
+void set_simt_stuck_after(double seconds) { simt::set_stuck_after(seconds); }
 
 }  // namespace convlab

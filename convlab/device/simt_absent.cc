@@ -10,5 +10,7 @@ std::unique_ptr<Device> open_simt(const DeviceOptions&) {
 }
 
 bool simt_present() { return false; }
+void narrow_simt_memory(const void*, size_t, std::string_view, bool) {}
+void set_simt_stuck_after(double) {}
 
 }  // namespace convlab

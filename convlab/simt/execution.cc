@@ -25,6 +25,9 @@ constexpr size_t kStackMargin = 1 << 20;
 constexpr size_t kDynamicAlignment = 1024;
 // Addresses after the dynamic shared memory that still count as an access to it, out of bounds.
 constexpr size_t kDynamicGuard = 64 * 1024;
+// As far from the static shared arrays, an access that is in no range is taken for one past them.
+constexpr size_t kStaticNear = 64 * 1024;
+constexpr size_t kSignalStackBytes = 128 * 1024;
 
 void* map_memory(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -44,6 +47,32 @@ bool same_place(const Where& a, const Where& b) {
 
 }  // namespace
 
+void report_doubts(Grid& grid) {
+  for (const Doubt& doubt : grid.races.doubts()) {
+    if (doubt.block > grid.first_fault_block) continue;
+    if (doubt.block < grid.first_fault_block) grid.faults.clear();
+    grid.first_fault_block = doubt.block;
+    const auto known = std::find_if(grid.faults.begin(), grid.faults.end(), [&](const RawFault& fault) {
+      return fault.code == doubt.site.code && same_place(fault.location, doubt.site.where);
+    });
+    if (known != grid.faults.end()) {
+      ++known->times;
+    } else if (grid.faults.size() < FaultError::kMaxFaults) {
+      RawFault fault;
+      fault.kind = FaultKind::race_global;
+      fault.thread = doubt.thread;
+      fault.other_block = doubt.other;
+      fault.space = RawFault::Space::global;
+      fault.address = doubt.address;
+      fault.access_bytes = 4;
+      fault.is_write = doubt.is_write;
+      fault.code = doubt.site.code;
+      fault.location = doubt.site.where;
+      grid.faults.push_back(std::move(fault));
+    }
+  }
+}
+
 Position Grid::block_position(int64_t linear) const { return position_of(linear, grid); }
 Position Grid::thread_position(int linear) const { return position_of(linear, block); }
 
@@ -51,6 +80,7 @@ Worker::Worker() : threads_(kMaxThreads), warps_(kMaxThreads / kWarpSize) {
   stack_memory_ = map_memory(kStackMargin + kMaxThreads * kStackBytes);
   stacks_ = reinterpret_cast<uintptr_t>(stack_memory_) + kStackMargin;
   dynamic_memory_ = map_memory(kMaxSharedBytes + kDynamicGuard);
+  signal_stack_ = map_memory(kSignalStackBytes);
   dynamic_shared.base = reinterpret_cast<uintptr_t>(dynamic_memory_);
   dynamic_shared.span = kMaxSharedBytes + kDynamicGuard;
   dynamic_shared.make_shadow(kMaxSharedBytes);
@@ -60,13 +90,14 @@ Worker::Worker() : threads_(kMaxThreads), warps_(kMaxThreads / kWarpSize) {
 Worker::~Worker() {
   if (stack_memory_) munmap(stack_memory_, kStackMargin + kMaxThreads * kStackBytes);
   if (dynamic_memory_) munmap(dynamic_memory_, kMaxSharedBytes + kDynamicGuard);
+  if (signal_stack_) munmap(signal_stack_, kSignalStackBytes);
 }
 
 void Worker::run(Grid& grid) {
   grid_ = &grid;
   static_shared.base = grid.module->thread_local_base();
   static_shared.span = static_shared.bytes = grid.module->thread_local_bytes();
-  static_shared.used = grid.module->thread_local_used().data();
+  static_shared.used = grid.shared_arrays->words.data();
   if (!static_shared.shadow || static_shared.shadow->bytes() < static_shared.span) {
     static_shared.make_shadow(static_shared.span);
   }
@@ -75,11 +106,17 @@ void Worker::run(Grid& grid) {
   std::fill(std::begin(read_sites), std::end(read_sites), SiteEntry{});
   std::fill(std::begin(write_sites), std::end(write_sites), SiteEntry{});
 
+  site_numbers_ = {};
+  ticks_without_progress_ = 0;
+  stuck_ = false;
+  SignalScope signals(*this, signal_stack_, kSignalStackBytes);
+  signals_ = &signals;
   while (true) {
     const int64_t linear = grid.next_block.fetch_add(1, std::memory_order_relaxed);
     if (linear >= grid.blocks || linear > grid.first_fault_block.load(std::memory_order_relaxed)) break;
     run_block(linear);
   }
+  signals_ = nullptr;
   grid_ = nullptr;
 }
 
@@ -96,6 +133,7 @@ void Worker::run_block(int64_t linear) {
   block_is_dead_ = false;
   block_faults_.clear();
   accessor.block_epoch = ++epoch_;
+  global_accessor = grid.races.accessor_of(linear);
   if (free_stacks_.size() != static_cast<size_t>(kMaxThreads)) {
     free_stacks_.clear();
     for (int i = kMaxThreads - 1; i >= 0; --i) free_stacks_.push_back(i);
@@ -139,7 +177,7 @@ void Worker::run_block(int64_t linear) {
   const bool lost = std::any_of(threads_.begin(), threads_.begin() + count,
                                 [](const CudaThread& t) { return t.state == ThreadState::faulted; });
   // Threads that wait for one that was ended by a fault are its consequence and nothing to report.
-  if (!lost) report_stuck();
+  if (!lost) report_waiting();
 }
 
 // Runs the warp's lanes until none can go on by itself. True if some that were stuck can go on now.
@@ -169,6 +207,7 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
   thread.context = back.fctx;
   switch (thread.state) {
     case ThreadState::done:
+      note_progress();
       warp.done |= 1u << lane;
       [[fallthrough]];
     case ThreadState::faulted:
@@ -187,7 +226,17 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
 void Worker::fiber_main(transfer_t from) {
   Worker* worker = static_cast<Worker*>(from.data);
   worker->scheduler_ = from.fctx;
-  worker->grid_->call.invoke(worker->grid_->call.arguments);
+  // Throws of the kernel's own code end in fail_throw(); those of a library that it calls end here.
+  bool thrown = false;
+  try {
+    worker->grid_->call.invoke(worker->grid_->call.arguments);
+  } catch (...) {
+    thrown = true;
+  }
+  if (thrown) {
+    const HostScope host;
+    worker->fail_throw(static_cast<const char*>(worker->grid_->call.function) + 1);
+  }
   worker->current_->state = ThreadState::done;
   jump_fcontext(worker->scheduler_, nullptr);
   __builtin_unreachable();
@@ -205,6 +254,7 @@ void Worker::abandon() {
 }
 
 int Worker::wait_at_barrier(BarrierOperation operation, int predicate, Where where) {
+  fail_if_stuck(nullptr, where);
   CudaThread& self = *current_;
   self.state = ThreadState::at_barrier;
   self.barrier = operation;
@@ -242,7 +292,7 @@ bool Worker::release_barrier() {
 }
 
 // No thread can run, and not all are done: somebody waits for a thread that does not come.
-void Worker::report_stuck() {
+void Worker::report_waiting() {
   const int count = grid_->block_threads;
   auto first_with = [&](auto&& wanted) {
     return static_cast<int>(std::find_if(threads_.begin(), threads_.begin() + count, wanted) - threads_.begin());
@@ -319,12 +369,75 @@ void Worker::report(RawFault fault) {
 
 void Worker::fail(RawFault fault) {
   fault.thread = static_cast<int>(current_ - threads_.data());
-  if (fault.kind == FaultKind::stack_overflow) block_is_dead_ = true;  // it may have written over another's stack
+  // An overflow may have written over another's stack; what one thread waits for, others do, too.
+  if (fault.kind == FaultKind::stack_overflow || fault.kind == FaultKind::stuck) block_is_dead_ = true;
   report(std::move(fault));
   // Nothing unwinds this stack: what lives on it must not own anything.
   fault.~RawFault();
   new (&fault) RawFault;
   abandon();
+}
+
+void Worker::fail_throw(const void* code) {
+  RawFault fault;
+  fault.kind = FaultKind::exception;
+  fault.code = code;
+  fault.detail = "kernels cannot throw";
+  fail(std::move(fault));
+}
+
+void Worker::fail_instruction(int signal, uintptr_t counter) {
+  RawFault fault;
+  // In a library that the kernel called there is no line to name.
+  fault.code = grid_->module->segment_at(counter) ? reinterpret_cast<const void*>(counter + 1)
+                                                  : static_cast<const char*>(grid_->call.function) + 1;
+  if (signal == SIGFPE) {
+    fault.kind = FaultKind::division;
+    fault.detail = "an integer is divided by zero, or the result does not fit";
+  } else {
+    fault.kind = FaultKind::processor;
+    fault.detail = signal == SIGILL ? "an instruction that does not exist" : "an address where nothing is";
+  }
+  fail(std::move(fault));
+}
+
+void Worker::on_clock(uintptr_t counter) {
+  if (!stuck_) {
+    const int64_t own = progress_.load(std::memory_order_relaxed);
+    if (own != last_progress_) grid_->progress.fetch_add(1, std::memory_order_relaxed);
+    const int64_t all = grid_->progress.load(std::memory_order_relaxed);
+    const bool progress = all != last_progress_of_grid_;
+    last_progress_ = own;
+    last_progress_of_grid_ = all;
+    ticks_without_progress_ = progress ? 0 : ticks_without_progress_ + 1;
+    // What is left of a block after another's fault is of no use.
+    stuck_ = ticks_without_progress_ >= kTicksUntilStuck ||
+             grid_->first_fault_block.load(std::memory_order_relaxed) < block_linear_;
+    if (!stuck_) return;
+    signals_->hurry();
+  }
+  if (!active_worker || !grid_->module->segment_at(counter)) return;
+  if (const Symbol* function = grid_->module->function_at(counter)) {
+    for (const std::string_view own : {"__tsan", "__ubsan", "_ZN7convlab4simt", "_ZNK7convlab4simt"}) {
+      if (std::string_view(function->mangled).substr(0, own.size()) == own) return;
+    }
+  }
+  const HostScope host;
+  fail_if_stuck(reinterpret_cast<const void*>(counter + 1), {});
+}
+
+void Worker::fail_if_stuck(const void* code, Where where) {
+  if (!stuck_) return;
+  RawFault fault;
+  fault.kind = FaultKind::stuck;
+  fault.code = code;
+  fault.location = where;
+  fault.detail = fmt::format(
+      "no thread ended and none wrote anything new for {:g} seconds; an endless loop, or a block that waits for "
+      "another "
+      "which may not run before it ends",
+      stuck_after());
+  fail(std::move(fault));
 }
 
 void Worker::fail_subscript(const SubscriptSite* site, int64_t index) {
@@ -337,6 +450,7 @@ void Worker::fail_subscript(const SubscriptSite* site, int64_t index) {
 
 void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where) {
   if (bytes == 0) return;
+  fail_if_stuck(code, where);
   if (const size_t offset = address - static_shared.base; offset < static_shared.span) {
     return check_shared(static_shared, RawFault::Space::static_shared, offset, bytes, kind, code, where);
   }
@@ -354,12 +468,12 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
   fault.space = space;
   fault.address = offset;
   fault.access_bytes = static_cast<int>(bytes);
-  fault.is_write = kind != AccessKind::read;
+  fault.is_write = is_write(kind);
   fault.code = code;
   fault.location = where;
   bool inside = offset < region.bytes && bytes <= region.bytes - offset;
   for (size_t word = offset / 4; inside && region.used && word <= (offset + bytes - 1) / 4; ++word) {
-    inside = region.used[word] != 0;
+    inside = region.used[word] != 0 && region.used[word] == region.used[offset / 4];
   }
   if (!inside) {
     fault.kind = FaultKind::out_of_bounds_shared;
@@ -384,51 +498,94 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
 }
 
 void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where) {
-  const bool is_write = kind != AccessKind::read;
+  const bool writes = is_write(kind);
   RawFault fault;
   fault.thread = static_cast<int>(current_ - threads_.data());
   fault.space = RawFault::Space::global;
   fault.address = address;
   fault.access_bytes = static_cast<int>(bytes);
-  fault.is_write = is_write;
+  fault.is_write = writes;
   fault.code = code;
   fault.location = where;
 
   SiteEntry found;
   const Range* range = nearest_range(*grid_->ranges, address);
   if (range && address - range->base < range->bytes && bytes <= range->bytes - (address - range->base)) {
-    if (!is_write || range->writable) found = {range->base, range->bytes, range->initialised.get()};
+    if (!writes || range->writable) {
+      found = {range->base, range->bytes, range->initialised.get(),
+               grid_->races.checked() ? range->cells.get() : nullptr};
+    }
   } else if (const uintptr_t arguments = reinterpret_cast<uintptr_t>(grid_->call.arguments);
-             !is_write && address - arguments < grid_->call.argument_bytes) {
-    found = {arguments, grid_->call.argument_bytes, nullptr};
+             !writes && address - arguments < grid_->call.argument_bytes) {
+    found = {arguments, grid_->call.argument_bytes, nullptr, nullptr};
   } else if (const Module::Segment* segment = grid_->module->segment_at(address);
-             segment && !is_write && !segment->writable) {
-    found = {segment->base, segment->bytes, nullptr};
+             segment && !writes && !segment->writable) {
+    found = {segment->base, segment->bytes, nullptr, nullptr};
   } else if (segment && segment->writable) {
     // A __device__ or __constant__ variable, told from its neighbours where the program has its symbols.
     if (const Symbol* symbol = grid_->module->object_at(address)) {
-      found = {symbol->begin + grid_->module->bias(), symbol->bytes, nullptr};
+      found = {symbol->begin + grid_->module->bias(), symbol->bytes, nullptr, nullptr};
       if (bytes > found.bytes - (address - found.base)) found.bytes = 0;
     } else if (!grid_->module->has_symbols()) {
-      found = {segment->base, segment->bytes, nullptr};
+      found = {segment->base, segment->bytes, nullptr, nullptr};
     }
   }
   if (found.bytes == 0) {
     fault.kind = FaultKind::out_of_bounds_global;
+    const uintptr_t from = static_shared.base - kStaticNear;
+    if (address - from < static_shared.span + 2 * kStaticNear && !grid_->shared_arrays->symbols.empty()) {
+      fault.kind = FaultKind::out_of_bounds_shared;
+      fault.space = RawFault::Space::static_shared;
+      fault.address = address - static_shared.base;
+    }
     fail(std::move(fault));
   }
-  if (code) (is_write ? write_sites : read_sites)[(reinterpret_cast<uintptr_t>(code) >> 1) % kSites] = found;
+  if (code) (writes ? write_sites : read_sites)[(reinterpret_cast<uintptr_t>(code) >> 1) % kSites] = found;
+  if (found.cells) check_order(found, address, bytes, kind, {code, where});
+  if (kind != AccessKind::read && kind != AccessKind::write) grid_->races.synchronise(global_accessor);
   if (!found.initialised) return;
   const size_t first = (address - found.base) / 4, last = (address - found.base + bytes - 1) / 4;
-  if (kind == AccessKind::read || kind == AccessKind::atomic_update) {
+  if (!writes || kind == AccessKind::atomic_update) {
     for (size_t word = first; word <= last; ++word) {
-      if (found.initialised[word]) continue;
+      if (is_initialised(found.initialised + word)) continue;
       fault.kind = FaultKind::uninitialised_global;
       report(std::move(fault));
       break;
     }
   }
-  if (is_write) std::memset(found.initialised + first, 1, last - first + 1);
+  for (size_t word = first; writes && word <= last; ++word) set_initialised(found.initialised + word);
+}
+
+void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {
+  const int thread = static_cast<int>(current_ - threads_.data());
+  const uintptr_t end = address + bytes;
+  uint64_t number = site.code ? site_numbers_[site.code] : 0;
+  if (number == 0) {
+    number = grid_->races.number_of(site);
+    if (site.code) site_numbers_[site.code] = number;
+  }
+  std::optional<OtherAccess> other;
+  for (uintptr_t at = address; at < end;) {
+    const uintptr_t word = at & ~uintptr_t{3}, stop = std::min(end, word + 4);
+    const unsigned mask = ((1u << (stop - at)) - 1) << (at - word);
+    GlobalCell& cell = entry.cells[(at - entry.base) / 4];
+    const auto found = grid_->races.touch(cell, at, mask, kind, thread, number, global_accessor);
+    if (!other) other = found;
+    at = stop;
+  }
+  if (kind == AccessKind::write) note_progress();
+  if (!other) return;
+  RawFault fault;
+  fault.kind = FaultKind::race_global;
+  fault.thread = thread;
+  fault.other_block = other;
+  fault.space = RawFault::Space::global;
+  fault.address = address;
+  fault.access_bytes = static_cast<int>(bytes);
+  fault.is_write = is_write(kind);
+  fault.code = site.code;
+  fault.location = site.where;
+  report(std::move(fault));
 }
 
 }  // namespace internal
@@ -461,6 +618,10 @@ void warp_collective(CollectiveWork run, void* payload, Where where) noexcept {
   if (!worker) return;
   const internal::HostScope host;
   worker->warp_operation({WarpOperation::collective, UINT32_MAX, 0, kWarpSize, run, payload}, 0, where);
+}
+
+void thread_fence() noexcept {
+  if (internal::Worker* const worker = active_worker) worker->fence();
 }
 
 void trap(Where where) noexcept {

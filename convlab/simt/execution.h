@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "convlab/simt/fault.h"
+#include "convlab/simt/global_shadow.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/shadow.h"
+#include "convlab/simt/signals.h"
 #include "convlab/simt/symbols.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/warp.h"
@@ -32,8 +34,9 @@ struct RawFault {
   FaultKind kind{};
   int thread = 0;  ///< in the block, linear
   int other_thread = -1;
+  std::optional<OtherAccess> other_block;  ///< of a race on global memory
   Space space = Space::none;
-  uintptr_t address = 0;  ///< in global space; otherwise the offset in the region
+  uintptr_t address = 0;  ///< in global space; otherwise the offset in the region, which may be below 0
   int access_bytes = 0;
   bool is_write = false;
   const void* code = nullptr;                       ///< return address of the access
@@ -63,10 +66,14 @@ struct Grid {
   int64_t blocks = 0;
   size_t shared_bytes = 0;
   const Module* module = nullptr;
+  const Symbol* kernel = nullptr;  ///< nullptr: the program has no symbols
+  const SharedArrays* shared_arrays = nullptr;
   std::shared_ptr<const Ranges> ranges;
+  GlobalRaces races;
 
   std::atomic<int64_t> next_block{0};
   std::atomic<int64_t> first_fault_block{INT64_MAX};  ///< later blocks stop or never start
+  std::atomic<int64_t> progress{0};                   ///< changes while there is any: see set_stuck_after
   std::mutex mutex;                                   ///< guards what follows
   std::vector<RawFault> faults;                       ///< of first_fault_block
   std::exception_ptr error;
@@ -74,6 +81,9 @@ struct Grid {
   Position block_position(int64_t linear) const;
   Position thread_position(int linear) const;
 };
+
+/// Of a launch without faults: the doubts of its first block that has any are faults.
+void report_doubts(Grid& grid);
 
 /// The faults of a launch in words.
 std::vector<Fault> describe(const Grid& grid);
@@ -114,8 +124,13 @@ struct Warp {
 struct SiteEntry {
   uintptr_t base = 0;
   size_t bytes = 0;
-  uint8_t* initialised = nullptr;
+  uint8_t* initialised = nullptr;  ///< see Range
+  GlobalCell* cells = nullptr;     ///< see Range
 };
+
+// Several workers look at a range's map and mark it, in no order that matters.
+inline bool is_initialised(const uint8_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED) != 0; }
+inline void set_initialised(uint8_t* word) { __atomic_store_n(word, uint8_t{1}, __ATOMIC_RELAXED); }
 
 struct SharedRegion {
   uintptr_t base = 0;
@@ -145,7 +160,18 @@ class Worker {
   // ---- Called on a fiber, by hooks and intrinsics. ----
 
   void check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where = {});
+
+  /// Checks an access to memory that `entry` covers against what other blocks do, and remembers it.
+  void check_order(const SiteEntry& entry, uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
+  void fence() { global_accessor.fenced = true; }
   [[noreturn]] void fail(RawFault fault);
+  [[noreturn]] void fail_throw(const void* code);
+
+  /// A signal by the instruction at `counter`, while a CUDA thread runs.
+  [[noreturn]] void fail_instruction(int signal, uintptr_t counter);
+
+  /// A signal of the clock. Ends the thread that runs if its launch is stuck, and returns where it cannot yet.
+  void on_clock(uintptr_t counter);
   [[noreturn]] void fail_subscript(const SubscriptSite* site, int64_t index);
   int wait_at_barrier(BarrierOperation operation, int predicate, Where where);
   uint64_t warp_operation(const WarpRequest& request, uint64_t value, Where where);
@@ -153,6 +179,7 @@ class Worker {
   // ---- State that hooks read. Set for the thread that runs. ----
 
   Accessor accessor{};
+  GlobalAccessor global_accessor{};
   SharedRegion static_shared, dynamic_shared;
   uintptr_t stack_base = 0;
   static constexpr size_t kStackBytes = 64 * 1024;
@@ -174,7 +201,11 @@ class Worker {
   static void fiber_main(boost::context::detail::transfer_t from);
 
   bool release_barrier();
-  void report_stuck();
+  void report_waiting();
+  void fail_if_stuck(const void* code, Where where);
+  void note_progress() {  // no other thread writes
+    progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   void report(RawFault fault);
 
   // warp.cc
@@ -203,7 +234,16 @@ class Worker {
   uintptr_t stacks_ = 0;
   std::vector<int> free_stacks_;
   void* dynamic_memory_ = nullptr;
+  void* signal_stack_ = nullptr;
   uint32_t epoch_ = 0;
+  SignalScope* signals_ = nullptr;
+  SiteNumbers site_numbers_;
+
+  // Progress, as the clock's handler on this thread sees it.
+  std::atomic<int64_t> progress_{0};  ///< threads that ended and words that were written
+  int64_t last_progress_ = 0, last_progress_of_grid_ = 0;
+  int ticks_without_progress_ = 0;
+  std::atomic<bool> stuck_{false};
 };
 
 /// The worker whose CUDA thread runs on this OS thread now; nullptr while host code runs, simt's own included.

@@ -51,6 +51,8 @@ std::string_view name_of(FaultKind kind) {
       return "uninitialised global memory";
     case FaultKind::race_shared:
       return "race on shared memory";
+    case FaultKind::race_global:
+      return "race on global memory";
     case FaultKind::divergent_barrier:
       return "barrier not reached by all threads";
     case FaultKind::divergent_warp:
@@ -59,6 +61,14 @@ std::string_view name_of(FaultKind kind) {
       return "inactive lane";
     case FaultKind::stack_overflow:
       return "stack overflow";
+    case FaultKind::division:
+      return "integer division";
+    case FaultKind::exception:
+      return "exception";
+    case FaultKind::processor:
+      return "refused by the processor";
+    case FaultKind::stuck:
+      return "no progress";
     case FaultKind::trap:
       return "trap";
   }
@@ -84,17 +94,55 @@ size_t elements_of(std::string_view type) {
 
 // The shared array that an index went out of, or nullptr if it was no shared one. Its name is in the source, at the
 // place that the compiler gives; without the source it can only be the kernel's only one.
-const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, const Symbol* kernel, std::string& name) {
+const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std::string& name) {
   name = subscripted_name(line_of_file(site.file, site.line), static_cast<int>(site.column));
   std::vector<const Symbol*> own;
-  if (kernel) own = grid.module->static_shared_of(*kernel);
+  if (grid.kernel) own = grid.module->static_shared_of(*grid.kernel);
   if (name.empty()) return own.size() == 1 ? own.front() : nullptr;
   for (const Symbol* symbol : own) {
     if (short_name(symbol->mangled) == name) return symbol;
   }
   // A device function's, perhaps: the name and the type must fit.
-  const Symbol* other = grid.module->thread_local_named(name);
-  return other && other->bytes % elements_of(site.array_type->name) == 0 ? other : nullptr;
+  for (const Symbol* other : grid.shared_arrays->symbols) {
+    if (short_name(other->mangled) == name && other->bytes % elements_of(site.array_type->name) == 0) return other;
+  }
+  return nullptr;
+}
+
+std::string place_of(const Grid& grid, const void* code, const Where& where) {
+  return code ? grid.module->where(code) : file_and_line(where.file_name(), where.line());
+}
+
+// "which thread (0,0,0) of block (1,0,0) wrote at conv.cu:31".
+std::string describe_other(const Grid& grid, const RawFault& raw, Fault& fault) {
+  const OtherAccess& other = *raw.other_block;
+  if (other.block < 0) return "what another block read";
+  fault.other_block = grid.block_position(other.block);
+  fault.other_thread = grid.thread_position(other.thread);
+  std::string text = fmt::format("what thread {} of block {} {}", to_text(*fault.other_thread),
+                                 to_text(*fault.other_block), other.wrote ? "wrote" : "read");
+  const bool is_known = other.site.code || other.site.where.line() != 0;
+  return is_known ? text + " at " + place_of(grid, other.site.code, other.site.where) : text;
+}
+
+// "4 bytes past the end of 'tile' (128 bytes)".
+std::string describe_static_shared(const Grid& grid, const RawFault& raw, Fault& fault) {
+  const auto at = static_cast<int64_t>(raw.address);
+  const Symbol* symbol = grid.shared_arrays->nearest(at);
+  if (!symbol) {
+    fault.offset = at;
+    return "where the kernel has no shared array";
+  }
+  fault.array = short_name(symbol->mangled);
+  fault.offset = at - static_cast<int64_t>(symbol->begin);
+  const auto bytes = static_cast<int64_t>(symbol->bytes);
+  if (fault.kind != FaultKind::out_of_bounds_shared)
+    return fmt::format("at byte {} of '{}'", fault.offset, fault.array);
+  if (fault.offset < 0) {
+    return fmt::format("{} bytes before the start of '{}' ({} bytes)", -fault.offset, fault.array, bytes);
+  }
+  if (fault.offset < bytes) return fmt::format("across the end of '{}' ({} bytes)", fault.array, bytes);
+  return fmt::format("{} bytes past the end of '{}' ({} bytes)", fault.offset - bytes, fault.array, bytes);
 }
 
 // "12 bytes past the end of 'x' (400 bytes)".
@@ -136,7 +184,7 @@ void describe_global(const Grid& grid, const RawFault& raw, Fault& fault, std::s
   }
 }
 
-Fault describe(const Grid& grid, const RawFault& raw, const std::string& kernel_name, const Symbol* kernel) {
+Fault describe(const Grid& grid, const RawFault& raw, const std::string& kernel_name) {
   Fault fault;
   fault.kind = raw.kind;
   fault.kernel = kernel_name;
@@ -151,28 +199,25 @@ Fault describe(const Grid& grid, const RawFault& raw, const std::string& kernel_
   std::string detail = raw.detail;
   if (raw.subscript) {
     const SubscriptSite& site = *raw.subscript;
-    const Symbol* symbol = find_subscripted(grid, site, kernel, fault.array);
+    const Symbol* symbol = find_subscripted(grid, site, fault.array);
     if (symbol) fault.array = short_name(symbol->mangled);
     if (!symbol) fault.kind = FaultKind::out_of_bounds_local;
     fault.where = file_and_line(site.file, site.line);
     detail = fmt::format("index {} does not exist in {}", raw.index, site.array_type->name);
     if (!fault.array.empty()) detail += fmt::format(" of array '{}'", fault.array);
   } else {
-    fault.where =
-        raw.code ? grid.module->where(raw.code) : file_and_line(raw.location.file_name(), raw.location.line());
+    fault.where = place_of(grid, raw.code, raw.location);
+    if (raw.other_block) {
+      detail = fmt::format("{} {}, and nothing orders the two", raw.is_write ? "writes" : "reads",
+                           describe_other(grid, raw, fault));
+    }
     const std::string access = fmt::format("{} of {} bytes ", raw.is_write ? "write" : "read", raw.access_bytes);
     switch (raw.space) {
       case RawFault::Space::none:
         break;
-      case RawFault::Space::static_shared: {
-        const Symbol* symbol = grid.module->thread_local_at(raw.address);
-        const uintptr_t begin = symbol ? symbol->begin : 0;
-        fault.array = symbol ? short_name(symbol->mangled) : "shared memory";
-        fault.offset = static_cast<int64_t>(raw.address - begin);
-        detail = access + fmt::format("at byte {} of '{}'", fault.offset, fault.array) +
-                 (detail.empty() ? "" : ": " + detail);
+      case RawFault::Space::static_shared:
+        detail = access + describe_static_shared(grid, raw, fault) + (detail.empty() ? "" : ": " + detail);
         break;
-      }
       case RawFault::Space::dynamic_shared:
         fault.array = "dynamic shared memory";
         fault.offset = static_cast<int64_t>(raw.address);
@@ -183,7 +228,7 @@ Fault describe(const Grid& grid, const RawFault& raw, const std::string& kernel_
       case RawFault::Space::global: {
         std::string place;
         describe_global(grid, raw, fault, place);
-        detail = access + place;
+        detail = access + place + (detail.empty() ? "" : ": " + detail);
         break;
       }
     }
@@ -200,12 +245,11 @@ Fault describe(const Grid& grid, const RawFault& raw, const std::string& kernel_
 }  // namespace
 
 std::vector<Fault> describe(const Grid& grid) {
-  const Symbol* kernel = grid.module->function_at(reinterpret_cast<uintptr_t>(grid.call.function));
   const std::string name =
-      kernel ? short_name(kernel->mangled)
-             : fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
+      grid.kernel ? short_name(grid.kernel->mangled)
+                  : fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
   std::vector<Fault> faults;
-  for (const RawFault& raw : grid.faults) faults.push_back(describe(grid, raw, name, kernel));
+  for (const RawFault& raw : grid.faults) faults.push_back(describe(grid, raw, name));
   return faults;
 }
 

@@ -19,10 +19,15 @@ enum class FaultKind {
   uninitialised_shared,  ///< a read of shared memory that nothing in this block wrote
   uninitialised_global,  ///< a read of device memory that nothing wrote since it was allocated
   race_shared,           ///< two threads, one shared address, at least one write, nothing that orders them
+  race_global,           ///< two blocks, one global address, at least one write, nothing that orders them
   divergent_barrier,     ///< __syncthreads that not all threads of the block reach, or reach at different places
   divergent_warp,        ///< a warp-wide operation that not all lanes of its mask reach, or reach differently
   inactive_lane,         ///< a shuffle reads a lane that takes no part, or a lane calls with a mask without itself
   stack_overflow,        ///< a thread's local arrays or recursion do not fit its stack
+  division,              ///< an integer divided by zero, or by -1 where the result does not fit
+  exception,             ///< a C++ exception
+  processor,             ///< any other instruction that the processor refuses
+  stuck,                 ///< no progress for as long as set_stuck_after() says
   trap,                  ///< __trap()
 };
 
@@ -44,6 +49,7 @@ struct Fault {
   std::string kernel;  ///< "tile_kernel<16>", without namespace and parameters
   Position block, thread;
   std::optional<Position> other_thread;  ///< the other side of a race; one that did not reach the barrier
+  std::optional<Position> other_block;   ///< of a race between blocks
   std::string array;                     ///< the variable's or the allocation's name; "" where there is none
   int64_t offset = 0;                    ///< of the access from the array's start, in bytes
   int access_bytes = 0;

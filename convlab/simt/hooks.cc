@@ -26,9 +26,25 @@ namespace {
   worker->fail(std::move(fault));
 }
 
-[[gnu::noinline]] void slow_access(Worker* worker, uintptr_t address, size_t bytes, bool is_write, const void* code) {
+[[gnu::noinline]] void slow_access(Worker* worker, uintptr_t address, size_t bytes, AccessKind kind, const void* code) {
   const HostScope host;
-  worker->check_access(address, bytes, is_write ? AccessKind::write : AccessKind::read, code);
+  worker->check_access(address, bytes, kind, code);
+}
+
+[[gnu::noinline]] void check_order(Worker* worker, const SiteEntry& site, uintptr_t address, size_t bytes,
+                                   bool is_write, const void* code) {
+  const HostScope host;
+  worker->check_order(site, address, bytes, is_write ? AccessKind::write : AccessKind::read, {code, {}});
+}
+
+template <size_t kBytes, bool kWrite>
+[[gnu::always_inline]] inline bool quick_global(const SiteEntry& site, size_t offset, const GlobalAccessor& accessor) {
+  if constexpr (kBytes < 4) return false;
+  const GlobalCell* cell = site.cells + offset / 4;
+  for (size_t i = 0; i < kBytes / 4; ++i) {
+    if (!touch_quickly(cell[i], kWrite, accessor)) return false;
+  }
+  return true;
 }
 
 template <size_t kBytes, bool kWrite>
@@ -61,25 +77,37 @@ template <size_t kBytes, bool kWrite>
     const size_t slot = (reinterpret_cast<uintptr_t>(code) >> 1) % Worker::kSites;
     const SiteEntry& site = (kWrite ? worker->write_sites : worker->read_sites)[slot];
     if (const size_t offset = address - site.base; offset < site.bytes && kBytes <= site.bytes - offset) {
-      if (!site.initialised) return;
-      uint8_t* const words = site.initialised + offset / 4;
-      if constexpr (kWrite) {
-        std::memset(words, 1, kBytes <= 4 ? 1 : kBytes / 4);
+      bool initialised = true;
+      if (site.initialised) {
+        uint8_t* const words = site.initialised + offset / 4;
+        for (size_t i = 0; i < (kBytes + 3) / 4; ++i) {
+          if constexpr (kWrite) set_initialised(words + i);
+          if constexpr (!kWrite) initialised = initialised && is_initialised(words + i);
+        }
+      }
+      if (initialised) {
+        if (site.cells && !quick_global<kBytes, kWrite>(site, offset, worker->global_accessor)) {
+          check_order(worker, site, address, kBytes, kWrite, code);
+        }
         return;
-      } else {
-        if (kBytes <= 4 && words[0]) return;
-        if (kBytes == 8 && (words[0] & words[1])) return;
-        if (kBytes == 16 && (words[0] & words[1] & words[2] & words[3])) return;
       }
     } else if (address - worker->stack_base < Worker::kStackBytes) {
       return;
     }
   }
-  slow_access(worker, address, kBytes, kWrite, code);
+  slow_access(worker, address, kBytes, kWrite ? AccessKind::write : AccessKind::read, code);
 }
 
-void on_range(const void* pointer, size_t bytes, bool is_write, const void* code) {
-  if (active_worker) slow_access(active_worker, reinterpret_cast<uintptr_t>(pointer), bytes, is_write, code);
+void on_range(const void* pointer, size_t bytes, AccessKind kind, const void* code) {
+  if (active_worker) slow_access(active_worker, reinterpret_cast<uintptr_t>(pointer), bytes, kind, code);
+}
+
+template <size_t kBytes>
+void on_volatile(void* pointer, AccessKind kind, const void* code) {
+  Worker* const worker = active_worker;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
+  if (worker && address % kBytes != 0) fail_misaligned(worker, address, kBytes, is_write(kind), code);
+  on_range(pointer, kBytes, kind, code);
 }
 
 [[noreturn]] void on_subscript(const SubscriptSite* site, uint64_t index) {
@@ -101,18 +129,28 @@ using namespace convlab::simt::internal;
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 
-#define CONVLAB_SIMT_HOOKS(bytes)                                                                        \
-  void __tsan_read##bytes(void* p) { on_access<bytes, false>(p, __builtin_return_address(0)); }          \
-  void __tsan_write##bytes(void* p) { on_access<bytes, true>(p, __builtin_return_address(0)); }          \
-  void __tsan_volatile_read##bytes(void* p) { on_access<bytes, false>(p, __builtin_return_address(0)); } \
-  void __tsan_volatile_write##bytes(void* p) { on_access<bytes, true>(p, __builtin_return_address(0)); } \
-  void __tsan_unaligned_read##bytes(void* p) { on_range(p, bytes, false, __builtin_return_address(0)); } \
-  void __tsan_unaligned_write##bytes(void* p) { on_range(p, bytes, true, __builtin_return_address(0)); } \
-  void __tsan_read##bytes##_pc(void* p, void* code) { on_access<bytes, false>(p, code); }                \
-  void __tsan_write##bytes##_pc(void* p, void* code) { on_access<bytes, true>(p, code); }                \
-  void __tsan_read_write##bytes(void* p) {                                                               \
-    on_access<bytes, false>(p, __builtin_return_address(0));                                             \
-    on_access<bytes, true>(p, __builtin_return_address(0));                                              \
+#define CONVLAB_SIMT_HOOKS(bytes)                                                                                     \
+  void __tsan_read##bytes(void* p) { on_access<bytes, false>(p, __builtin_return_address(0)); }                       \
+  void __tsan_write##bytes(void* p) { on_access<bytes, true>(p, __builtin_return_address(0)); }                       \
+  void __tsan_volatile_read##bytes(void* p) {                                                                         \
+    on_volatile<bytes>(p, AccessKind::volatile_read, __builtin_return_address(0));                                    \
+  }                                                                                                                   \
+  void __tsan_volatile_write##bytes(void* p) {                                                                        \
+    on_volatile<bytes>(p, AccessKind::volatile_write, __builtin_return_address(0));                                   \
+  }                                                                                                                   \
+  void __tsan_unaligned_read##bytes(void* p) { on_range(p, bytes, AccessKind::read, __builtin_return_address(0)); }   \
+  void __tsan_unaligned_write##bytes(void* p) { on_range(p, bytes, AccessKind::write, __builtin_return_address(0)); } \
+  void __tsan_unaligned_volatile_read##bytes(void* p) {                                                               \
+    on_range(p, bytes, AccessKind::volatile_read, __builtin_return_address(0));                                       \
+  }                                                                                                                   \
+  void __tsan_unaligned_volatile_write##bytes(void* p) {                                                              \
+    on_range(p, bytes, AccessKind::volatile_write, __builtin_return_address(0));                                      \
+  }                                                                                                                   \
+  void __tsan_read##bytes##_pc(void* p, void* code) { on_access<bytes, false>(p, code); }                             \
+  void __tsan_write##bytes##_pc(void* p, void* code) { on_access<bytes, true>(p, code); }                             \
+  void __tsan_read_write##bytes(void* p) {                                                                            \
+    on_access<bytes, false>(p, __builtin_return_address(0));                                                          \
+    on_access<bytes, true>(p, __builtin_return_address(0));                                                           \
   }
 CONVLAB_SIMT_HOOKS(1)
 CONVLAB_SIMT_HOOKS(2)
@@ -121,22 +159,22 @@ CONVLAB_SIMT_HOOKS(8)
 CONVLAB_SIMT_HOOKS(16)
 #undef CONVLAB_SIMT_HOOKS
 
-void __tsan_read_range(void* p, size_t bytes) { on_range(p, bytes, false, __builtin_return_address(0)); }
-void __tsan_write_range(void* p, size_t bytes) { on_range(p, bytes, true, __builtin_return_address(0)); }
+void __tsan_read_range(void* p, size_t bytes) { on_range(p, bytes, AccessKind::read, __builtin_return_address(0)); }
+void __tsan_write_range(void* p, size_t bytes) { on_range(p, bytes, AccessKind::write, __builtin_return_address(0)); }
 
 // clang calls these where g++ leaves the plain functions.
 void* __tsan_memcpy(void* to, const void* from, size_t bytes) {
-  on_range(from, bytes, false, __builtin_return_address(0));
-  on_range(to, bytes, true, __builtin_return_address(0));
+  on_range(from, bytes, AccessKind::read, __builtin_return_address(0));
+  on_range(to, bytes, AccessKind::write, __builtin_return_address(0));
   return std::memcpy(to, from, bytes);
 }
 void* __tsan_memmove(void* to, const void* from, size_t bytes) {
-  on_range(from, bytes, false, __builtin_return_address(0));
-  on_range(to, bytes, true, __builtin_return_address(0));
+  on_range(from, bytes, AccessKind::read, __builtin_return_address(0));
+  on_range(to, bytes, AccessKind::write, __builtin_return_address(0));
   return std::memmove(to, from, bytes);
 }
 void* __tsan_memset(void* to, int byte, size_t bytes) {
-  on_range(to, bytes, true, __builtin_return_address(0));
+  on_range(to, bytes, AccessKind::write, __builtin_return_address(0));
   return std::memset(to, byte, bytes);
 }
 

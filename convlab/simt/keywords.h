@@ -5,7 +5,11 @@
 
 #define __host__
 #define __device__
-#define __global__ __attribute__((noinline))
+
+/// The patchable entry is a nop. What counts is that the compiler lists the addresses of functions that have one in a
+/// section of their own: from there simt knows which functions of a program are kernels.
+#define __global__ __attribute__((noinline, patchable_function_entry(1)))
+
 #define __constant__
 #define __grid_constant__
 #define __launch_bounds__(...)
@@ -15,9 +19,9 @@
 /// One copy a worker thread, and a worker runs one block at a time. `used`: without it the compiler would take an array
 /// that nothing writes for zeros, and an uninitialised read would never be seen. `constinit`: without it g++ guards
 /// arrays of classes (__half) with a flag of its own, which is no access of the kernel's; clang has no such flag and
-/// refuses.
+/// refuses. The alignment leaves no word, and nothing that one access reaches, to two arrays.
 #ifdef __clang__
-#define __shared__ __attribute__((used)) static thread_local
+#define __shared__ __attribute__((used, aligned(16))) static thread_local
 #else
-#define __shared__ __attribute__((used)) constinit static thread_local
+#define __shared__ __attribute__((used, aligned(16))) constinit static thread_local
 #endif

@@ -107,7 +107,10 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   grid.module = &internal::Module::of(call.function);
   grid.ranges = internal::current_ranges();
 
-  const internal::Symbol* kernel = grid.module->function_at(reinterpret_cast<uintptr_t>(call.function));
+  grid.kernel = grid.module->function_at(reinterpret_cast<uintptr_t>(call.function));
+  grid.shared_arrays = &grid.module->shared_arrays_of(grid.kernel);
+  grid.races.begin(grid.blocks);
+  const internal::Symbol* const kernel = grid.kernel;
   const size_t static_bytes = kernel ? grid.module->static_shared_bytes(*kernel) : 0;
   if (static_bytes > kMaxStaticSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
     throw bad_input("kernel {} wants {} bytes of static and {} of dynamic shared memory; a block has {} and {} in all",
@@ -128,6 +131,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
     work(grid);
   }
   if (grid.error) std::rethrow_exception(grid.error);
+  if (grid.faults.empty()) internal::report_doubts(grid);
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid));
 }
 

@@ -38,6 +38,11 @@ inline constexpr size_t kMaxSharedBytes = 227 * 1024;  ///< static and dynamic t
 void set_workers(int count);
 int workers();
 
+/// A launch in which no thread ends and none writes to global memory that its block has not written yet, for so long,
+/// is stuck: each worker's current thread is then ended by a fault. 30 seconds unless set; Error(bad_input) unless more
+/// than 0 and at most a day.
+void set_stuck_after(double seconds);
+
 /// A kernel bound to its arguments, without their types.
 struct KernelCall {
   const void* function;                   ///< its address names it in reports

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "convlab/base/error.h"
+#include "convlab/simt/global_shadow.h"
 
 namespace convlab::simt {
 namespace {
@@ -47,22 +48,43 @@ class Registry {
     if (!near || near->base != range.base) add(std::move(range));
   }
 
-  void remove(uintptr_t base) {
+  void remove(uintptr_t owner) {
     change([&](Ranges& ranges) {
-      auto at = std::find_if(ranges.begin(), ranges.end(), [&](const auto& r) { return r->base == base; });
+      auto at = std::find_if(ranges.begin(), ranges.end(), [&](const auto& r) { return r->owner == owner; });
       if (at != ranges.end()) ranges.erase(at);
     });
   }
 
-  void rename(uintptr_t address, std::string_view name) {
+  void narrow(uintptr_t address, size_t bytes, std::string_view name, RangeAccess access) {
     change([&](Ranges& ranges) {
       for (auto& range : ranges) {
-        if (address - range->base >= range->bytes) continue;
-        auto renamed = std::make_shared<Range>(*range);
-        renamed->name = name;
-        range = std::move(renamed);
+        const size_t offset = address - range->base;
+        if (offset >= range->bytes || bytes > range->bytes - offset) continue;
+        auto part = std::make_shared<Range>(*range);
+        part->base = address;
+        part->bytes = bytes;
+        part->name = name;
+        part->writable = access == RangeAccess::read_write;
+        if (range->initialised) part->initialised = {range->initialised, range->initialised.get() + offset / 4};
+        part->cells = {range->cells, part->writable && range->cells ? range->cells.get() + offset / 4 : nullptr};
+        range = std::move(part);
       }
     });
+  }
+
+  uint64_t take_block_serials(uint64_t count) {
+    std::lock_guard lock(mutex_);
+    if (count > (uint64_t{1} << internal::record::kSerialBits) - next_serial_) {
+      // Begins again. What is there of earlier launches must not be taken for later ones.
+      for (const auto& range : *ranges_) {
+        for (size_t cell = 0; range->cells && cell < (range->bytes + 3) / 4; ++cell) {
+          if (range->cells[cell].write != 0) range->cells[cell].write = 0;
+          if (range->cells[cell].read != 0) range->cells[cell].read = 0;
+        }
+      }
+      next_serial_ = 1;
+    }
+    return std::exchange(next_serial_, next_serial_ + count);
   }
 
  private:
@@ -76,6 +98,7 @@ class Registry {
 
   std::mutex mutex_;
   std::shared_ptr<const Ranges> ranges_ = std::make_shared<const Ranges>();
+  uint64_t next_serial_ = 1;
 };
 
 const Range* tracked_range(const Ranges& ranges, const void* memory) {
@@ -95,6 +118,7 @@ std::pair<uint8_t*, size_t> map_part(const Range& range, const void* memory, siz
 namespace internal {
 
 std::shared_ptr<const Ranges> current_ranges() { return Registry::instance().ranges(); }
+uint64_t take_block_serials(uint64_t count) { return Registry::instance().take_block_serials(count); }
 
 const Range* nearest_range(const Ranges& ranges, uintptr_t address) {
   auto above = std::upper_bound(ranges.begin(), ranges.end(), address,
@@ -108,6 +132,11 @@ const Range* nearest_range(const Ranges& ranges, uintptr_t address) {
 
 }  // namespace internal
 
+size_t host_bytes(size_t bytes) {
+  const size_t words = bytes / 4 + 1;
+  return bytes + 2 * kGuardBytes + words * (1 + sizeof(internal::GlobalCell));
+}
+
 void* allocate(size_t bytes, std::string_view name) {
   if (bytes > kMaxBytes) throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -118,14 +147,16 @@ void* allocate(size_t bytes, std::string_view name) {
     std::free(map);
     throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
   }
-  std::memset(block, 0xff, rounded + 2 * kGuardBytes);
   Range range;
-  range.base = address_of(block) + kGuardBytes;
-  range.bytes = bytes;
   range.initialised = std::shared_ptr<uint8_t[]>(map, [](uint8_t* p) { std::free(p); });
+  std::unique_ptr<char, decltype(&std::free)> owned(block, &std::free);
+  range.cells = internal::make_global_cells(rounded);
+  std::memset(block, 0xff, rounded + 2 * kGuardBytes);
+  range.base = range.owner = address_of(block) + kGuardBytes;
+  range.bytes = bytes;
   range.name = name;
   Registry::instance().add(std::move(range));
-  return block + kGuardBytes;
+  return owned.release() + kGuardBytes;
 }
 
 void release(void* memory) {
@@ -134,7 +165,9 @@ void release(void* memory) {
   std::free(static_cast<char*>(memory) - kGuardBytes);
 }
 
-void set_name(const void* memory, std::string_view name) { Registry::instance().rename(address_of(memory), name); }
+void narrow(const void* memory, size_t bytes, std::string_view name, RangeAccess access) {
+  Registry::instance().narrow(address_of(memory), bytes, name, access);
+}
 
 void mark_initialised(const void* memory, size_t bytes) {
   if (bytes == 0) return;
@@ -174,9 +207,10 @@ void fill_on_device(void* memory, int byte, size_t bytes) {
 RegisteredRange::RegisteredRange(const void* memory, size_t bytes, std::string_view name, RangeAccess access)
     : base_(memory) {
   Range range;
-  range.base = address_of(memory);
+  range.base = range.owner = address_of(memory);
   range.bytes = bytes;
   range.writable = access == RangeAccess::read_write;
+  if (range.writable && range.base % 4 == 0) range.cells = internal::make_global_cells(bytes);
   range.name = name;
   Registry::instance().add(std::move(range));
 }
@@ -192,7 +226,7 @@ void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t 
   }
   if (bytes > 0) std::memcpy(static_cast<char*>(symbol) + offset, from, bytes);
   Range range;  // without a name: reports take it from the program's symbols
-  range.base = address_of(symbol);
+  range.base = range.owner = address_of(symbol);
   range.bytes = symbol_bytes;
   range.writable = false;
   Registry::instance().add_once(std::move(range));

@@ -14,6 +14,10 @@ namespace convlab::simt {
 /// the program's __constant__ and __device__ variables; anything else is reported as out of bounds. All functions are
 /// safe to call from several threads; a launch sees what was there when it began.
 
+/// What allocate() may come to take of the host's memory: the bytes themselves, which of them are written, and, as they
+/// are touched, who did so.
+size_t host_bytes(size_t bytes);
+
 /// Memory aligned to 256 bytes with a guard zone on both sides, filled with 0xff bytes (NaN as a float). `name` appears
 /// in reports. Kernel reads of bytes that neither a kernel nor the functions below wrote are reported; host code that
 /// fills the memory by itself says so with mark_initialised. Error(unavailable) when there is not enough memory.
@@ -22,8 +26,11 @@ void* allocate(size_t bytes, std::string_view name);
 /// Gives memory of allocate() back; nullptr is allowed. A kernel's later access is then out of bounds.
 void release(void* memory);
 
-/// Another name for an allocation or registered range in reports; unknown addresses are ignored.
-void set_name(const void* memory, std::string_view name);
+enum class RangeAccess { read_only, read_write };
+
+/// Of the allocation that holds them, kernels may touch these bytes from now on and no others, under this name: an array
+/// that has guards around it. Addresses outside of all allocations are ignored.
+void narrow(const void* memory, size_t bytes, std::string_view name, RangeAccess access);
 
 /// The memory's bytes count as written from now on.
 void mark_initialised(const void* memory, size_t bytes);
@@ -34,8 +41,6 @@ void copy_on_device(void* to, const void* from, size_t bytes);
 
 /// memset of device memory.
 void fill_on_device(void* memory, int byte, size_t bytes);
-
-enum class RangeAccess { read_only, read_write };
 
 /// Host memory that kernels may touch while this value lives: a test's tensor, say. It counts as initialised.
 class RegisteredRange {
@@ -60,12 +65,16 @@ void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t 
 
 namespace internal {
 
+struct GlobalCell;
+
 /// One range that kernels may touch.
 struct Range {
   uintptr_t base = 0;
   size_t bytes = 0;
+  uintptr_t owner = 0;  ///< what release() or ~RegisteredRange is given: the range may have been narrowed since
   bool writable = true;
   std::shared_ptr<uint8_t[]> initialised;  ///< one byte for every 4 of memory, or nullptr: all of it is
+  std::shared_ptr<GlobalCell[]> cells;     ///< one for every 4 bytes, or nullptr: nothing writes to it
   std::string name;
 };
 

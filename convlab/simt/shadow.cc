@@ -53,7 +53,7 @@ void join(AccessRecord& record, const Accessor& accessor, bool atomic) {
 
 ShadowResult touch_cell(Cell& cell, AccessKind kind, const Accessor& accessor) {
   ShadowResult result;
-  if (kind == AccessKind::read) {
+  if (!is_write(kind)) {
     if (cell.write.epoch < accessor.block_epoch) {
       result.kind = ShadowResult::uninitialised;
     } else if (concurrent(cell.write, accessor)) {
@@ -62,7 +62,7 @@ ShadowResult touch_cell(Cell& cell, AccessKind kind, const Accessor& accessor) {
     join(cell.read, accessor, false);
     return result;
   }
-  const bool atomic = kind != AccessKind::write;
+  const bool atomic = kind == AccessKind::atomic_update || kind == AccessKind::atomic_write;
   if (kind == AccessKind::atomic_update && cell.write.epoch < accessor.block_epoch) {
     result.kind = ShadowResult::uninitialised;
   } else if (!(atomic && cell.write.atomic) && concurrent(cell.write, accessor)) {

@@ -89,7 +89,9 @@ struct Accessor {
   }
 };
 
-enum class AccessKind : uint8_t { read, write, atomic_update, atomic_write };
+enum class AccessKind : uint8_t { read, write, atomic_update, atomic_write, volatile_read, volatile_write };
+
+inline bool is_write(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::volatile_read; }
 
 /// What was wrong with an access, and the other side of a race.
 struct ShadowResult {

@@ -68,6 +68,41 @@ const Symbol* symbol_at(const std::vector<Symbol>& symbols, uintptr_t address) {
   return nullptr;
 }
 
+// Is the variable a static one of the function, or of a lambda inside of it? "_ZZ4demoPfE4tile" is of "_Z4demoPf".
+bool is_local_to(const Symbol& variable, const Symbol& function) {
+  if (variable.file != 0 && function.file != 0 && variable.file != function.file) return false;
+  const std::string_view name = variable.mangled, of = function.mangled;
+  if (name.substr(0, 3) != "_ZZ" || of.substr(0, 2) != "_Z") return false;
+  const std::string_view local = name.substr(name.find_first_not_of('Z', 2)), encoded = of.substr(2);
+  return local.substr(0, encoded.size()) == encoded && local.substr(encoded.size(), 1) == "E";
+}
+
+#ifdef __x86_64__
+// Does x86-64 code read the thread pointer, which is at FS:0?
+bool reads_thread_pointer(const uint8_t* code, size_t bytes) {
+  constexpr uint8_t kInstruction[] = {0x64, 0x48, 0, 0x04, 0x25, 0, 0, 0, 0},
+                    kMask[] = {0xff, 0xf8, 0, 0xc7, 0xff, 0xff, 0xff, 0xff, 0xff};
+  for (size_t at = 0; at + sizeof(kInstruction) <= bytes; ++at) {
+    size_t same = 0;
+    while (same < sizeof(kInstruction) && (code[at + same] & kMask[same]) == kInstruction[same]) ++same;
+    if (same == sizeof(kInstruction)) return true;
+  }
+  return false;
+}
+
+// Calls `found` with what may be the distances of thread-local variables from the thread pointer in x86-64 code: 32-bit
+// numbers inside of its instructions. Bytes that only look like one are among them, but no branches.
+template <class Found>
+void each_distance(const uint8_t* code, size_t bytes, Found&& found) {
+  for (size_t at = 2; at + 4 <= bytes; ++at) {
+    const bool is_branch = (code[at - 1] & 0xfe) == 0xe8 && (code[at - 2] & 0xc7) != 0x84;  // call, jmp; no SIB byte
+    int32_t value;
+    std::memcpy(&value, code + at, sizeof(value));
+    if (value < 0 && !is_branch) found(value);
+  }
+}
+#endif
+
 bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE
@@ -200,11 +235,16 @@ void Module::read_file(const std::string& path) {
       const size_t count = table.sh_size / sizeof(ElfW(Sym));
       const auto* symbols = file.at<ElfW(Sym)>(table.sh_offset, count);
       if (!text || !symbols) continue;
+      int object_file = 0;  // its local symbols follow its name
       for (size_t s = 0; s < count; ++s) {
         const auto& symbol = symbols[s];
+        object_file += ELF64_ST_TYPE(symbol.st_info) == STT_FILE;
         if (symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 || symbol.st_name >= strings.sh_size) continue;
         const char* name = text + symbol.st_name;
-        Symbol entry{symbol.st_value, symbol.st_size, {name, strnlen(name, strings.sh_size - symbol.st_name)}};
+        Symbol entry{symbol.st_value,
+                     symbol.st_size,
+                     {name, strnlen(name, strings.sh_size - symbol.st_name)},
+                     ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ? object_file : 0};
         const int type = ELF64_ST_TYPE(symbol.st_info);
         if (type == STT_FUNC) functions_.push_back(std::move(entry));
         if (type == STT_OBJECT) objects_.push_back(std::move(entry));
@@ -215,11 +255,105 @@ void Module::read_file(const std::string& path) {
   for (auto* list : {&functions_, &objects_, &thread_locals_}) {
     std::sort(list->begin(), list->end(), [](const Symbol& a, const Symbol& b) { return a.begin < b.begin; });
   }
-  thread_local_used_.assign((thread_local_bytes_ + 3) / 4, thread_locals_.empty() ? 1 : 0);
-  for (const Symbol& symbol : thread_locals_) {
-    const size_t end = std::min((symbol.begin + symbol.bytes + 3) / 4, thread_local_used_.size());
-    for (size_t word = symbol.begin / 4; word < end; ++word) thread_local_used_[word] = 1;
+  if (!header) return;
+  // Addresses of all __global__ functions: see keywords.h. The loader has made them those of this process.
+  const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
+  if (!sections || header->e_shstrndx >= header->e_shnum) return;
+  const auto& names = sections[header->e_shstrndx];
+  const char* text = file.at<char>(names.sh_offset, names.sh_size);
+  constexpr std::string_view kEntries = "__patchable_function_entries";
+  for (int i = 0; text && i < header->e_shnum; ++i) {
+    const auto& section = sections[i];
+    if (section.sh_name >= names.sh_size ||
+        std::string_view(text + section.sh_name, strnlen(text + section.sh_name, names.sh_size - section.sh_name)) !=
+            kEntries) {
+      continue;
+    }
+    const auto* entries = reinterpret_cast<const uintptr_t*>(section.sh_addr + bias_);
+    for (size_t e = 0; e < section.sh_size / sizeof(uintptr_t); ++e) {
+      if (const Symbol* kernel = function_at(entries[e])) kernels_.push_back(kernel);
+    }
   }
+}
+
+const Symbol* SharedArrays::nearest(int64_t offset) const {
+  const Symbol* best = nullptr;
+  int64_t least = 0;
+  for (const Symbol* symbol : symbols) {
+    const auto begin = static_cast<int64_t>(symbol->begin), end = begin + static_cast<int64_t>(symbol->bytes);
+    const int64_t distance = std::max({begin - offset, offset - end + 1, int64_t{0}});
+    if (best && distance >= least) continue;
+    best = symbol;
+    least = distance;
+  }
+  return best;
+}
+
+// Which code names which array of a device function. On other processors than x86-64 it is not read.
+void Module::read_names() const {
+  for (const Symbol& variable : thread_locals_) {
+    const auto owner = std::find_if(kernels_.begin(), kernels_.end(),
+                                    [&](const Symbol* kernel) { return is_local_to(variable, *kernel); });
+    if (variable.mangled.rfind("_ZZ", 0) == 0 && owner == kernels_.end()) names_[&variable];
+  }
+#ifdef __x86_64__
+  if (names_.empty()) return;
+  uintptr_t thread_pointer;
+  asm("mov %%fs:0, %0" : "=r"(thread_pointer));
+  const auto begin = static_cast<int64_t>(thread_local_base() - thread_pointer);
+  for (const Symbol& function : functions_) {
+    // Parts of a kernel that the compiler put elsewhere are called kernel.part.0 or so.
+    const auto kernel = std::find_if(kernels_.begin(), kernels_.end(), [&](const Symbol* candidate) {
+      const size_t length = candidate->mangled.size();
+      return candidate->file == function.file && function.mangled.compare(0, length, candidate->mangled) == 0 &&
+             (function.mangled.size() == length || function.mangled[length] == '.');
+    });
+    // A kernel's part may go on with what the kernel has read.
+    const auto* code = reinterpret_cast<const uint8_t*>(function.begin + bias_);
+    if (kernel == kernels_.end() && !reads_thread_pointer(code, function.bytes)) continue;
+    each_distance(code, function.bytes, [&](int64_t distance) {
+      if (distance < begin) return;
+      const auto named = names_.find(symbol_at(thread_locals_, static_cast<uintptr_t>(distance - begin)));
+      if (named == names_.end()) return;
+      if (kernel == kernels_.end()) {
+        named->second.others = true;
+      } else {
+        named->second.kernels.insert(*kernel);
+      }
+    });
+  }
+#endif
+}
+
+const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {
+  std::lock_guard lock(mutex_);
+  const auto [entry, is_new] = shared_arrays_.try_emplace(kernel);
+  SharedArrays& arrays = entry->second;
+  if (!is_new) return arrays;
+  arrays.words.assign((thread_local_bytes_ + 3) / 4, kernel ? 0 : 1);
+  if (!kernel) return arrays;
+  if (!names_read_) read_names();
+  names_read_ = true;
+  // The file of a kernel that is not local itself is that of its arrays.
+  int file = kernel->file;
+  for (const Symbol& variable : thread_locals_) {
+    if (file == 0 && is_local_to(variable, *kernel)) file = variable.file;
+  }
+  for (const Symbol& variable : thread_locals_) {
+    const bool is_own = is_local_to(variable, *kernel);
+    const bool is_near = variable.file == 0 || variable.file == file;
+    const auto names = names_.find(&variable);
+    const bool is_of_device_function =
+        is_near && names != names_.end() &&
+        (names->second.others || names->second.kernels.empty() || names->second.kernels.count(kernel) != 0);
+    if (!is_own && !is_of_device_function) continue;
+    arrays.symbols.push_back(&variable);
+    const size_t end = std::min((variable.begin + variable.bytes + 3) / 4, arrays.words.size());
+    const auto number = static_cast<uint8_t>((arrays.symbols.size() - 1) % 255 + 1);
+    std::fill(arrays.words.begin() + static_cast<ptrdiff_t>(std::min(variable.begin / 4, end)),
+              arrays.words.begin() + static_cast<ptrdiff_t>(end), number);
+  }
+  return arrays;
 }
 
 uintptr_t Module::thread_local_base() const {
@@ -239,22 +373,13 @@ uintptr_t Module::thread_local_base() const {
   return found.base;
 }
 
-const Symbol* Module::thread_local_at(size_t offset) const { return symbol_at(thread_locals_, offset); }
-const Symbol* Module::thread_local_named(std::string_view name) const {
-  for (const Symbol& symbol : thread_locals_) {
-    if (symbol.mangled.find(name) != std::string::npos && short_name(symbol.mangled) == name) return &symbol;
-  }
-  return nullptr;
-}
 const Symbol* Module::function_at(uintptr_t address) const { return symbol_at(functions_, address - bias_); }
 const Symbol* Module::object_at(uintptr_t address) const { return symbol_at(objects_, address - bias_); }
 
 std::vector<const Symbol*> Module::static_shared_of(const Symbol& kernel) const {
   std::vector<const Symbol*> found;
-  if (kernel.mangled.rfind("_Z", 0) != 0) return found;
-  const std::string prefix = "_ZZ" + kernel.mangled.substr(2) + "E";
   for (const Symbol& symbol : thread_locals_) {
-    if (symbol.mangled.rfind(prefix, 0) == 0) found.push_back(&symbol);
+    if (is_local_to(symbol, kernel)) found.push_back(&symbol);
   }
   return found;
 }

@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +19,16 @@ struct Symbol {
   uintptr_t begin = 0;  ///< an address in the file's own numbering; for thread-local variables the offset in the block
   size_t bytes = 0;
   std::string mangled;
+  int file = 0;  ///< which of the program's object files it is local to; 0: it is not local
+};
+
+/// The static shared arrays that a kernel may touch: its own and those of device functions.
+struct SharedArrays {
+  std::vector<const Symbol*> symbols;  ///< by place
+  std::vector<uint8_t> words;          ///< for each 4 bytes of the thread-local block: the array's number, or 0
+
+  /// The array at the offset, otherwise the nearest; nullptr if there is none.
+  const Symbol* nearest(int64_t offset) const;
 };
 
 /// "tile" of "convlab::(anonymous namespace)::kernel<16>(float const*)::tile", mangled or not: the last name, without
@@ -37,11 +50,10 @@ class Module {
   uintptr_t thread_local_base() const;
   size_t thread_local_bytes() const { return thread_local_bytes_; }
 
-  /// For each 4 bytes of the thread-local block: does a variable lie there?
-  const std::vector<uint8_t>& thread_local_used() const { return thread_local_used_; }
-
-  const Symbol* thread_local_at(size_t offset) const;
-  const Symbol* thread_local_named(std::string_view short_name) const;  ///< any one of that name
+  /// What `kernel` may touch: its own arrays, and those of device functions of its object file or of headers, unless the
+  /// machine code shows (on x86-64) that only other kernels name them. No other thread-local variable of the program.
+  /// nullptr, a kernel of a program without symbols, may touch all words. The result lives as long as the module.
+  const SharedArrays& shared_arrays_of(const Symbol* kernel) const;
   const Symbol* function_at(uintptr_t address) const;
 
   /// The variable at a run-time address; its `begin` stays in the file's numbering (add bias()).
@@ -69,12 +81,21 @@ class Module {
  private:
   explicit Module(uintptr_t bias) : bias_(bias) {}
   void read_file(const std::string& path);
+  void read_names() const;
 
   uintptr_t bias_;
   size_t thread_local_bytes_ = 0;
-  std::vector<uint8_t> thread_local_used_;
   std::vector<Segment> segments_;
   std::vector<Symbol> functions_, objects_, thread_locals_;  // sorted by begin
+  std::vector<const Symbol*> kernels_;                       // of functions_
+  mutable std::mutex mutex_;                                 // guards what follows
+  struct Names {
+    std::set<const Symbol*> kernels;  // whose code names the array
+    bool others = false;              // is it named by any other code?
+  };
+  mutable bool names_read_ = false;
+  mutable std::map<const Symbol*, Names> names_;  // of static shared arrays that are no kernel's own
+  mutable std::map<const Symbol*, SharedArrays> shared_arrays_;
 };
 
 }  // namespace convlab::simt::internal

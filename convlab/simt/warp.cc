@@ -69,6 +69,7 @@ uint64_t Worker::warp_operation(const WarpRequest& request, uint64_t value, Wher
   const int lane = std::countr_zero(accessor.now.lanes);
   const int first_thread = accessor.now.warp * kWarpSize;
   const bool agreed = request.operation != WarpOperation::active_mask;
+  fail_if_stuck(nullptr, where);
   RawFault fault;
   fault.location = where;
   if (agreed && !(request.mask & accessor.now.lanes)) {

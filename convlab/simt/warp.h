@@ -59,6 +59,10 @@ void warp_collective(CollectiveWork run, void* payload, Where where) noexcept;
 /// Reports an explicit __trap() and ends the thread.
 [[noreturn]] void trap(Where where) noexcept;
 
+/// What the block did to global memory so far comes before its next atomic operation there: see global_shadow.h. The
+/// processor needs no telling: atomics order it, too.
+void thread_fence() noexcept;
+
 /// The launch's dynamic shared memory, aligned to 1024 bytes.
 [[gnu::const]] void* dynamic_shared_memory() noexcept;
 
@@ -99,10 +103,10 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, Where where = Where::current
   warp_operation(WarpOperation::sync, mask, 0, 0, 32, where);
 }
 
-/// Blocks of a grid run on one host thread each: the order of memory needs only the compiler's respect.
+/// A block runs on one thread of the host: inside of it, the order of memory needs only the compiler's respect.
 inline void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence_system() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+inline void __threadfence() { thread_fence(); }
+inline void __threadfence_system() { thread_fence(); }
 [[noreturn]] inline void __trap(Where where = Where::current()) { trap(where); }
 
 /// The calling thread's lanes with it at the same place, once no other lane of the warp can run.

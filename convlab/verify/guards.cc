@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/device/simt.h"
 
 namespace convlab {
 namespace {
@@ -19,6 +20,7 @@ GuardedBuffer::GuardedBuffer(Device& device, Stream& stream, std::string name, s
       guard_(role == Role::input ? kPoisonByte : kOutputGuard),
       memory_(device.allocate(bytes + 2 * kGuardBytes)) {
   stream.fill(memory_.data(), guard_, bytes + 2 * kGuardBytes);
+  if (device.caps().kind == DeviceKind::simt) narrow_simt_memory(data(), bytes, name_, role == Role::output);
   poison(stream);
 }
 

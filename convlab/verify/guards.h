@@ -11,6 +11,7 @@ namespace convlab {
 /// Device memory between two guards of 16 KiB each, which nothing may write. Guards read as floats are NaN around
 /// arrays that a kernel only reads, so that a value read beyond shows in the result, and 1.3e7 around those that it
 /// writes: large enough to show, too, and small enough that adding a number to it does not go unnoticed.
+/// simt reports an access to a guard, and a write to what is only read, by itself, with the array's name.
 class GuardedBuffer {
  public:
   enum class Role { input, output };

@@ -167,6 +167,17 @@ void require_host_memory(const ConvStep& step) {
   }
 }
 
+/// Of the exception that is being handled, which may be anything that a kernel throws.
+std::string message_of_exception() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "the kernel throws something that says nothing (no std::exception)";
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Outcome outcome) {
@@ -190,6 +201,8 @@ CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device&
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::unavailable) return {Outcome::failed, error.what()};
     return {Outcome::skipped, error.what()};
+  } catch (...) {
+    return {Outcome::failed, fmt::format("its memory: {}", message_of_exception())};
   }
   Rig& rig = *memory;
   std::string check = "integers";
@@ -200,8 +213,8 @@ CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device&
     check = "one NaN pixel";
     check_nan(rig, kernel, step, oracle);
     return {Outcome::passed, "", relative_l2};
-  } catch (const std::exception& error) {
-    return {Outcome::failed, fmt::format("{}: {}", check, error.what())};
+  } catch (...) {
+    return {Outcome::failed, fmt::format("{}: {}", check, message_of_exception())};
   }
 }
 

@@ -88,6 +88,23 @@ __global__ void static_shared_pointer(const float* x, float* y, int far) {
   y[threadIdx.x] = p[threadIdx.x == 7 ? far : threadIdx.x];
 }
 
+// Through a pointer the compiler sees no array. What lies behind is another kernel's, or the executor's.
+__global__ void shared_overrun_write(const float* x, float* y, int by) {
+  __shared__ float line[32];
+  float* p = line;
+  p[threadIdx.x + by] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = p[threadIdx.x + by];
+}
+
+__global__ void shared_overrun_read(const float* x, float* y, int by) {
+  __shared__ float strip[32];
+  float* p = strip;
+  p[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = p[threadIdx.x + by];
+}
+
 __global__ void dynamic_shared_past_end(const float* x, float* y) {
   float* tile = dynamic_shared<float>();
   tile[threadIdx.x + (threadIdx.x == 31)] = x[threadIdx.x];
@@ -281,6 +298,86 @@ __global__ void trap(const float* x, float* y) {
   y[threadIdx.x] = x[threadIdx.x];
 }
 
+__constant__ int constant_counts[64];
+
+__global__ void divides_by_zero(float* y) {
+  const int part = static_cast<int>(threadIdx.x) / (constant_counts[threadIdx.x] - 9);
+  y[threadIdx.x] = static_cast<float>(part);
+}
+
+#ifndef __CUDACC__
+__global__ void throws(float* y) {
+  if (threadIdx.x == 4) throw 42;
+  y[threadIdx.x] = 0.0f;
+}
+#endif
+
+// Without a load or a store in it.
+__global__ void endless_loop(float* y, unsigned step) {
+  unsigned sum = threadIdx.x + 1;
+  while (sum != 0) sum = sum * 3 + step;  // odd for ever
+  y[threadIdx.x] = static_cast<float>(sum);
+}
+
+__global__ void endless_loop_with_barriers(float* y) {
+  __shared__ int go_on;
+  if (threadIdx.x == 0) go_on = 1;
+  __syncthreads();
+  while (go_on != 0) __syncthreads();
+  y[threadIdx.x] = 0.0f;
+}
+
+// A block may wait only for blocks before it.
+__global__ void waits_for_another_block(volatile float* y) {
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    while (y[63] == 1.0f) {
+    }
+  }
+  __syncthreads();
+  y[blockIdx.x * 32 + threadIdx.x] = 2.0f;
+}
+
+__global__ void waits_by_atomics(int* flag) {
+  if (threadIdx.x == 0) {
+    while (atomicAdd(flag, 0) != 7) {
+    }
+  }
+}
+
+// The block's sum, without the atomic.
+__global__ void forgotten_atomic(const float* x, float* y) { y[0] = y[0] + x[threadIdx.x]; }
+
+__global__ void blocks_overlap(const float* x, float* y) { y[blockIdx.x * 31 + threadIdx.x] = x[threadIdx.x]; }
+
+__global__ void reads_its_neighbour(float* y) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = y[(i + 1) % 64];
+}
+
+__global__ void plain_beside_atomic(float* y) {
+  if (threadIdx.x != 3) return;
+  if (blockIdx.x == 0) {
+    y[5] = 1.0f;
+  } else {
+    atomicAdd(y + 5, 1.0f);
+  }
+}
+
+// The sum of all blocks is not there before all blocks have ended.
+__global__ void reads_sum_too_early(const float* x, float* y) {
+  atomicAdd(y, x[threadIdx.x]);
+  __syncthreads();
+  if (threadIdx.x == 1) y[32 + blockIdx.x] = y[0];
+}
+
+__global__ void flag_without_fence(float* y, unsigned* done) {
+  if (threadIdx.x != 0) return;
+  y[1 + blockIdx.x] = 1.0f;
+  if (atomicInc(done, gridDim.x - 1) == gridDim.x - 1) y[0] = y[1] + y[2];
+}
+
+__global__ void blocks_share_a_byte(unsigned char* y) { y[blockIdx.x + threadIdx.x % 3] = 1; }
+
 }  // namespace
 
 void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
@@ -313,6 +410,10 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
       return launch(helper_shared_index, one_warp, stream, x, y);
     case Planted::static_shared_pointer:
       return launch(static_shared_pointer, one_warp, stream, x, y, 1 << 20);  // past all there is
+    case Planted::shared_overrun_write:
+      return launch(shared_overrun_write, one_warp, stream, x, y, 64);
+    case Planted::shared_overrun_read:
+      return launch(shared_overrun_read, one_warp, stream, x, y, 32);
     case Planted::dynamic_shared_past_end:
       return launch(dynamic_shared_past_end, {.block = 32, .shared_bytes = 32 * sizeof(float)}, stream, x, y);
     case Planted::local_index:
@@ -367,6 +468,46 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
       return launch(stack_overflow, one_warp, stream, x, y);
     case Planted::trap:
       return launch(trap, one_warp, stream, x, y);
+    case Planted::divides_by_zero: {
+      int counts[64];
+      for (int i = 0; i < 64; ++i) counts[i] = i;
+      copy_to_constant(constant_counts, counts, sizeof(counts), stream);
+      return launch(divides_by_zero, one_warp, stream, y);
+    }
+    case Planted::throws:
+#ifndef __CUDACC__
+      launch(throws, one_warp, stream, y);
+#endif
+      return;
+    case Planted::endless_loop:
+      return launch(endless_loop, one_warp, stream, y, 2u);
+    case Planted::endless_loop_with_barriers:
+      return launch(endless_loop_with_barriers, one_warp, stream, y);
+    case Planted::waits_for_another_block:
+      copy_bytes(y, x, 64 * sizeof(float), stream);
+      return launch(waits_for_another_block, two_blocks, stream, y);
+    case Planted::waits_by_atomics:
+      fill_bytes(y, 0, 64 * sizeof(float), stream);
+      return launch(waits_by_atomics, two_blocks, stream, reinterpret_cast<int*>(y));
+    case Planted::forgotten_atomic:
+      fill_bytes(y, 0, 64 * sizeof(float), stream);
+      return launch(forgotten_atomic, two_blocks, stream, x, y);
+    case Planted::blocks_overlap:
+      return launch(blocks_overlap, two_blocks, stream, x, y);
+    case Planted::reads_its_neighbour:
+      fill_bytes(y, 0, 64 * sizeof(float), stream);
+      return launch(reads_its_neighbour, two_blocks, stream, y);
+    case Planted::plain_beside_atomic:
+      fill_bytes(y, 0, 64 * sizeof(float), stream);
+      return launch(plain_beside_atomic, two_blocks, stream, y);
+    case Planted::reads_sum_too_early:
+      fill_bytes(y, 0, 64 * sizeof(float), stream);
+      return launch(reads_sum_too_early, two_blocks, stream, x, y);
+    case Planted::flag_without_fence:
+      fill_bytes(y, 0, 64 * sizeof(float), stream);
+      return launch(flag_without_fence, two_blocks, stream, y, reinterpret_cast<unsigned*>(y + 60));
+    case Planted::blocks_share_a_byte:
+      return launch(blocks_share_a_byte, two_blocks, stream, reinterpret_cast<unsigned char*>(y));
   }
 }
 

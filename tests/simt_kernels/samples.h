@@ -33,6 +33,10 @@ void transpose_halves(const float* x, float* y, cudaStream_t stream);
 void conditional_scalar(const float* x, float* y, int count, bool use, cudaStream_t stream);
 void active_lanes(unsigned* out, cudaStream_t stream);
 void atomics_of_all_kinds(int* out, cudaStream_t stream);
+void sum_by_last_block(const float* x, float* sums, unsigned* done, int count, int blocks, cudaStream_t stream);
+void running_sum(const float* x, float* sums, int* flags, int blocks, cudaStream_t stream);
+void largest_of_floats(const float* x, int* most, int blocks, cudaStream_t stream);
+void add_block_to_bytes(unsigned char* values, int count, cudaStream_t stream);
 
 // Planted faults, one each.
 enum class Planted {
@@ -48,6 +52,8 @@ enum class Planted {
   static_shared_inner_index,
   helper_shared_index,
   static_shared_pointer,
+  shared_overrun_write,
+  shared_overrun_read,
   dynamic_shared_past_end,
   local_index,
   uninitialised_shared,
@@ -75,6 +81,19 @@ enum class Planted {
   wmma_in_branch,
   stack_overflow,
   trap,
+  divides_by_zero,
+  throws,
+  endless_loop,
+  endless_loop_with_barriers,
+  waits_for_another_block,
+  waits_by_atomics,
+  forgotten_atomic,
+  blocks_overlap,
+  reads_its_neighbour,
+  plain_beside_atomic,
+  reads_sum_too_early,
+  flag_without_fence,
+  blocks_share_a_byte,
 };
 /// x holds 64 floats, y 64 floats.
 void plant(Planted fault, const float* x, float* y, cudaStream_t stream);

@@ -1,0 +1,229 @@
+#include "convlab/simt/global_shadow.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "convlab/base/error.h"
+
+namespace convlab::simt::internal {
+namespace {
+
+using namespace record;
+
+constexpr size_t kMaxDoubts = 1 << 16;
+
+uint64_t serial_of(uint64_t record) { return record >> kSerialShift; }
+unsigned mask_of(uint64_t record) { return static_cast<unsigned>(record >> kMaskShift & kWhole); }
+uint64_t clock_of(uint64_t record) { return record >> kClockShift & kMaxClock; }
+int thread_of(uint64_t record) { return static_cast<int>(record >> kThreadShift & ((1 << kThreadBits) - 1)); }
+
+bool is_atomic(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::write; }
+
+// The record of one byte, kept by itself.
+uint64_t byte_of(uint64_t record, int byte) { return mask_of(record) >> byte & 1 ? record | kMaskField : 0; }
+
+}  // namespace
+
+std::shared_ptr<GlobalCell[]> make_global_cells(size_t bytes) {
+  const size_t size = (bytes / 4 + 1) * sizeof(GlobalCell);
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw unavailable("simt: no address space to watch over {} bytes of memory", bytes);
+  return {static_cast<GlobalCell*>(memory), [size](GlobalCell* cells) { munmap(cells, size); }};
+}
+
+void GlobalRaces::begin(int64_t blocks) {
+  if (static_cast<uint64_t>(blocks) >= uint64_t{1} << (kSerialBits - 1)) return;
+  begin_ = take_block_serials(static_cast<uint64_t>(blocks));
+  end_ = begin_ + static_cast<uint64_t>(blocks);
+}
+
+GlobalAccessor GlobalRaces::accessor_of(int64_t block) const {
+  GlobalAccessor accessor;
+  accessor.floor = begin_ << kSerialShift;
+  accessor.now = (begin_ + static_cast<uint64_t>(block)) << kSerialShift | kMaskField;
+  return accessor;
+}
+
+uint64_t GlobalRaces::number_of(const Site& site) {
+  const uintptr_t key = site.code ? reinterpret_cast<uintptr_t>(site.code)
+                                  : reinterpret_cast<uintptr_t>(site.where.file_name()) + site.where.line();
+  std::lock_guard lock(sites_mutex_);
+  if (const auto known = numbers_.find(key); known != numbers_.end()) return known->second;
+  if (sites_.size() == size_t{1} << kSiteBits) return 0;
+  sites_.push_back(site);
+  return numbers_[key] = sites_.size() - 1;
+}
+
+bool GlobalRaces::in_launch(uint64_t record) const { return serial_of(record) >= begin_ && serial_of(record) < end_; }
+
+bool GlobalRaces::of_other(uint64_t record, const GlobalAccessor& accessor) const {
+  return in_launch(record) && serial_of(record) != serial_of(accessor.now);
+}
+
+void GlobalRaces::synchronise(GlobalAccessor& accessor) {
+  accessor.acquires = true;
+  if (!accessor.fenced) return;
+  accessor.fenced = false;
+  {
+    std::lock_guard lock(releases_mutex_);
+    auto& tickets = releases_[serial_of(accessor.now)];
+    const uint64_t ticket = ticket_.fetch_add(1) + 1;
+    if (tickets.size() <= kMaxClock) tickets.push_back(ticket);
+  }
+  if (clock_of(accessor.now) < kMaxClock) accessor.now += uint64_t{1} << kClockShift;
+}
+
+// Did the block release what the record says before the accessor's block acquired?
+bool GlobalRaces::ordered(uint64_t record, GlobalAccessor& accessor) {
+  if (accessor.acquires) {
+    accessor.acquires = false;
+    accessor.acquired = ticket_.load();
+  }
+  if (accessor.acquired == 0) return false;
+  std::lock_guard lock(releases_mutex_);
+  const auto found = releases_.find(serial_of(record));
+  if (found == releases_.end()) return false;
+  const std::vector<uint64_t>& tickets = found->second;
+  return clock_of(record) < tickets.size() && tickets[clock_of(record)] <= accessor.acquired;
+}
+
+// Do several blocks touch the word, and one of them a part of it?
+bool GlobalRaces::must_split(uint64_t write, uint64_t read, unsigned mask, const GlobalAccessor& accessor) const {
+  const bool written = in_launch(write), was_read = in_launch(read);
+  if (written && (write & kSplit) != 0) return true;
+  if (mask == kWhole && (!written || mask_of(write) == kWhole) && (!was_read || mask_of(read) == kWhole)) return false;
+  return of_other(write, accessor) || of_other(read, accessor) || (was_read && (read & kFlag) != 0);
+}
+
+std::optional<OtherAccess> GlobalRaces::touch(GlobalCell& cell, uintptr_t address, unsigned mask, AccessKind kind,
+                                              int thread, uint64_t site, GlobalAccessor& accessor) {
+  Access access{kind, accessor.now};
+  access.record |= static_cast<uint64_t>(thread) << kThreadShift | site;
+  if (is_write(kind) && is_atomic(kind)) access.record |= kFlag;
+  return touch_word(cell, address, mask, access, accessor);
+}
+
+// Other workers touch the cell, too. Who writes puts its record there and then looks for readers; who reads puts its
+// record there and then looks for writers: one of two at least sees the other.
+std::optional<OtherAccess> GlobalRaces::touch_word(GlobalCell& cell, uintptr_t address, unsigned mask,
+                                                   const Access& access, GlobalAccessor& accessor) {
+  while (true) {
+    uint64_t write = cell.write.load(), read = cell.read.load();
+    if (must_split(write, read, mask, accessor)) break;
+    if (is_write(access.kind)) {
+      const uint64_t next = after_write(write, access, mask, accessor);
+      if (next != write && !cell.write.compare_exchange_strong(write, next)) continue;
+      read = cell.read.load();
+    } else {
+      if (access.kind == AccessKind::read) {
+        const uint64_t next = after_read(read, access, mask, accessor);
+        if (next != read && !cell.read.compare_exchange_strong(read, next)) continue;
+      }
+      write = cell.write.load();
+    }
+    if (must_split(write, read, mask, accessor)) break;
+    return conflict(cell, address, write, read, access, accessor);
+  }
+  return touch_bytes(cell, address, mask, access, accessor);
+}
+
+std::optional<OtherAccess> GlobalRaces::touch_bytes(GlobalCell& cell, uintptr_t address, unsigned mask,
+                                                    const Access& access, GlobalAccessor& accessor) {
+  std::lock_guard lock(split_mutex_);
+  const auto [entry, is_new] = split_.try_emplace(address & ~uintptr_t{3});
+  std::array<GlobalCell, 4>& bytes = entry->second;
+  if (is_new) {
+    const uint64_t write = cell.write.exchange((accessor.now & ~kMaskField) | kSplit);
+    const uint64_t read = cell.read.load();
+    for (int byte = 0; byte < 4; ++byte) {
+      if (in_launch(write)) bytes[byte].write = byte_of(write, byte);
+      if (in_launch(read)) bytes[byte].read = byte_of(read, byte);
+    }
+  }
+  std::optional<OtherAccess> first;
+  for (int byte = 0; byte < 4; ++byte) {
+    if ((mask >> byte & 1) == 0) continue;
+    const auto other = touch_word(bytes[byte], address, kWhole, access, accessor);
+    if (!first) first = other;
+  }
+  return first;
+}
+
+uint64_t GlobalRaces::after_write(uint64_t write, const Access& access, unsigned mask,
+                                  const GlobalAccessor& accessor) const {
+  const uint64_t mine = (access.record & ~kMaskField) | static_cast<uint64_t>(mask) << kMaskShift;
+  if (serial_of(write) != serial_of(accessor.now)) return mine;
+  const bool same_clock = clock_of(write) == clock_of(mine);
+  // A plain write before the block's own atomic stays what is remembered: it races with the atomics of others.
+  if (same_clock && is_atomic(access.kind) && (write & kFlag) == 0) return write | (mine & kMaskField);
+  const uint64_t joined = mine | (write & kMaskField);
+  return (joined ^ write) >> kClockShift == 0 ? write : joined;
+}
+
+uint64_t GlobalRaces::after_read(uint64_t read, const Access& access, unsigned mask, GlobalAccessor& accessor) {
+  const uint64_t mine = (access.record & ~kMaskField) | static_cast<uint64_t>(mask) << kMaskShift;
+  if (!in_launch(read)) return mine;
+  if (serial_of(read) != serial_of(accessor.now)) return ordered(read, accessor) ? mine : read | kFlag;
+  const uint64_t joined = mine | (read & (kMaskField | kFlag));
+  return (joined ^ read) >> kClockShift == 0 ? read : joined;
+}
+
+std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t address, uint64_t write, uint64_t read,
+                                                 const Access& access, GlobalAccessor& accessor) {
+  const bool atomic = is_atomic(access.kind), atomic_before = (write & kFlag) != 0;
+  const auto in_doubt = [&](const OtherAccess& other) {
+    doubt({&cell, address, static_cast<int64_t>(serial_of(accessor.now) - begin_), thread_of(access.record),
+           is_write(access.kind), site_of(access.record), other});
+  };
+  if (of_other(write, accessor) && !(atomic && atomic_before) && !ordered(write, accessor)) {
+    const OtherAccess other = describe(write, true);
+    if (is_write(access.kind) || !atomic_before) return other;
+    in_doubt(other);
+  }
+  if (!is_write(access.kind) || !in_launch(read)) return std::nullopt;
+  if (atomic) {
+    // The thread's own read was a first guess.
+    const bool own = serial_of(read) == serial_of(accessor.now) && thread_of(read) == thread_of(access.record);
+    if (own || (read & kFlag) != 0) {
+      cell.read.compare_exchange_strong(read, 0);
+      return std::nullopt;
+    }
+  }
+  if (of_other(read, accessor)) {
+    if (ordered(read, accessor)) return std::nullopt;
+    const OtherAccess other = describe(read, false);
+    if (!atomic) return other;
+    in_doubt(other);
+  } else if ((read & kFlag) != 0 && !accessor.acquires && accessor.acquired == 0) {
+    return OtherAccess{};
+  }
+  return std::nullopt;
+}
+
+OtherAccess GlobalRaces::describe(uint64_t record, bool wrote) const {
+  return {static_cast<int64_t>(serial_of(record) - begin_), thread_of(record), site_of(record), wrote};
+}
+
+Site GlobalRaces::site_of(uint64_t record) const {
+  std::lock_guard lock(sites_mutex_);
+  return sites_[record & ((uint64_t{1} << kSiteBits) - 1)];
+}
+
+void GlobalRaces::doubt(Doubt doubt) {
+  std::lock_guard lock(doubts_mutex_);
+  if (doubts_.size() == kMaxDoubts) {
+    std::erase_if(doubts_, [&](const Doubt& old) { return !in_launch(old.cell->read.load()); });
+    if (doubts_.size() == kMaxDoubts) return;
+  }
+  doubts_.push_back(std::move(doubt));
+}
+
+std::vector<Doubt> GlobalRaces::doubts() const {
+  std::vector<Doubt> standing;
+  std::copy_if(doubts_.begin(), doubts_.end(), std::back_inserter(standing),
+               [&](const Doubt& doubt) { return in_launch(doubt.cell->read.load()); });
+  return standing;
+}
+
+}  // namespace convlab::simt::internal

@@ -1,0 +1,100 @@
+#include <string_view>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/registry.h"
+
+// Convolution kernels for `verify --device simt`: each computes what it should, and one of them does nothing else. The
+// others would end the program, hang it, or go unnoticed.
+namespace convlab {
+namespace {
+
+enum class Wrong {
+  nothing,
+  throws_in_launch,
+  throws,
+  divides_by_zero,
+  loops_for_ever,
+  waits_for_a_block,
+  reads_before_x,
+  reads_past_w,
+  writes_past_y,
+  writes_x,
+  forgets_atomic,
+};
+
+constexpr int kThreads = 32;
+
+template <Wrong kWrong>
+__global__ void convolve_planted(const float* x, const float* w, float* y, ConvShape shape, int outputs) {
+  const int i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= outputs) return;
+  const int q = i % shape.q, p = i / shape.q % shape.p, k = i / (shape.q * shape.p) % shape.k;
+  const int n = i / (shape.q * shape.p * shape.k);
+  float sum = 0;
+  for (int c = 0; c < shape.c; ++c) {
+    for (int r = 0; r < shape.r; ++r) {
+      for (int s = 0; s < shape.s; ++s) {
+        sum += x[((n * shape.c + c) * shape.h + p + r) * shape.w + q + s] *
+               w[((k * shape.c + c) * shape.r + r) * shape.s + s];
+      }
+    }
+  }
+  y[i] = sum;
+  if (i != kThreads) return;  // the first thread of the second block
+  const int filters = shape.k * shape.c * shape.r * shape.s;
+  if (kWrong == Wrong::throws) throw "a text";
+  if (kWrong == Wrong::divides_by_zero && 7 / (static_cast<int>(threadIdx.x) * 3) == 9) y[i] = 0;
+  if (kWrong == Wrong::loops_for_ever) {
+    for (volatile int once = 1; once != 0;) {
+    }
+  }
+  if (kWrong == Wrong::waits_for_a_block) {
+    while (static_cast<volatile float*>(y)[outputs - 1] != 1e9f) {
+    }
+  }
+  if (kWrong == Wrong::reads_before_x && x[-4000] == 1.0f) y[i] = 0;
+  if (kWrong == Wrong::reads_past_w && w[filters] == 1.0f) y[i] = 0;
+  if (kWrong == Wrong::writes_past_y) y[outputs + 2] = __int_as_float(0x4b4b4b4b);  // what is there
+  if (kWrong == Wrong::writes_x) const_cast<float*>(x)[3] = x[3];
+  if (kWrong == Wrong::forgets_atomic) y[0] = y[0] + 0.0f;
+}
+
+template <Wrong kWrong>
+ConvKernel planted(std::string_view name) {
+  return {
+      .info = {.name = name, .device = kCompiledFor, .math = Math::fp32, .idea = "one fault, to be found"},
+      .refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
+        const ConvProblem& problem = step.problem;
+        if (problem.padded() || problem.groups > 1 || !problem.unit_stride() || !problem.unit_dilation()) {
+          return "takes plain problems";
+        }
+        return refuse_unless_rung(step);
+      },
+      .launch =
+          [](const ConvArgs& args, Stream& stream) {
+            if (kWrong == Wrong::throws_in_launch) throw 42;
+            const auto outputs = static_cast<int>(args.step.problem.output_count());
+            launch(convolve_planted<kWrong>, {.grid = ceil_div(outputs, kThreads), .block = kThreads}, stream.native(),
+                   static_cast<const float*>(args.x), args.w, args.y, kernel_shape(args.step.problem), outputs);
+          },
+  };
+}
+
+const RegisterConvKernel kernels[] = {
+    RegisterConvKernel(planted<Wrong::nothing>("test.simt_right")),
+    RegisterConvKernel(planted<Wrong::throws_in_launch>("test.simt_throws_in_launch")),
+    RegisterConvKernel(planted<Wrong::throws>("test.simt_throws")),
+    RegisterConvKernel(planted<Wrong::divides_by_zero>("test.simt_divides_by_zero")),
+    RegisterConvKernel(planted<Wrong::loops_for_ever>("test.simt_loops_for_ever")),
+    RegisterConvKernel(planted<Wrong::waits_for_a_block>("test.simt_waits_for_a_block")),
+    RegisterConvKernel(planted<Wrong::reads_before_x>("test.simt_reads_before_x")),
+    RegisterConvKernel(planted<Wrong::reads_past_w>("test.simt_reads_past_w")),
+    RegisterConvKernel(planted<Wrong::writes_past_y>("test.simt_writes_past_y")),
+    RegisterConvKernel(planted<Wrong::writes_x>("test.simt_writes_x")),
+    RegisterConvKernel(planted<Wrong::forgets_atomic>("test.simt_forgets_atomic")),
+};
+
+}  // namespace
+}  // namespace convlab
