@@ -26,7 +26,7 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kPixels = 32;
-constexpr int kTerms = 32;  // staged at a time; as many as there are threads in a row, who stage one weight each
+constexpr int kTerms = 32;  // staged at a time: one weight for each thread of a row
 constexpr int kTilesOfMaps[] = {8, 12, 16, 24, 32};
 constexpr int64_t kMostBlocksInZ = 65535;
 
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kPixels* kMaps)
   }
 }
 
-/// The tile that wastes the fewest maps; of those the largest.
+/// The tile that wastes the fewest maps; of several, the largest.
 int tile_of_maps(int64_t maps) {
   int best = kTilesOfMaps[0];
   for (int tile : kTilesOfMaps) {
