@@ -16,7 +16,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 /// What consumers must know of a staged task.
 struct Staged {
   float unscale = 1;           ///< sums times this are the convolution
-  bool by_definition = false;  ///< the operands have not the range of the values: nothing is staged
+  bool by_definition = false;  ///< the values leave the operands' range: nothing is staged
 };
 
 /// The pixels of a task, row by row with padding, one thread taking every kThreads-th.

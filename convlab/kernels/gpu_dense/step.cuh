@@ -43,7 +43,7 @@ struct PackedWeights {
   __half* packed(const OpArgs& args) const { return static_cast<__half*>(args.prepared); }
   float* undo(const OpArgs& args) const { return reinterpret_cast<float*>(packed(args) + halves); }
 
-  /// kSplit: large and small halves, and columns that halves cannot hold marked.
+  /// kSplit: large and small halves; columns that halves cannot hold are marked.
   template <bool kSplit>
   void pack(const OpArgs& args, const TermOrder& order, Stream& stream) const {
     launch(measure_columns<kSplit>, {.grid = columns, .block = 256}, stream.native(), weights_of(args), order.terms,
