@@ -28,20 +28,19 @@ constexpr KernelInfo kInfo{
     .idea = "the library: oneDNN's direct convolution, reorders of its layouts included",
     .threads =
         "oneDNN's own, of OpenMP, as many as the stream has, but no more than there are CPUs for, as OpenMP's barriers "
-        "spin; they are not the stream's threads, and spin for some milliseconds after a launch before they sleep, "
-        "which "
-        "slows down what runs right after it.",
+        "spin. They are not the stream's threads: they spin for some milliseconds after a launch before they sleep, "
+        "and slow down what runs right after it.",
     .cost = "terms() fused multiply-adds; images and outputs are reordered to oneDNN's layouts and back in its time.",
-    .refuses = "all but the plain step (fp32 NCHW in and out). Filters are reordered in prepare().",
+    .refuses = "anything but the plain step (fp32 NCHW in and out). Filters are reordered in prepare().",
     .limit =
-        "what the library has for few channels; and in small batches by asking it for descriptors (about 0.1 ms a "
-        "launch: we keep no state; generated code comes from the library's own cache after the first launch).",
+        "what the library has for few channels; and in small batches asking it for descriptors (about 0.1 ms a launch: "
+        "we keep no state; generated code comes from the library's own cache after the first launch).",
 };
 
 using dnnl::memory;
 using Tag = memory::format_tag;
 
-/// OpenMP's number of threads is a setting of the calling thread; it is put back.
+/// OpenMP's number of threads is a setting of the calling thread; this restores it.
 class ScopedThreads {
  public:
   explicit ScopedThreads(int threads) { omp_set_num_threads(std::min(threads, usable_threads())); }
