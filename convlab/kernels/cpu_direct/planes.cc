@@ -83,7 +83,8 @@ void take(const float* HWY_RESTRICT from, int64_t readable, int64_t step, int64_
   for (; j < count; ++j) to[j] = from[j * step];
 }
 
-/// even[j] = from[2 * j] and odd[j] = from[2 * j + 1], the same way. Of an odd number of pixels the last odd one is any.
+/// even[j] = from[2 * j] and odd[j] = from[2 * j + 1], the same way. Of an odd number of pixels, the last odd[j] may be
+/// anything.
 void take_both(const float* HWY_RESTRICT from, int64_t readable, int64_t count, float* HWY_RESTRICT even,
                float* HWY_RESTRICT odd) {
   const F d;
