@@ -77,7 +77,7 @@ class ContentReader {
     zlib_->next_in = const_cast<Bytef*>(bytes_.data());  // zlib does not write there
   }
 
-  /// Where in the gzipped file reading stands.
+  /// How far in the gzipped file reading has come.
   size_t position() const { return static_cast<size_t>(zlib_->next_in - bytes_.data()); }
 
   int64_t copy_some(std::span<uint8_t> to) const {

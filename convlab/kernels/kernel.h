@@ -66,8 +66,8 @@ struct ConvStep {
 };
 
 /// Addresses in the memory of the kernel's device. `prepared` and `workspace` hold as many bytes as the kernel asked
-/// for, aligned to 64 bytes; the same `prepared` is given to prepare() and to every launch() with these weights, while
-/// `workspace` is scratch whose content is not kept. No two arrays overlap.
+/// for, aligned to 64 bytes; prepare() and every launch() with these weights get the same `prepared`, while `workspace`
+/// is scratch whose content is not kept. No two arrays overlap.
 struct ConvArgs {
   const ConvStep& step;
   const void* x = nullptr;

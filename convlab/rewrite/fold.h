@@ -11,7 +11,7 @@ namespace convlab {
 /// A chain of linear operators, and what has become of it.
 struct Folding {
   std::string nodes;    ///< the chain's nodes, joined by '+'
-  bool folded = false;  ///< some or all of them have become fewer
+  bool folded = false;  ///< some or all of them were folded into fewer
   std::string text;     ///< into what, or why not, with the costs of both, for people
 };
 

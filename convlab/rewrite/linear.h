@@ -12,7 +12,7 @@ namespace convlab {
 // Affine operators of one input, y = A x + b for each image by itself, and what several of them in a row amount to. All
 // arithmetic is double.
 
-/// An affine operator as it stands in a graph.
+/// An affine operator in a graph.
 struct LinearStep {
   const Node* node = nullptr;
   ValueId from = -1;                 ///< the input that is no constant
@@ -37,7 +37,7 @@ struct DenseForm {
 /// The steps, which follow each other, as one matrix.
 DenseForm dense_form(const std::vector<LinearStep>& steps, ThreadPool& threads);
 
-/// A convolution without dilation and groups. weights is K C R S; empty while only sizes are asked for.
+/// A convolution without dilation and groups. weights is K C R S; empty if `sizes_only`.
 struct ConvForm {
   int64_t k = 1, c = 1, r = 1, s = 1;
   int64_t stride_h = 1, stride_w = 1;
@@ -50,7 +50,7 @@ struct ConvForm {
 };
 
 /// The steps as one convolution, or nothing if they cannot be: one of them is no convolution, or zeros around an image
-/// in the middle make outputs near the border another function than the rest. Without weights if `sizes_only`.
+/// in the middle make outputs near the border a different function from the rest. Without weights if `sizes_only`.
 std::optional<ConvForm> conv_form(const std::vector<LinearStep>& steps, bool sizes_only);
 
 }  // namespace convlab

@@ -102,8 +102,8 @@ void take_both(const float* HWY_RESTRICT from, int64_t readable, int64_t count, 
   }
 }
 
-/// to[i * width + j] = from[i * pitch + j]: rows without gaps. Writes whole lines, in order, because that is what the
-/// second cache takes fastest. Reads and writes up to a vector beyond the last row.
+/// to[i * width + j] = from[i * pitch + j]: rows without gaps. Writes whole lines, in order, because the second cache
+/// takes them fastest. Reads and writes up to a vector beyond the last row.
 void close_gaps(const float* HWY_RESTRICT from, int64_t pitch, int64_t rows, int64_t width, float* HWY_RESTRICT to) {
   const F d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -1,7 +1,6 @@
 // cpu.dense: alpha * A' * B' + beta * C, then an activation; B constant, packed once. See gemm.h.
-// cpu.dense_bf16: the same with the numbers of B as bfloat16, since with few images, fetching B from memory is what
-// takes time. Where the processor has AVX512-BF16, A is rounded to bfloat16, too, and an instruction multiplies two
-// terms.
+// cpu.dense_bf16: the same with the numbers of B as bfloat16, since with few images, fetching B takes the time. Where
+// the processor has AVX512-BF16, A is rounded to bfloat16, too, and an instruction multiplies two terms.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
@@ -44,7 +43,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// What stands before the packed weights.
+/// What comes before the packed weights.
 struct alignas(64) Prepared {
   PackedAs as;
 

@@ -92,8 +92,8 @@ struct Gemm {
   PackedB b;
   float* c = nullptr;  ///< m x n, row-major
   GemmFinish finish;
-  /// With few rows of A, fetching B from memory is what takes time. A caller that multiplies by the same B again and
-  /// again goes backwards every other time, and finds in the caches what was used last. The result is the same.
+  /// With few rows of A, fetching B from memory takes the time. A caller that multiplies by the same B again and again
+  /// goes backwards every other time, and finds in the caches what was used last. The result is the same.
   bool backwards = false;
 };
 

@@ -136,7 +136,7 @@ HWY_INLINE void add_row(int64_t step, const uint32_t* HWY_RESTRICT a, int64_t ld
   }
 }
 
-/// The first of 16 numbers, as many as there are, and zeros.
+/// As many of 16 numbers as there are, then zeros.
 HWY_INLINE __m512 load_some(const float* from, int64_t count) {
   const int64_t some = std::clamp<int64_t>(count, 0, 16);
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << some) - 1), from);

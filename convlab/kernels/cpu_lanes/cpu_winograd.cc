@@ -40,7 +40,7 @@ constexpr KernelInfo kInfo{
 constexpr int64_t kLeastChannels = 4, kLeastMaps = 8;
 constexpr int64_t kMostSummed = 1024;  // channels times filter rows: terms of a sum at one point
 constexpr int64_t kTermsAtOnce = 96;   // of these, summed in one go, so that errors do not pile up
-constexpr int64_t kRunTiles = 9;       // so few that what a run reads at a point stays in the first cache for all maps
+constexpr int64_t kRunTiles = 9;       // few, so that what a run reads at a point stays in the first cache for all maps
 constexpr int64_t kSpanTiles = 4;      // tiles of maps whose sums at all points wait in the second cache
 
 /// Of a sum at a point.

@@ -51,7 +51,7 @@ class StrassenWeights {
     return floats_ + (pair * kStrassenMatrices + static_cast<int64_t>(number)) * dense.matrix_floats();
   }
 
-  /// Of the terms left over: by part, half of the outputs, tile, term and output.
+  /// Of leftover terms: by part, half of the outputs, tile, term and output.
   const float* rest(const StrassenDense& dense) const { return matrix(dense, dense.pairs, StrassenMatrix::a11); }
 
  private:

@@ -1,5 +1,5 @@
-// Products of tiles, summed over all tiles of terms. `Tiles` is what multiplies them, a class of bf16_tiles-inl.h;
-// all else is as bf16_sums.h has it.
+// Products of tiles, summed over all tiles of terms. `Tiles`, a class of bf16_tiles-inl.h, multiplies them; bf16_sums.h
+// describes all else.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.

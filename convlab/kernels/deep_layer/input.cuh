@@ -50,7 +50,7 @@ class PixelWalk {
   }
   __device__ int pixel() const { return h_ * layer_.w + w_; }
   __device__ int slot() const { return slot_; }  ///< in bytes
-  /// The slot to the left has this pixel as its neighbour; the first of a row is nobody's.
+  /// Whether the slot to the left has this pixel as its neighbour; the first of a row has no such slot.
   __device__ bool is_neighbour() const { return w_ + layer_.pad_left > 0 && layer_.s > 1; }
 
   __device__ void next() {

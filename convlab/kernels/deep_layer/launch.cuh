@@ -56,8 +56,8 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
   layer.bands = narrow(ceil_div(p, rows));
   rows = round_up(ceil_div(p, layer.bands), kRows);  // bands of about the same height
   layer.bands = narrow(ceil_div(p, rows));
-  // What else there is room for: an image as it lies in memory, if it is needed and a multiple of 16 bytes; a third
-  // buffer for input, a second for results, and a fourth.
+  // What fits besides: an image as it lies in memory, if it is needed and a multiple of 16 bytes; a third buffer for
+  // input, a second for results, and a fourth.
   const int64_t image_bytes = problem.c * problem.h * problem.w * 4;
   const bool raw = !Config::Input::kCopies && layer.bands == 1 && problem.c % 4 == 0;
   constexpr int64_t kChoices[][2] = {

@@ -9,8 +9,8 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// A convolution of one channel with small filters on tensor cores, to float32. Each output takes few products, so what
-// counts is to move little and to wait seldom.
+// A convolution of one channel with small filters on tensor cores, to float32. Each output takes few products, so the
+// kernel must move little and wait seldom.
 //
 // Products. A matrix multiply-add takes 16 rows of 16 terms and gives 8 columns. A row is a cell: two outputs p, q and
 // p, q + 1 of a row of the image, or the 2 x 2 sums that become one pooled output, in two multiply-adds, one below the

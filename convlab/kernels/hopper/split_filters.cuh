@@ -8,7 +8,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 // What cuda.hopper_3xfp16 does with filters: packs them once, and computes with them by definition where values leave
 // the range of halves.
 
-/// What stands before the packed filters: whether they leave the range of halves, and a scale for each map.
+/// What comes before the packed filters: whether they leave the range of halves, and a scale for each map.
 struct SplitHeader {
   uint32_t plainly;
 };
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(1024)
     }
     small = __reduce_add_sync(0xffffffffu, small);
     not_zero = __reduce_add_sync(0xffffffffu, not_zero);
-    constexpr unsigned kFew = 16;  // one in so many
+    constexpr unsigned kFew = 16;  // at most one in this many may be small
     if (lane == 0) {
       scales[map] = ldexpf(1, -up);
       if (!scalable || small * kFew > not_zero) atomicOr(&plainly, 1u);

@@ -16,8 +16,8 @@ constexpr KernelInfo kInfo{
     .idea = "different tile shapes for few and many output maps",
     .after = "cuda.fused_unroll_gemm",
     .threads =
-        "a block of 32 x M makes a tile of M maps x 32 pixels, each thread one output; M is the one of 8, 12, 16, 24 "
-        "and 32 that wastes the fewest threads on the layer's maps.",
+        "a block of 32 x M makes a tile of M maps x 32 pixels, each thread one output; M is 8, 12, 16, 24 or 32, "
+        "whichever wastes the fewest threads on the layer's maps.",
     .cost =
         "2 * terms() flops; each staged pixel serves all maps of the tile, so a layer with 12 or 24 maps reads the "
         "image once, where a tile of 16 reads it twice or computes maps that do not exist.",

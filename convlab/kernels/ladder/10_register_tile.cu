@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
       __syncthreads();
     }
 
-    // Rows of the band are contiguous in y: stage [kStoredMaps][rows * q], then copy it as it stands.
+    // Rows of the band are contiguous in y: stage [kStoredMaps][rows * q], then copy it as it is.
     const int rows = min(band.rows, shape.p - first_p), count = rows * shape.q;
 #pragma unroll
     for (int stored = 0; stored < kMaps; stored += kStoredMaps) {

@@ -97,14 +97,14 @@ dnnl::convolution_forward::primitive_desc convolution(const ConvProblem& problem
           engine};
 }
 
-/// The layout of filters that the library wants. What is prepared must not depend on the batch, so it is asked for one
+/// The layout of filters that the library wants. What is prepared must not depend on the batch, so we ask for one
 /// image.
 memory::desc filter_layout(ConvProblem problem, const dnnl::engine& engine) {
   problem.n = 1;
   return convolution(problem, filters(problem, Tag::any, Tag::any), engine).weights_desc();
 }
 
-/// Everything that a launch runs, and where its arrays stand in the workspace.
+/// Everything that a launch runs, and where its arrays are in the workspace.
 struct Launch {
   explicit Launch(const ConvProblem& problem)
       : engine(dnnl::engine::kind::cpu, 0),

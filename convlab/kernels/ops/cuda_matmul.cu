@@ -1,4 +1,4 @@
-// cuda.matmul: NumPy's matmul with broadcast leading dimensions. One thread an output: the networks of this lab
+// cuda.matmul: NumPy's matmul with broadcast leading dimensions. One thread per output: the networks of this lab
 // multiply by constants (cuda.dense); this is for others.
 
 #include <algorithm>
