@@ -4,7 +4,7 @@
 
 namespace convlab {
 
-/// What durations are taken with: it never goes back.
+/// The clock for durations: it never goes back.
 using Clock = std::chrono::steady_clock;
 
 inline double seconds_since(Clock::time_point begin) {

@@ -31,7 +31,7 @@ void write_all(const std::filesystem::path& path, std::span<const uint8_t> bytes
   }
 }
 
-/// What a path stands for: itself, or what a link of that name leads to at last, whether that is there or not.
+/// What a path stands for: itself or, for a link, where it leads in the end, whether or not that exists.
 std::filesystem::path target_of(const std::filesystem::path& path) {
   constexpr int kMostLinks = 40;  // as many as Linux follows
   std::error_code error;

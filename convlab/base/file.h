@@ -12,8 +12,9 @@ namespace convlab {
 /// than `limit` bytes or than the memory that this process may use (nothing is allocated before the size is known).
 std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit = int64_t{4} << 30);
 
-/// Writes all bytes, through a temporary file beside it that is renamed, so that a failure never leaves half a file.
-/// A link stays, and what it leads to is written. Devices and pipes (/dev/stdout) are written directly. Error(bad_input) with path and reason.
+/// Writes all bytes, through a temporary file beside it that is renamed, so that a failure never leaves half a file. A
+/// link stays, and what it leads to is written. Devices and pipes (/dev/stdout) are written directly. Error(bad_input)
+/// with path and reason.
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes);
 void write_file(const std::filesystem::path& path, std::string_view text);
 

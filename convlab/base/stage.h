@@ -5,7 +5,7 @@
 
 namespace convlab {
 
-/// What a program that runs a network spends its time on, as a profiler and a bill of time tell it apart.
+/// What a program that runs a network spends its time on, as a profiler and a bill of time distinguish it.
 enum class Stage {
   driver,    ///< loading and starting a GPU's driver
   context,   ///< creating a GPU's context, opening the device
@@ -28,7 +28,7 @@ enum class Stage {
 /// In a few words: "reading the data".
 std::string_view name_of(Stage stage);
 
-/// A piece of work, told when it begins. Texts last until it has ended.
+/// A piece of work, reported when it begins. Texts stay valid until it ends.
 struct Part {
   Stage stage;
   std::string_view name = name_of(stage);  ///< of a step: the layer's
@@ -36,8 +36,9 @@ struct Part {
   int64_t bytes = 0;                       ///< of an upload or download
 };
 
-/// Is told, on the thread that does it, what is being done: so a profiler ties what it sees to layers. Parts come one
-/// after another, never one inside another. Who is given none does not tell, at the price of one comparison.
+/// Is told what is being done, on the thread that does it, so that a profiler can tie what it sees to layers. Parts
+/// come one after another, never one inside another. Code that is given no observer tells nothing, at the price of one
+/// comparison.
 class StageObserver {
  public:
   virtual ~StageObserver() = default;

@@ -44,7 +44,7 @@ void validate(const ConvProblem& problem) {
 
 namespace {
 
-/// Reads "key number [x number ...]" pieces off the front of a text, remembering where it stands for messages.
+/// Reads "key number [x number ...]" pieces off the front of a text and remembers its place for messages.
 class Reader {
  public:
   explicit Reader(std::string_view text) : text_(text) {}

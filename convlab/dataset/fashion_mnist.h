@@ -30,8 +30,8 @@ struct Dataset {
 /// The first `most` images of a split, or all where there are fewer. `folder` holds the idx files under their usual
 /// names, "t10k-images-idx3-ubyte.gz" and so on, or without ".gz"; where none is given,
 /// /usr/share/datasets/fashion-mnist and then ./data are searched. The files are read whole and checked whole, however
-/// few images are wanted. Error(bad_input) that says what to install where there are none, or what is wrong with them
-/// and where.
+/// small `most` is. Error(bad_input) that says what to install where there are none, or what is wrong with them and
+/// where.
 Dataset load_fashion_mnist(Split split, const std::filesystem::path& folder = {},
                            int64_t most = std::numeric_limits<int64_t>::max());
 

@@ -17,8 +17,8 @@ constexpr int64_t kMostBytes = int64_t{1} << 30;
 /// Deflate's best case: 258 bytes from two bits (zlib's documentation, "Maximum Compression Factor").
 constexpr int64_t kMostInflation = 1032;
 
-/// The content of a file, inflated on the way if it is gzipped; it is read in order, each part into memory of the
-/// caller, so that nothing is allocated here.
+/// The content of a file, inflated on the way if it is gzipped. Callers read it in order, each part into memory of
+/// their own, so that nothing is allocated here.
 class ContentReader {
  public:
   ContentReader(std::span<const uint8_t> bytes, std::string_view name) : bytes_(bytes), name_(name) {
@@ -31,7 +31,7 @@ class ContentReader {
     return zlib_ ? checked_mul(size, kMostInflation) : size - offset_;
   }
 
-  /// Fills `to`; `what` is named where the content ends before.
+  /// Fills `to`; the error names `what` where the content ends before.
   void read(std::span<uint8_t> to, std::string_view what) {
     const int64_t wanted = static_cast<int64_t>(to.size());
     const int64_t got = zlib_ ? inflate_some(to) : copy_some(to);
@@ -77,7 +77,7 @@ class ContentReader {
     zlib_->next_in = const_cast<Bytef*>(bytes_.data());  // zlib does not write there
   }
 
-  /// Where in the gzipped file reading stands.
+  /// How far in the gzipped file reading has come.
   size_t position() const { return static_cast<size_t>(zlib_->next_in - bytes_.data()); }
 
   int64_t copy_some(std::span<uint8_t> to) const {
@@ -131,7 +131,7 @@ int64_t read_size(ContentReader& reader, std::string_view what, std::string_view
   return size;
 }
 
-/// Holds the header to what can follow it, before memory is taken for that.
+/// Checks the header against what can follow it, before memory is taken for that.
 void check_size(const ContentReader& reader, int64_t bytes, std::string_view name) {
   if (bytes > reader.most_left()) {
     throw bad_input("{}: its header says {} bytes, more than the file can hold", name, bytes);

@@ -50,8 +50,8 @@ class Resizer {
     }
   }
 
-  /// One output row. The products and sums are in scipy's order; that pixels are 0..255 here and n/256 there changes
-  /// nothing, a power of two being exact.
+  /// One output row. The products and sums are in scipy's order; pixels are 0..255 here and n/256 there, which changes
+  /// nothing, since a power of two is exact.
   void blend(const double* upper_left, const double* upper_right, double upper_weight, const double* lower_left,
              const double* lower_right, double lower_weight, uint8_t least, uint8_t* __restrict to) const {
     const double* left_weight = columns_.weight0.data();

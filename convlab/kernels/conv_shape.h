@@ -5,7 +5,7 @@
 namespace convlab {
 
 /// A ConvProblem as GPU kernels take it: by value, in 32 bits. Offsets inside one image and one filter fit into int
-/// (refuse_unless_rung has seen to it); the offset of an image in its batch does not, and is computed in 64 bits.
+/// (refuse_unless_rung checks it); an image's offset in its batch does not, and is computed in 64 bits.
 struct ConvShape {
   int n, c, h, w;
   int k, r, s;
@@ -19,8 +19,8 @@ struct ConvShape {
 
 ConvShape kernel_shape(const ConvProblem& problem);
 
-/// The refusal that every rung of the ladder begins with: more than plain fp32 NCHW in and out, or an image, a filter
-/// or a batch too large for ConvShape.
+/// The refusal that every rung of the ladder begins with: anything but plain fp32 NCHW in and out, or an image, a
+/// filter or a batch too large for ConvShape.
 Refusal refuse_unless_rung(const ConvStep& step);
 
 /// For rungs whose idea is lost in general strides: refuses strides, dilation and groups other than 1.

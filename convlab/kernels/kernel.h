@@ -15,7 +15,8 @@
 namespace convlab {
 
 /// The arithmetic class of a convolution: its error, from most to least accurate. fp32: a relative L2 error of at most
-/// 1e-6, in long sums what float32 itself shows (rounding_model()). bf16x2: operands split in two bf16, three products.
+/// 1e-6, for long sums the error of float32 itself (rounding_model()). bf16x2: operands split in two bf16, three
+/// products.
 enum class Math { fp32, bf16x2, tf32, fp16, bf16 };
 
 std::string_view name_of(Math math);
@@ -29,31 +30,31 @@ enum class Repeat { bitwise, order_dependent };
 /// tolerance, and a NaN may spread further in its image (never less far).
 enum class Sum { direct, split, transform };
 
-/// What a kernel says of itself: for the planner, the report, the documents and whoever reads its file. The texts from
-/// `threads` on are a sentence or more each, "" where there is nothing to say.
+/// What a kernel says of itself: for the planner, the report, the documents and whoever reads its file. From `threads`
+/// on, each text is a sentence or more, or "" where there is nothing to say.
 struct KernelInfo {
   std::string_view name;  ///< "cuda.shared_tile": unique on its device, and stable
   DeviceKind device = DeviceKind::cpu;
-  Math math = Math::fp32;  ///< of an operator's kernel: of matrix products; other operators compute in fp32
+  Math math = Math::fp32;  ///< in an operator's kernel, of matrix products; other operators compute in fp32
   Repeat repeat = Repeat::bitwise;
   Sum sum = Sum::direct;
   int rung = 0;                ///< place on the ladder; the reference is 0
-  int rank = 0;                ///< of the kernels that fit, the planner takes the one of the highest rank, then rung
-  bool library = false;        ///< somebody else's, to be compared with: it is taken only when it is asked for
+  int rank = 0;                ///< of the kernels that fit, the planner takes the highest rank, then the highest rung
+  bool library = false;        ///< somebody else's, to compare with: taken only when asked for
   std::string_view idea;       ///< the one change, in a line
   std::string_view after;      ///< the kernel that it changes; "" for the first
   std::string_view threads;    ///< which thread makes which output
   std::string_view cost;       ///< flops and bytes an output
   std::string_view refuses;    ///< what it does not compute
-  std::string_view limit;      ///< what its speed is limited by
+  std::string_view limit;      ///< what limits its speed
   std::string_view file = {};  ///< "convlab/kernels/ladder/01_basic.cu": set by the registration
 };
 
-/// The planner's order of two kernels that both fit: whether it takes `a` before `b`.
+/// Whether the planner prefers `a` to `b` where both fit.
 bool comes_before(const KernelInfo& a, const KernelInfo& b);
 
-/// A convolution with all that happens in the same step. Input is NCHW of `input` elements; filters are always fp32
-/// KCRS and bias fp32; output is NCHW fp32. Input and output may lie in another layout instead, and are then of its type.
+/// A convolution and everything fused with it. Input is NCHW of `input` elements; filters are always fp32 KCRS and bias
+/// fp32; output is NCHW fp32. Input and output may have another layout instead, and then its type.
 struct ConvStep {
   ConvProblem problem;
   Epilogue epilogue;
@@ -65,8 +66,8 @@ struct ConvStep {
 };
 
 /// Addresses in the memory of the kernel's device. `prepared` and `workspace` hold as many bytes as the kernel asked
-/// for, aligned to 64 bytes; the same `prepared` is given to prepare() and to every launch() with these weights, while
-/// `workspace` is scratch whose content does not last. No two arrays overlap.
+/// for, aligned to 64 bytes; prepare() and every launch() with these weights get the same `prepared`, while `workspace`
+/// is scratch whose content is not kept. No two arrays overlap.
 struct ConvArgs {
   const ConvStep& step;
   const void* x = nullptr;
@@ -75,23 +76,23 @@ struct ConvArgs {
   float* y = nullptr;
   void* prepared = nullptr;
   void* workspace = nullptr;
-  std::span<const int> tuning = {};  ///< a value for each of the kernel's tunables; empty: the chosen ones
+  std::span<const int> tuning = {};  ///< a value for each of the kernel's tunables; empty: the measured ones
 };
 
-/// A parameter that a kernel leaves open: any of `values` is right, `value` is what a measurement has chosen.
+/// A parameter that a kernel leaves open: any of `values` is right, a measurement chose `value`.
 struct Tunable {
   std::string_view name;  ///< "block_rows"
   std::span<const int> values;
   int value;
 };
 
-/// Why not, in words for a user; nullopt: it fits, and then it is right.
+/// Why a kernel does not fit, in words for a user; nullopt: it fits, and its results are right.
 using Refusal = std::optional<std::string>;
 
-/// The contract of a convolution kernel. Functions keep no state between calls, and see their arguments alone: what they
-/// want to know of the device is in DeviceCaps, or Stream::caps(). Two layers may be interleaved.
-/// prepared_bytes() and what prepare() writes must not depend on the step's n: a last, smaller batch is launched with
-/// what was prepared for the full one.
+/// The contract of a convolution kernel. Functions keep no state between calls and see only their arguments:
+/// DeviceCaps, or Stream::caps(), describe the device. Two layers may be interleaved.
+/// prepared_bytes() and what prepare() writes must not depend on the step's n: a last, smaller batch uses what was
+/// prepared for the full one.
 struct ConvKernel {
   KernelInfo info;
   Refusal (*refuses)(const ConvStep&, const DeviceCaps&) = nullptr;
@@ -99,11 +100,10 @@ struct ConvKernel {
   size_t (*workspace_bytes)(const ConvStep&, const DeviceCaps&) = nullptr;  ///< may be null: 0
   void (*prepare)(const ConvArgs&, Stream&) = nullptr;  ///< once per weights: pack, convert; timed apart. May be null
   void (*launch)(const ConvArgs&, Stream&) = nullptr;   ///< writes all of y
-  Refusal (*absent)() =
-      nullptr;  ///< may be null: why this machine cannot run it at all; it then refuses all steps, too
-  std::string (*choice)(const ConvStep&, Stream&) = nullptr;  ///< may be null: what a library chose when launched, how
+  Refusal (*absent)() = nullptr;  ///< may be null: why this machine cannot run it; it then refuses all steps
+  std::string (*choice)(const ConvStep&, Stream&) = nullptr;  ///< may be null: what a library chose, and how
   std::span<const Tunable> tunables = {};                     ///< swept by `convlab bench --sweep`
-  Layout layout = Layout::plain;  ///< besides plain, the one that it knows; it is never asked about steps in others
+  Layout layout = Layout::plain;  ///< the layout that it knows besides plain; it is never asked about steps in others
 };
 
 /// The refusal of every ladder rung: anything but plain fp32 NCHW in and out, without epilogue.

@@ -20,8 +20,8 @@ std::vector<Kernel>& registered() {
 
 auto order_of(const KernelInfo& info) { return std::tuple(info.device, info.rung, info.name); }
 
-/// A kernel's file from the root: the compiler was given a path that begins wherever the build's folder lies. All of it
-/// where the kernel is a test's.
+/// A kernel's file as a path from the root; the compiler's path begins wherever the build folder lies. A test's kernel
+/// keeps the whole path.
 std::string_view path_in_project(std::string_view file) {
   const size_t at = file.rfind("convlab/kernels/");
   return at == std::string_view::npos ? file : file.substr(at);
@@ -36,7 +36,7 @@ RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
   const auto place =
       std::ranges::lower_bound(all, order_of(kernel.info), {}, [](const Kernel& each) { return order_of(each.info); });
   if (place != all.end() && order_of(place->info) == order_of(kernel.info)) {
-    // Before main there is nobody to catch an exception.
+    // Before main nobody catches an exception.
     std::fprintf(stderr, "two kernels are named %s\n", std::string(kernel.info.name).c_str());
     std::abort();
   }

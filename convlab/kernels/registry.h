@@ -16,7 +16,7 @@ const std::vector<OpKernel>& op_kernels();
 const ConvKernel* find_conv_kernel(std::string_view name, DeviceKind device);
 
 /// The kernel of this name on this device; otherwise Error(bad_input), which names the nearest one, or
-/// Error(unavailable) where the kernel exists but for another device.
+/// Error(unavailable) where the kernel exists only for another device.
 const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device);
 
 /// Puts a kernel in the registry, before main. Its file ends with `const RegisterConvKernel registered{{.info = kInfo,

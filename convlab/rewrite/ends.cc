@@ -20,8 +20,8 @@ bool is_softmax_by_image(const Op& op, const Shape& shape) {
 }
 
 /// Takes away the softmax that a network ends with, if it makes one distribution of each image's numbers, and says
-/// whether it did. It never changes their order, only that it may round two of them to equal ones: without it, the place
-/// of the largest is that of the score that is largest in fact. What it makes of NaN and infinity is left to the ArgMaxOp.
+/// whether it did. It never changes their order, except that it may round two of them to equal ones: without it, the
+/// label is the place of the largest score itself. The ArgMaxOp deals with NaN and infinity.
 bool drop_softmax(Graph& graph, const Shape& input) {
   const auto last = std::ranges::find(graph.nodes, graph.output, &Node::output);
   if (last == graph.nodes.end()) return false;

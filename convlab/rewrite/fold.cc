@@ -16,7 +16,7 @@ namespace {
 /// A chain of more steps is cut as if it were several: finding the best cut takes the cube of their number.
 constexpr size_t kMostSteps = 32;
 
-/// Puts what a chain becomes in the place of its nodes.
+/// Replaces the nodes of a chain by what it becomes.
 class Folder {
  public:
   Folder(Graph& graph, const Shape& input_shape, ThreadPool& threads)
@@ -81,7 +81,7 @@ class Folder {
     return value;
   }
 
-  /// Puts `nodes` in the place of the steps.
+  /// Replaces the steps by `nodes`.
   void replace(const std::vector<LinearStep>& steps, std::vector<Node> nodes) {
     for (const LinearStep& step : steps) replaced_[index_of(*step.node)] = {};
     replaced_[index_of(*steps.back().node)] = std::move(nodes);

@@ -9,10 +9,10 @@
 
 namespace convlab {
 
-// Affine operators of one input, y = A x + b for each image by itself, and what several of them in a row come to.
-// All arithmetic is double.
+// Affine operators of one input, y = A x + b for each image by itself, and what several of them in a row amount to. All
+// arithmetic is double.
 
-/// An affine operator as it stands in a graph.
+/// An affine operator in a graph.
 struct LinearStep {
   const Node* node = nullptr;
   ValueId from = -1;                 ///< the input that is no constant
@@ -20,8 +20,8 @@ struct LinearStep {
   std::vector<const Tensor*> given;  ///< by input of the node: the constant, or nullptr
 };
 
-/// The node as an affine operator on images, or nothing if it is none: an activation, a maximum, a sum of two computed
-/// values, whatever mixes images. `shapes` is by ValueId, as from infer_shapes().
+/// The node as an affine operator on images, or nothing if it is not one: an activation, a maximum, a sum of two
+/// computed values, whatever mixes images. `shapes` is by ValueId, as from infer_shapes().
 std::optional<LinearStep> linear_step(const Graph& graph, const Node& node, const std::vector<Shape>& shapes);
 
 /// Multiply-adds of one image by the operator's own definition.
@@ -37,7 +37,7 @@ struct DenseForm {
 /// The steps, which follow each other, as one matrix.
 DenseForm dense_form(const std::vector<LinearStep>& steps, ThreadPool& threads);
 
-/// A convolution without dilation and groups. weights is K C R S; empty while only sizes are asked for.
+/// A convolution without dilation and groups. weights is K C R S; empty if `sizes_only`.
 struct ConvForm {
   int64_t k = 1, c = 1, r = 1, s = 1;
   int64_t stride_h = 1, stride_w = 1;
@@ -49,8 +49,8 @@ struct ConvForm {
   int64_t filter_count() const { return k * c * r * s; }
 };
 
-/// The steps as one convolution, or nothing if they are none: one of them is no convolution, or zeros around an image
-/// in the middle make outputs near the border another function than the rest. Without weights if `sizes_only`.
+/// The steps as one convolution, or nothing if they cannot be: one of them is no convolution, or zeros around an image
+/// in the middle make outputs near the border a different function from the rest. Without weights if `sizes_only`.
 std::optional<ConvForm> conv_form(const std::vector<LinearStep>& steps, bool sizes_only);
 
 }  // namespace convlab

@@ -121,9 +121,9 @@ std::optional<ConvForm> of_step(const LinearStep& step, bool sizes_only) {
   return std::nullopt;
 }
 
-/// `second` after `first`, each pixel in between being a filter's worth of pixels before: the filter grows by the
-/// other, spread by the stride. Where `second` reads zeros around the image in between, `first` must give zeros there,
-/// which it does if it looks at one pixel and adds nothing.
+/// `second` after `first`. Each pixel in between stands for a filter's worth of pixels before it, so the filter grows
+/// by the other, spread by the stride. Where `second` reads zeros around the image in between, `first` must give zeros
+/// there, which it does if it looks at one pixel and adds nothing.
 std::optional<ConvForm> composed(const ConvForm& first, const ConvForm& second, bool sizes_only) {
   const bool pointwise = first.r == 1 && first.s == 1 && first.stride_h == 1 && first.stride_w == 1;
   if (second.padded() && (!pointwise || first.biased || first.padded())) return std::nullopt;

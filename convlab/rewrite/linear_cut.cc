@@ -8,8 +8,8 @@
 namespace convlab {
 namespace {
 
-/// What a machine can do while a byte comes: GPUs and CPUs of today multiply and add about 5 times (an H200 7, a pair
-/// of Xeon cores 5).
+/// Multiply-adds that a machine can do while a byte comes: about 5 on today's GPUs and CPUs (an H200 7, a pair of Xeon
+/// cores 5).
 constexpr double kMultiplyAddsPerByte = 5;
 
 /// A matrix of more elements is not made, whatever it saves: in double they are half a gigabyte.
@@ -47,7 +47,7 @@ std::optional<LinearPart> as_conv(const std::vector<LinearStep>& chain, size_t b
 std::optional<LinearPart> as_dense(const std::vector<LinearStep>& chain, size_t begin, size_t end) {
   const Shape &x = chain[begin].x, &y = chain[end - 1].y;
   for (size_t i = begin; i < end; ++i) {
-    // Also the matrices on the way are to stay small.
+    // The matrices on the way must stay small, too.
     if (std::max(image_count(chain[i].x), image_count(chain[i].y)) > kMostMatrixCount / image_count(y)) {
       return std::nullopt;
     }

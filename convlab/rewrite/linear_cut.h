@@ -31,13 +31,13 @@ struct LinearPart {
   LinearCost cost;
 };
 
-/// The cost of a chain as it stands.
+/// The cost of a chain as it is.
 LinearCost cost_of(const std::vector<LinearStep>& chain);
 
 /// A chain cut into the parts that cost least together, in its order.
 std::vector<LinearPart> cheapest_cut(const std::vector<LinearStep>& chain);
 
-/// What all of a chain would cost as one operator, for people: why it is better left as it stands.
+/// What all of a chain would cost as one operator, for people: why it is better left as it is.
 std::string why_not_one(const std::vector<LinearStep>& chain);
 
 }  // namespace convlab

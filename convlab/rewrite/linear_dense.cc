@@ -71,7 +71,7 @@ class Taken {
     });
   }
 
-  /// Output i of the step is that much more than the linear part gives.
+  /// Output i of the step exceeds the linear part by this much.
   void add_offset(int64_t i, double offset) { add_row(offset, row(i), form_.bias.data(), form_.outputs); }
 
   void take_conv(const ConvOp& op, const LinearStep& step) {

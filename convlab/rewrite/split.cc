@@ -7,7 +7,7 @@
 namespace convlab {
 namespace {
 
-/// Whether the operator mixes what stands along the first dimension, although shapes look the same.
+/// Whether the operator mixes elements along the first dimension, although shapes look the same.
 bool mixes_images(const Op& op, size_t rank) {
   const auto is_first = [&](int64_t axis) { return axis == 0 || axis == -static_cast<int64_t>(rank); };
   if (const auto* concat = std::get_if<ConcatOp>(&op)) return is_first(concat->axis);

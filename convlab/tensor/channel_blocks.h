@@ -9,7 +9,7 @@
 
 namespace convlab {
 
-/// Element number of a channel's pixel in an image in Layout::channel_blocks, an image having `channels` channels of
+/// Element number of a channel's pixel in an image in Layout::channel_blocks; an image has `channels` channels of
 /// `pixels` pixels.
 inline int64_t channel_blocks_index(int64_t channels, int64_t pixels, int64_t channel, int64_t pixel) {
   const int64_t block = channel / 8, width = channels - block * 8 <= 4 ? 4 : 8;

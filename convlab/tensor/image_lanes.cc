@@ -6,7 +6,7 @@
 namespace convlab {
 namespace {
 
-/// Where element `plain` of a plain array lies, an image having so many.
+/// Where element `plain` of a plain array lies; an image has `elements` of them.
 size_t place_of(int64_t plain, int64_t elements) {
   const int64_t image = plain / elements, block = image / kImageLanes;
   return static_cast<size_t>((block * elements + plain % elements) * kImageLanes + image % kImageLanes);

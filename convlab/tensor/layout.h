@@ -9,17 +9,17 @@
 
 namespace convlab {
 
-/// How the elements of a batch lie in memory, the first dimension being its images. All but plain imply their type.
+/// How the elements of a batch lie in memory; its images are the first dimension. All but plain imply their type.
 ///
 /// plain: row-major, image after image.
 /// image_lanes: float32, for CPUs: blocks of 16 images, and of a block the first element of each image, then the second
 ///   of each: [ceil(n / 16)][element of an image][16], so that a vector register holds the same element of several
 ///   images. The last block is there in full; its lanes beyond n hold anything, also NaN. Since an image's elements
 ///   keep their order, Flatten and Reshape of images move nothing.
-/// channel_blocks: float16, for GPUs: image after image, and of an image blocks of 8 channels, [block][h][w][8], so that
-///   a pixel's block is the 16 bytes that a tensor core's row of operands takes; the last block is [h][w][4] where no
-///   more than 4 channels are left. Channels that do not exist are zero. An image takes a multiple of 64 elements (128
-///   bytes), the rest zero. Of a shape of two dimensions, the second are the channels of one pixel.
+/// channel_blocks: float16, for GPUs: image after image, and of an image blocks of 8 channels, [block][h][w][8], so
+///   that a pixel's block is the 16 bytes that a tensor core's row of operands takes; the last block is [h][w][4] where
+///   no more than 4 channels are left. Channels that do not exist are zero. An image takes a multiple of 64 elements
+///   (128 bytes), the rest zero. Of a shape of two dimensions, the second are the channels of one pixel.
 /// lane_pairs: bfloat16, for CPUs: blocks of 16 images, and of a block [h][w][ceil(c / 2)][16 images][2 channels], what
 ///   instructions take that multiply pairs of bfloat16. A channel that does not exist is zero; lanes beyond n hold
 ///   anything. Of a shape of two dimensions, the second are the channels of one pixel.

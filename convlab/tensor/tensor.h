@@ -48,7 +48,7 @@ class Tensor {
  public:
   Tensor() = default;
 
-  /// Uninitialised elements. Error(bad_input) where the size overflows or there is not so much memory.
+  /// Uninitialised elements. Error(bad_input) where the size overflows or there is not enough memory.
   Tensor(ElementType type, Shape shape);
 
   /// A copy of `values`; their number must be the shape's.

@@ -15,7 +15,7 @@ namespace convlab::HWY_NAMESPACE {
 
 using F = hn::CappedTag<float, 16>;
 
-/// add_and_activate() for a kind known at compile time, so that it is not asked for in the loop.
+/// add_and_activate() for a kind known at compile time, so that the loop does not ask for it.
 template <ActivationKind kKind>
 void add_and_apply(const Activation& activation, float bias, const float* from, float* to, int64_t count) {
   const F d;
@@ -91,7 +91,7 @@ void finish_rows(const ConvStep& step, float* sums, RowRange have, float bias, i
   const Pool& pool = *epilogue.pool;
   const int64_t out_width = pool.output_w(width);
   float* out = y + first * out_width;
-  // Rounding is monotonic, so that the bias may be added to a maximum: the same bits with fewer additions.
+  // Rounding is monotonic, so the bias may be added to a maximum: the same bits with fewer additions.
   const bool bias_last = pool.kind == PoolKind::max;
   if (epilogue.bias && !bias_last) {
     HWY_DYNAMIC_DISPATCH(add_and_activate)(Activation{}, bias, sums, sums, have.count * width);

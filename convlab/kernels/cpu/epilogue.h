@@ -17,8 +17,8 @@ void add_bias_and_activate(const Epilogue& epilogue, float bias, float* values, 
 RowRange rows_under(const ConvStep& step, int64_t first, int64_t count);
 
 /// The end of a fused step for some rows of one map: adds `bias`, pools, and applies the activation.
-/// `sums` holds the convolution's rows `have` densely; `y` is the whole output map, of which `count` rows from `first`
-/// are written. `have` must cover rows_under(step, first, count). sums are overwritten. sums == y + first * width is
+/// `sums` holds the convolution's rows `have` densely; `y` is the whole output map; `count` rows from `first` on are
+/// written. `have` must cover rows_under(step, first, count). sums are overwritten. sums == y + first * width is
 /// allowed where nothing is pooled.
 void finish_rows(const ConvStep& step, float* sums, RowRange have, float bias, int64_t first, int64_t count, float* y);
 

@@ -20,7 +20,7 @@ using F = Vector;
 static_assert(hn::MaxLanes(F()) <= kImageLanes);
 
 /// The register tile: sums of kMaps maps at kVectors places. kFetches: fetches job.ahead; where a core is shared, two
-/// instructions less a term are felt.
+/// instructions fewer a term matter.
 template <int kMaps, int kVectors, bool kFetches>
 HWY_INLINE void sum_tile(const LaneSums& job, const float* const (&x)[kVectors], hn::Vec<F> (&sum)[kMaps][kVectors]) {
   for (int m = 0; m < kMaps; ++m) {

@@ -19,7 +19,7 @@ namespace convlab::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Whether Min and Max of NaN and a number are the second one, whichever that is, as all of x86's are.
+/// Whether Min and Max of NaN and a number give the second operand, as x86's do.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
 inline constexpr bool kSecondOfNan = true;
 #else

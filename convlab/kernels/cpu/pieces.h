@@ -15,7 +15,8 @@ void compute_pieces(const Launch& all, Stream& stream) {
   });
 }
 
-/// ConvKernel::launch or OpKernel::launch of a kernel with such a Launch, made of the arguments and so many threads.
+/// ConvKernel::launch or OpKernel::launch of a kernel with such a Launch, made of the arguments and a number of
+/// threads.
 template <class Launch, class Args>
 void launch_pieces(const Args& args, Stream& stream) {
   compute_pieces(Launch(args, stream.threads()->size()), stream);

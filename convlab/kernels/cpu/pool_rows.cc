@@ -21,8 +21,8 @@ using Half = hn::CappedTag<float, 8>;  // maps before the last pooling are a doz
 
 inline float larger_or_nan(float most, float value) { return value > most || value != value ? value : most; }
 
-/// most[i] = the larger of most[i] and x[i * kStride], NaN where either is. The last vector may take elements once more,
-/// which changes nothing; with a stride of 2 it reads one element beyond the last that counts.
+/// most[i] = the larger of most[i] and x[i * kStride], NaN where either is. The last vector may take elements once
+/// more, which changes nothing; with a stride of 2 it reads one element beyond the last that counts.
 template <int64_t kStride>
 void take_larger_each(const float* x, float* most, int64_t count) {
   const Half d;
@@ -82,8 +82,8 @@ struct Taps {
   int64_t first, last;
 };
 
-/// One dimension of the windows: `outputs` of them over `size` elements. A window may be far larger than what it covers: nothing
-/// here goes through taps that lie outside.
+/// One dimension of the windows: `outputs` of them over `size` elements. A window may be far larger than what it
+/// covers: nothing here goes through taps that lie outside.
 struct Axis {
   int64_t size, outputs, kernel, stride, dilation, pad_before, pad_after;
 

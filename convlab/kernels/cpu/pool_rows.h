@@ -14,10 +14,11 @@ struct RowRange {
 /// The rows of a map of `height` rows that the pooled rows `outputs` depend on.
 RowRange rows_pooled_into(const Pool& pool, RowRange outputs, int64_t height);
 
-/// Pools a map of `height` by `width`, of which `map` holds the rows `have` densely, into the pooled rows `outputs`, which are
-/// written to `y` densely. `have` must cover rows_pooled_into(pool, outputs, height). A maximum is NaN where one of its
-/// window is, and -infinity where the window lies in padding alone; averages are summed in double. The vectors of
-/// maxima and the taps of averages are the same for any `have`, so that the same bits come out of bands and of whole maps.
+/// Pools a map of `height` by `width` into the pooled rows `outputs`. `map` holds the map's rows `have`, `y` gets the
+/// pooled rows, both densely. `have` must cover rows_pooled_into(pool, outputs, height). A maximum is NaN where any
+/// element of its window is, and -infinity where the window lies in padding alone; averages are summed in double. The
+/// vectors of maxima and the taps of averages are the same for any `have`, so that bands and whole maps give the same
+/// bits.
 void pool_rows(const Pool& pool, const float* map, RowRange have, int64_t height, int64_t width, RowRange outputs,
                float* y);
 

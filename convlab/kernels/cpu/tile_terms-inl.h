@@ -34,11 +34,11 @@ constexpr int kRegisters = 16;
 constexpr int kMostMaps = 6, kMostMapsPooled = 2;
 #endif
 
-/// Vectors beside so many maps: sums, the vectors themselves and one weight must fit the registers.
+/// Vectors beside this many maps: sums, the vectors themselves and one weight must fit the registers.
 constexpr int vectors_beside(int maps) { return std::min(8, (kRegisters - 1) / (maps + 1)); }
 static_assert(kMostMapsPooled * kPoolWindow + std::min(kMostMapsPooled, kPoolWindow) + 1 <= kRegisters);
 
-/// Adds one term to sums of kMaps maps at kVectors places. Of pixels and weights those stay in registers that are fewer.
+/// Adds one term to sums of kMaps maps at kVectors places. Pixels or weights, whichever are fewer, stay in registers.
 template <int kMaps, int kVectors>
 HWY_INLINE void add_term(const float* w, const float* const (&x)[kVectors], hn::Vec<Vector> (&sum)[kMaps][kVectors]) {
   const Vector d;

@@ -71,7 +71,7 @@ void pooled_tile(const TileJob& job, const float* HWY_RESTRICT x, float* HWY_RES
   }
 }
 
-/// All pixels of a job, in the widest tiles first. Vectors that reach beyond the pixels go by way of a buffer.
+/// All pixels of a job, in the widest tiles first. Vectors that reach beyond the pixels go through a buffer.
 template <int kMaps>
 void plain_tiles(const TileJob& job) {
   constexpr int kVectors = vectors_beside(kMaps);

@@ -23,7 +23,7 @@ constexpr KernelInfo kInfo{
     .cost =
         "terms() fused multiply-adds, 1 / lanes of a vector instruction each; s pixels copied per channel and row, "
         "shared by all maps (see planes.h). The arithmetic is in cpu/tiles.h.",
-    .refuses = "nothing. A 2x2 max-pooling is taken of sums in registers; any other pools sums in scratch.",
+    .refuses = "nothing. It pools 2x2 maxima of sums in registers, anything else in scratch.",
     .limit = "multiply-adds: 24 of them for 11 loads in the largest tile.",
 };
 
@@ -129,7 +129,7 @@ std::vector<uint32_t> offsets_of(const ConvProblem& problem, const Form& form, i
   };
   const auto columns = static_cast<int64_t>(form.columns.size()), phases = static_cast<int64_t>(form.phases.size());
   const int64_t window = form.pooled ? 2 : 1;
-  // An offset is the sum of those of its channel, its row and its column: divisions and searches for these alone.
+  // An offset is the sum of those of its channel, its row and its column: only these take divisions and searches.
   std::vector<int64_t> of_rows, of_columns;
   of_rows.reserve(static_cast<size_t>(window * problem.r));
   of_columns.reserve(static_cast<size_t>(window * problem.s));
@@ -187,7 +187,7 @@ void convolve(const Piece& piece) {
   float* const planes_scratch = planes + bands.planes_count;
   float* const y = args.y + (piece.image * problem.k + first_map) * plane;
 
-  // Sums go where the output stands, unless they are yet to be pooled.
+  // Sums go straight to the output, unless they are still to be pooled.
   const bool in_place = bands.sums_count == 0;
   float* const sums = in_place ? y + first * output[3] : planes_scratch + bands.rows_count;
   const int64_t pitch = in_place ? plane : rows.count * form.grid_w;

@@ -83,7 +83,8 @@ void take(const float* HWY_RESTRICT from, int64_t readable, int64_t step, int64_
   for (; j < count; ++j) to[j] = from[j * step];
 }
 
-/// even[j] = from[2 * j] and odd[j] = from[2 * j + 1], the same way. Of an odd number of pixels the last odd one is any.
+/// even[j] = from[2 * j] and odd[j] = from[2 * j + 1], the same way. Of an odd number of pixels, the last odd[j] may be
+/// anything.
 void take_both(const float* HWY_RESTRICT from, int64_t readable, int64_t count, float* HWY_RESTRICT even,
                float* HWY_RESTRICT odd) {
   const F d;
@@ -101,8 +102,8 @@ void take_both(const float* HWY_RESTRICT from, int64_t readable, int64_t count, 
   }
 }
 
-/// to[i * width + j] = from[i * pitch + j]: rows without gaps. Writes whole lines, in order, because that is what the
-/// second cache takes fastest. Reads and writes up to a vector beyond the last row.
+/// to[i * width + j] = from[i * pitch + j]: rows without gaps. Writes whole lines, in order, because the second cache
+/// takes them fastest. Reads and writes up to a vector beyond the last row.
 void close_gaps(const float* HWY_RESTRICT from, int64_t pitch, int64_t rows, int64_t width, float* HWY_RESTRICT to) {
   const F d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -8,10 +8,10 @@
 
 namespace convlab {
 
-// Images unrolled along their width only: for each horizontal offset that filters reach, a plane with just those pixels
-// that stand under an output. A filter element then finds the pixels of all outputs of a band one after the other,
-// without gaps between rows, whatever the stride, dilation and padding; and elements in the same filter column share a
-// plane. (Cho and Brand, "MEC: memory-efficient convolution for deep neural network", 2017.)
+// Images unrolled along their width only: for each horizontal offset that filters reach, a plane with just the pixels
+// under outputs. A filter element then finds the pixels of all outputs of a band one after the other, without gaps
+// between rows, whatever the stride, dilation and padding; and elements in the same filter column share a plane. (Cho
+// and Brand, "MEC: memory-efficient convolution for deep neural network", 2017.)
 //
 // Outputs lie on a grid: output (i, j) reads pixel rows i * step_h + o - pad_top for some row offsets o. Row offsets
 // that differ by a multiple of step_h meet the same pixel rows, so rows are kept by o modulo step_h, their phase:

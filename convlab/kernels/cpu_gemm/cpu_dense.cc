@@ -1,6 +1,6 @@
 // cpu.dense: alpha * A' * B' + beta * C, then an activation; B constant, packed once. See gemm.h.
-// cpu.dense_bf16: the same with the numbers of B as bfloat16, whose way through memory is what few images wait for. Where
-//   the processor has AVX512-BF16, A is rounded to bfloat16, too, and an instruction multiplies two terms.
+// cpu.dense_bf16: the same with the numbers of B as bfloat16, since with few images, fetching B takes the time. Where
+// the processor has AVX512-BF16, A is rounded to bfloat16, too, and an instruction multiplies two terms.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
@@ -43,7 +43,7 @@ Refusal refuses(const OpStep& step) {
   return std::nullopt;
 }
 
-/// What stands before the packed weights.
+/// What comes before the packed weights.
 struct alignas(64) Prepared {
   PackedAs as;
 
@@ -65,7 +65,7 @@ void prepare(const OpArgs& args, Stream& stream) {
                      .as;
 }
 
-/// The transposed A, if it must be, and what gemm() wants.
+/// The transposed A, if it is needed, and gemm()'s scratch.
 size_t workspace_bytes(const OpStep& step) {
   const Dense dense = dense_of(step);
   const int64_t transposed = dense.transpose_a ? checked_mul(dense.m, dense.k) : 0;

@@ -20,7 +20,7 @@ constexpr KernelInfo kInfo{
     .threads = "a piece of work is a band of output rows of one group of maps, of one image or, if small, of several.",
     .cost = "terms() fused multiply-adds; terms() floats of unrolled matrix are written and read, shared by all maps.",
     .refuses =
-        "nothing. Unrolled are at most kGemmDepth terms by kColumns pixels at a time, which stay in the second cache.",
+        "nothing. It unrolls at most kGemmDepth terms by kColumns pixels at a time, which stay in the second cache.",
     .limit = "the unrolling: as many stores as the matrix has elements, for maps / 32 vector multiply-adds each.",
 };
 

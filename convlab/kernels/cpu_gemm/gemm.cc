@@ -112,7 +112,8 @@ void multiply_block(const GemmBlock& block) {
 
 bool target_converts_halves() { return kConvertsHalves; }
 
-/// c[i] = the sum of products[block * count + i], block by block. Here for compilers to vectorise it as they can.
+/// c[i] = the sum of products[block * count + i], block by block. It is here so that compilers vectorise it as they
+/// can.
 void add_products(const float* HWY_RESTRICT products, int64_t blocks, int64_t count, float* HWY_RESTRICT c) {
   std::copy(products, products + count, c);
   for (int64_t block = 1; block < blocks; ++block) {
@@ -154,9 +155,9 @@ HWY_EXPORT(finish_row);
 HWY_EXPORT(target_converts_halves);
 
 // Rows of A that one thread takes through all of B: 240 rows of a block are 240 KiB, which leaves room in an L2 cache.
-// With 36 rows B's way from the third cache was seen to cost 8 %, with 72 rows 2 %.
+// With 36 rows, fetching B from the third cache was seen to cost 8 %, with 72 rows 2 %.
 constexpr int64_t kItemRowsLeast = 72, kItemRowsMost = 240;
-// Up to this many rows the weights' way through memory is what costs, and they are split by depth over the threads.
+// Up to this many rows, fetching the weights from memory takes the time; they are split by depth over the threads.
 constexpr int64_t kFewRows = 16;
 constexpr int64_t kLeastPart = int64_t{16} << 10;  // elements of B that a thread is woken for
 
@@ -170,8 +171,8 @@ void finish_rows_of_c(const Gemm& gemm, int64_t begin, int64_t end, int64_t firs
   }
 }
 
-/// Few rows: each block of B is multiplied by itself, then the products are added in order. A thread has its own blocks,
-/// always the same, so that they may stay in its cache; when these are done, it helps others with theirs.
+/// Few rows: each block of B is multiplied by itself, then the products are added in order. A thread has its own
+/// blocks, always the same, so that they may stay in its cache; when these are done, it helps others with theirs.
 void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
   const int64_t most = gemm_depth(gemm.b.as), blocks = ceil_div(gemm.k, most), panels = round_up(gemm.n, kGemmPanel);
   const int64_t parts = std::clamp<int64_t>(blocks * panels * most / kLeastPart, 1, threads.size());

@@ -14,22 +14,22 @@ namespace convlab {
 //
 // Every element of C is summed in the same order whatever m, the threads and the path taken: the products of a block
 // one after the other with fused multiply-adds (where the processor has them), then the blocks in order. So results do
-// not depend on the batch (but see PackedAs::bf16_dots) or the number of threads, and the error grows with the square root
-// of 128 + k / 128, not of k.
+// not depend on the batch (but see PackedAs::bf16_dots) or the number of threads, and the error grows with the square
+// root of 128 + k / 128, not of k.
 
 inline constexpr int64_t kGemmPanel = 32;
 inline constexpr int64_t kGemmDepth = 128, kGemmPairsDepth = 256;
 inline constexpr int64_t kGemmDotRows = 2;
 
-/// How a packed matrix keeps its numbers. bf16: a panel's rows two by two, their numbers by turns, the last of an odd
-/// number beside zeros. bf16_dots: the same, and A, if it has no more than kGemmDotRows rows, is rounded to bfloat16, too,
-/// for AVX512-BF16. That takes one instruction where multiply-adds take four, for which a row or two wait; more rows wait
-/// for products, and these are not faster so (Emerald Rapids: two images gain 13 %, eight would lose 37 %).
+/// How a packed matrix keeps its numbers. bf16: a panel's rows two by two, their numbers alternating, an odd last one
+/// beside zeros. bf16_dots: the same, and A, if it has no more than kGemmDotRows rows, is rounded to bfloat16, too, for
+/// AVX512-BF16. That takes one instruction instead of four multiply-adds, which one or two rows wait for; more rows
+/// wait for products, and these get no faster (Emerald Rapids: two images gain 13 %, eight would lose 37 %).
 enum class PackedAs { f32, f16, bf16, bf16_dots };
 
 constexpr bool is_bf16(PackedAs as) { return as == PackedAs::bf16 || as == PackedAs::bf16_dots; }
 
-/// Rows of a panel that stand as one.
+/// Rows of a panel that are kept as one.
 constexpr int64_t terms_together(PackedAs as) { return is_bf16(as) ? 2 : 1; }
 
 /// Rows of a block.
@@ -51,9 +51,9 @@ int64_t packed_bf16_count(int64_t k, int64_t n);
 /// Packs scale * B, B being k x n row-major, or n x k row-major if `transposed`.
 PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads);
 
-/// The same where B is multiplied again and again: if all of its numbers are float16 numbers, as weights often are kept,
-/// and the processor converts them, they are packed as such. Few rows of A are multiplied nearly as fast as B comes
-/// from memory; so it comes in half the bytes, and the results are the same.
+/// The same where B is multiplied again and again: if all of its numbers are float16 numbers, as stored weights often
+/// are, and the processor converts them, they are packed as such. Few rows of A are multiplied nearly as fast as B
+/// comes from memory; this way it comes in half the bytes, with the same results.
 PackedB pack_b_small(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed,
                      ThreadPool& threads);
 
@@ -92,12 +92,12 @@ struct Gemm {
   PackedB b;
   float* c = nullptr;  ///< m x n, row-major
   GemmFinish finish;
-  /// With few rows of A, B's way through memory is what takes time. Who multiplies by the same B again and again does so
-  /// backwards every other time, and finds in the caches what was used last. The result is the same.
+  /// With few rows of A, fetching B from memory takes the time. A caller that multiplies by the same B again and again
+  /// goes backwards every other time, and finds in the caches what was used last. The result is the same.
   bool backwards = false;
 };
 
-/// Scratch that gemm() wants for a product of this size.
+/// Scratch that gemm() needs for a product of this size.
 int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k);
 
 /// The whole product, on all threads. workspace: gemm_workspace_count floats.

@@ -34,8 +34,8 @@ constexpr int kTileRows = 6;
 #endif
 constexpr int kTileVectors = 2;
 
-// Where A has one row, sums of so many panels are under way at a time, if there are as many, that none waits for the
-// one before it.
+// Where A has one row, this many panels are summed at a time, if there are as many, so that no sum waits for the one
+// before.
 constexpr int kPanelVectors = kGemmPanel / static_cast<int>(hn::MaxLanes(F()));
 constexpr int kRowPanels = std::max(1, 12 / kPanelVectors);
 
@@ -45,8 +45,8 @@ constexpr bool kConvertsHalves = false;
 constexpr bool kConvertsHalves = true;
 #endif
 
-// Where A has one row, pairs of bfloat16 are fetched into the first cache so many rows of a panel before they are wanted.
-// 0: they are not.
+// Where A has one row, pairs of bfloat16 are fetched into the first cache this many rows of a panel ahead; 0: they are
+// not.
 constexpr int64_t kFetchedAhead = 16;
 
 /// Terms in a row of a panel: B's numbers, or pairs of bfloat16.
@@ -55,8 +55,8 @@ constexpr int kTerms = std::is_same_v<B, uint32_t> ? 2 : 1;
 
 using Bits = hn::RebindToUnsigned<F>;
 
-/// A mask of the upper halves of lanes. For several rows, where registers are few, it comes from memory each time: GCC
-/// keeps it in a register otherwise, and sums on the stack.
+/// A mask of the upper halves of lanes. For several rows, where registers are few, it comes from memory each time:
+/// otherwise GCC keeps it in a register, and sums on the stack.
 template <int kRows>
 HWY_INLINE hn::Vec<Bits> upper_halves(const uint32_t* pairs) {
   uint32_t mask = 0xffff0000u;
@@ -136,13 +136,13 @@ HWY_INLINE void add_row(int64_t step, const uint32_t* HWY_RESTRICT a, int64_t ld
   }
 }
 
-/// The first of 16 numbers, as many as there are, and zeros.
+/// As many of 16 numbers as there are, then zeros.
 HWY_INLINE __m512 load_some(const float* from, int64_t count) {
   const int64_t some = std::clamp<int64_t>(count, 0, 16);
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << some) - 1), from);
 }
 
-/// Some terms of a row of A as pairs of the nearest bfloat16, beside the last one of an odd number a zero; whole lines.
+/// Some terms of a row of A as pairs of the nearest bfloat16, an odd last one beside a zero; whole lines.
 void round_to_pairs(int64_t depth, const float* HWY_RESTRICT a, uint32_t* HWY_RESTRICT pairs) {
   for (int64_t k = 0; k < depth; k += 32) {
     const __m512 low = load_some(a + k, depth - k), high = load_some(a + k + 16, depth - k - 16);
@@ -156,7 +156,7 @@ void round_to_pairs(int64_t depth, const float* HWY_RESTRICT a, uint32_t* HWY_RE
 
 /// One register tile: kRows x (kVectors * lanes) of C = or += A * B, B's rows being kGemmPanel elements apart. Where it
 /// is wider than a panel, panels are panel_step elements apart. A is numbers or, as B, pairs, and so are depth and lda.
-/// `next`: elements from B to what is wanted after it.
+/// `next`: elements from B to what is needed after it.
 template <int kRows, int kVectors, class A, class B>
 void tile(int64_t depth, const A* HWY_RESTRICT a, int64_t lda, const B* HWY_RESTRICT b, int64_t panel_step,
           int64_t next, float* HWY_RESTRICT c, int64_t ldc, bool add) {

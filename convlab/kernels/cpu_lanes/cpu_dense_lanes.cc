@@ -1,10 +1,10 @@
 // cpu.dense_lanes: alpha * A * B' + C, then an activation, for images in lanes; B constant, packed once.
 //
-// An element of A is a pixel in the sense of cpu/lanes.h: 16 images wide. What a convolution leaves is taken as it
+// An element of A is a pixel in the sense of cpu/lanes.h: 16 images wide. The kernel takes a convolution's output as it
 // lies. A thread takes some blocks of 16 images, 528 images at most, and some tiles of outputs. Sums are taken in parts
 // of 128 terms. Three blocks' part of A, 24 KiB, stays in the first cache while all weights of these terms pass by from
-// the second, 4 KiB for a tile of 8 outputs, where they wait for the next three blocks; meanwhile these are fetched from
-// afar. The order of all sums is that of cpu.dense (see cpu_gemm/gemm.h), so that both give the same bits.
+// the second, 4 KiB for a tile of 8 outputs, where they wait for the next three blocks, which are meanwhile fetched
+// from afar. The order of all sums is that of cpu.dense (see cpu_gemm/gemm.h), so that both give the same bits.
 
 #include <algorithm>
 #include <array>
@@ -66,7 +66,7 @@ void prepare(const OpArgs& args, Stream& stream) {
   });
 }
 
-/// The table of terms; and the outputs in lanes, if they are wanted otherwise.
+/// The table of terms; and the outputs in lanes, if the step wants them otherwise.
 size_t workspace_bytes(const OpStep& step) {
   const int64_t outputs = step.output_layout == Layout::plain ? element_count(step.output, Layout::image_lanes) : 0;
   return static_cast<size_t>(checked_mul(checked_add(outputs, kGemmDepth), sizeof(float)));
@@ -91,7 +91,7 @@ class Launch {
     for (int64_t first = 0; first < cut_.k; first += kGemmDepth) {
       const int64_t depth = std::min(kGemmDepth, cut_.k - first);
       for (int64_t b = 0; b < blocks; b += kTileBlocks) {
-        // What comes next, so many blocks from `next` on at the term `next_first`.
+        // What comes next: `fetched` blocks from `next` on, at the term `next_first`.
         const bool last = b + kTileBlocks >= blocks;
         const int64_t next = last ? 0 : b + kTileBlocks, next_first = last ? first + kGemmDepth : first;
         const int64_t fetched = next_first + depth <= cut_.k ? std::min(kTileBlocks, blocks - next) : 0;

@@ -2,7 +2,7 @@
 //
 // One level of Strassen's method, in Winograd's variant (see strassen_sums.h, whose A are weights, B images): rows are
 // the two halves of the outputs, columns the two blocks of 16 images of a couple, lane by lane, and inner halves two
-// neighbouring parts of 128 terms. Terms that are left over, and a block without another, are multiplied directly.
+// neighbouring parts of 128 terms. Leftover terms, and a block without a partner, are multiplied directly.
 //
 // A thread takes some couples of blocks and some tiles of outputs. Seven sums of half the outputs are kept for each
 // couple, over all terms. For two parts of the terms and three couples, 24 KiB of pixels or of their differences stay
@@ -18,8 +18,8 @@
 // (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 23.2.2). Of random numbers, errors were 2.2 to 2.5
 // times those of cpu.dense_lanes. But they are relative to the largest terms of both halves, not to an output's own:
 // hence halves are coupled only where the larger w or x is at most 8 times the smaller, so that the bound grows by no
-// more. Two blocks of which images differ by more, or are not finite, are computed directly, and give the bits of
-// cpu.dense; if weights differ so, all is. An image of zeros has zeros for sums beside any other.
+// more. Two blocks whose images differ by more, or are not finite, are computed directly, and give the bits of
+// cpu.dense; if weights differ by more, everything is. An image of zeros gets zeros for sums beside any other.
 
 #include <algorithm>
 #include <array>
@@ -79,7 +79,7 @@ void prepare(const OpArgs& args, Stream& stream) {
   pack_strassen_weights(StrassenDense(args.step), args.inputs[1], args.prepared, *stream.threads());
 }
 
-/// The table of terms; seven sums by couple; and the outputs in lanes, if they are wanted otherwise.
+/// The table of terms; seven sums by couple; and the outputs in lanes, if the step wants them otherwise.
 size_t workspace_bytes(const OpStep& step) {
   const Cut cut(step, 1);
   const int64_t outputs = step.output_layout == Layout::plain ? element_count(step.output, Layout::image_lanes) : 0;
@@ -100,7 +100,7 @@ struct Panel {
 struct Product {
   const float* w = nullptr;
   Panel x;
-  Panel ahead;  ///< what is wanted next, of kGemmDepth terms as x is
+  Panel ahead;  ///< what is needed next, of kGemmDepth terms as x is
   int64_t terms = kGemmDepth;
   float* y = nullptr;
   int64_t y_step = 0;  ///< from block to block
@@ -197,8 +197,8 @@ class Launch {
     }
   }
 
-  /// The seven products of a pair of parts for some couples of blocks. What a difference is made of was multiplied just
-  /// before, is next, or has been fetched meanwhile.
+  /// The seven products of a pair of parts for some couples of blocks. The parts of a difference were multiplied just
+  /// before, come next, or have been fetched meanwhile.
   void multiply_couples(int64_t pair, int64_t couple, int64_t couples, const Tiles& tiles, const Panel& ahead,
                         Largest* largest) const {
     alignas(64) std::array<float, kGroupCouples * kGemmDepth * kImageLanes> differences;

@@ -27,7 +27,7 @@ constexpr KernelInfo kInfo{
     .cost =
         "terms() fused multiply-adds, 1 / lanes of a vector instruction each. Plain images are transposed on the way "
         "in, and padded ones copied with their border; the arithmetic, and how images lie, is in cpu/lanes.h.",
-    .refuses = "all pooling but maxima of 2x2 squares, and those for filters of more than 768 elements.",
+    .refuses = "all pooling but maxima of 2x2 squares, and those, too, for filters of more than 768 elements.",
     .limit =
         "multiply-adds: 24 of them for 11 loads in the largest tile. A batch that is no multiple of 16 is computed as "
         "if it were.",
@@ -50,7 +50,7 @@ struct Cut {
   int64_t scratch_count() const { return pixels_count + sums_count; }
 };
 
-/// Input rows under so many rows of output.
+/// Input rows under this many rows of output.
 int64_t rows_below(const ConvProblem& problem, const Cut& cut, int64_t rows) {
   return (rows * cut.window - 1) * problem.stride_h + (problem.r - 1) * problem.dilation_h + 1;
 }
@@ -68,7 +68,7 @@ Cut cut_of(const ConvStep& step, int threads) {
   cut.blocks = ceil_div(problem.n, kImageLanes);
   cut.held_w = problem.pad_left + problem.w + problem.pad_right;
 
-  // As many rows as the cache holds, but bands enough to keep all threads busy.
+  // As many rows as the cache holds, but enough bands to keep all threads busy.
   const int64_t row_count = checked_product({problem.channels_per_group(), cut.held_w, kImageLanes});
   const int64_t fitting = (kCopiedCount / row_count - rows_below(problem, cut, 1)) / cut.step_h + 1;
   const int64_t for_cache = cut.copies ? ceil_div(cut.grid_h, std::max<int64_t>(fitting, 1)) : 1;

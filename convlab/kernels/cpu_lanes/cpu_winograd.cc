@@ -23,24 +23,24 @@ constexpr KernelInfo kInfo{
     .idea = "fewer products: eight for 9 - s outputs of a filter row of s",
     .after = "cpu.image_lanes",
     .threads =
-        "a piece of work is a band of output rows of one group of maps of 16 images: all rows, but of few images.",
+        "a piece of work is a band of output rows of one group of maps of 16 images; with many images, all rows.",
     .cost =
         "8 / (s * (9 - s)) of the direct multiply-adds, that is 2/5 for 5 columns and 4/7 for 7, and transforms: of "
-        "the input, shared by all maps, and of the sums, shared by all channels. For each of the 8 points the "
-        "products are sums over channels and filter rows in the sense of cpu/lanes.h. Filters are transformed once, "
-        "in double. The rows of the input that an output row needs stay transformed in the second cache, and the next "
-        "row takes the first one's place.",
+        "the input, shared by all maps, and of the sums, shared by all channels. For each of the 8 points the products "
+        "are sums over channels and filter rows in the sense of cpu/lanes.h. Filters are transformed once, in double. "
+        "The rows of the input that an output row needs stay transformed in the second cache, and the next row takes "
+        "the first one's place.",
     .refuses =
-        "what is not in lanes, strides and dilation, pooling, fewer channels or maps than pay, and more terms than "
-        "its error allows: along the width alone it is that of a direct sum, in both directions it would be three "
-        "times that.",
-    .limit = "multiply-adds, and by the second cache, through which transformed pixels and sums go.",
+        "anything not in lanes, strides and dilation, pooling, fewer channels or maps than pay, and more terms than "
+        "its error allows: transformed along the width alone, the error is that of a direct sum; in both directions it "
+        "would be three times that.",
+    .limit = "multiply-adds, and the second cache, through which transformed pixels and sums go.",
 };
 
 constexpr int64_t kLeastChannels = 4, kLeastMaps = 8;
 constexpr int64_t kMostSummed = 1024;  // channels times filter rows: terms of a sum at one point
 constexpr int64_t kTermsAtOnce = 96;   // of these, summed in one go, so that errors do not pile up
-constexpr int64_t kRunTiles = 9;       // so few that what a run reads at a point stays in the first cache for all maps
+constexpr int64_t kRunTiles = 9;       // few, so that what a run reads at a point stays in the first cache for all maps
 constexpr int64_t kSpanTiles = 4;      // tiles of maps whose sums at all points wait in the second cache
 
 /// Of a sum at a point.
@@ -117,7 +117,7 @@ class Launch {
     float* const points = padded + cut_.padded_count;
     float* const sums = points + kWinogradPoints * cut_.point_step;
     const int64_t first_map = group * problem_.maps_per_group();
-    // A row of the input takes the place of the one that is needed no more.
+    // A row of the input takes the place of the one that is no longer needed.
     const auto transform = [&](int64_t h) {
       for (int64_t c = 0; c < problem_.channels_per_group(); ++c) {
         transform_row(input(block, group * problem_.channels_per_group() + c, h - problem_.pad_top), padded,

@@ -6,9 +6,9 @@
 
 namespace convlab {
 
-// What dense layers of images in lanes have in common, whatever their elements are: alpha * A * B' + C, B constant.
+// What dense layers of images in lanes share, whatever their elements: alpha * A * B' + C, B constant.
 
-/// Why not, apart from what a kernel's arithmetic asks for. `layout` is the one that it takes.
+/// Why not, apart from a kernel's arithmetic. `layout` is the one that the kernel takes.
 Refusal refuse_lane_dense(const OpStep& step, Layout layout);
 
 /// The sizes of a step, and its weights.
@@ -25,8 +25,8 @@ struct LaneDense {
   bool transpose_b = false;
 };
 
-/// The end of a step, for outputs [begin, end) of a block of 16 images: what is added, the activation and, if it is
-/// wanted, the plain order. `sums`: in lanes, of all blocks.
+/// The end of a step, for outputs [begin, end) of a block of 16 images: what is added, the activation and, if asked
+/// for, the plain order. `sums`: in lanes, of all blocks.
 void finish_lane_dense(const OpArgs& args, float* sums, int64_t block, int64_t begin, int64_t end);
 
 /// Some blocks of 16 images times some tiles of outputs.

@@ -27,8 +27,8 @@ using Largest = std::array<int32_t, kImageLanes>;
 /// to = a - b, for some pixels. to may be a or b. Notes their largest values, where wanted.
 void subtract_pixels(const float* a, const float* b, int64_t pixels, float* to, Largest* of_a, Largest* of_b);
 
-/// C of so many pixels from the seven sums P, which lie `step` floats one after the other. An image that is zero
-/// throughout, which shares its additions with another, gets zeros: left are those of B11 and B21, right the others.
+/// C of this many pixels from the seven sums P, which lie `step` floats apart. An image that is zero throughout gets
+/// zeros, though it shares its additions with another: left are the images of B11 and B21, right the others.
 struct StrassenQuadrants {
   const float* sums = nullptr;
   int64_t step = 0;

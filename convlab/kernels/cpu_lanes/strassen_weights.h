@@ -17,12 +17,12 @@ inline constexpr int64_t kPairTerms = 2 * kGemmDepth;
 enum class StrassenMatrix : int64_t { a11, s1, s2, a22, a12, s4, s3, a21 };
 inline constexpr int64_t kStrassenMatrices = 8;
 
-/// Sizes of a step whose outputs are an even number.
+/// Sizes of a step with an even number of outputs.
 struct StrassenDense : LaneDense {
   explicit StrassenDense(const OpStep& step);
 
   int64_t matrix_floats() const { return half * kGemmDepth; }
-  int64_t rest() const { return pairs * kPairTerms; }  ///< the first of the terms that are left over
+  int64_t rest() const { return pairs * kPairTerms; }  ///< the first leftover term
   int64_t first_output(int64_t tile) const { return half * tile / tiles; }
 
   int64_t half;   ///< of the outputs
@@ -30,7 +30,7 @@ struct StrassenDense : LaneDense {
   int64_t pairs;  ///< of parts of the terms
 };
 
-/// Whether two halves whose largest magnitudes these are may be coupled; not if one is NaN.
+/// Whether two halves with these largest magnitudes may be coupled; not if one is NaN.
 bool may_couple(float a, float b, float most);
 
 size_t strassen_weights_bytes(const StrassenDense& dense);
@@ -43,7 +43,7 @@ class StrassenWeights {
  public:
   explicit StrassenWeights(const void* packed);
 
-  /// Whether halves are of sizes so near that their sums may be taken.
+  /// Whether the halves' sizes are near enough to take their sums.
   bool coupled() const { return coupled_; }
 
   /// By pair, matrix, tile of outputs, term and output.
@@ -51,7 +51,7 @@ class StrassenWeights {
     return floats_ + (pair * kStrassenMatrices + static_cast<int64_t>(number)) * dense.matrix_floats();
   }
 
-  /// Of the terms left over: by part, half of the outputs, tile, term and output.
+  /// Of leftover terms: by part, half of the outputs, tile, term and output.
   const float* rest(const StrassenDense& dense) const { return matrix(dense, dense.pairs, StrassenMatrix::a11); }
 
  private:

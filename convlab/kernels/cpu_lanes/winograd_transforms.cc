@@ -54,7 +54,7 @@ HWY_INLINE void output_tile(const float* from, int64_t point_step, int64_t wante
     V m[kWinogradPoints];
 #pragma GCC unroll 8
     for (int64_t i = 0; i < kWinogradPoints; ++i) m[i] = hn::Load(d, from + i * point_step + part);
-    // What is even in the points comes to outputs 0, 2, ..., what is odd to 1, 3, ...: so the bias comes to each once.
+    // Even parts go to outputs 0, 2, ..., odd ones to 1, 3, ...: so each gets the bias once.
     m[1] = hn::Add(m[1], offset);
     const V even[3] = {hn::Add(m[1], m[2]), hn::Add(m[3], m[4]), hn::Add(m[5], m[6])};
     const V odd[3] = {hn::Sub(m[1], m[2]), hn::Sub(m[3], m[4]), hn::Sub(m[5], m[6])};

@@ -1,5 +1,5 @@
-// Some outputs of a convolution (PairConvolution in bf16_sums.h): while one step's products are on their way, the
-// one before is ended from memory, bit by bit between any few tiles.
+// Some outputs of a convolution (PairConvolution in bf16_sums.h): while one step's products are under way, the one
+// before is finished from memory, bit by bit between tiles.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -26,8 +26,8 @@ namespace convlab::HWY_NAMESPACE {
 constexpr int64_t kMostPlaces = 4;  // of a step
 constexpr int64_t kStepFloats = kMostPlaces * 2 * kTileBytes / 4;
 
-/// Two tiles of rows, or the last one, at all places, a step of some places after the other. `Ending` is what ends an
-/// output, bit by bit, a class of bf16_ends-inl.h.
+/// Two tiles of rows, or the last one, at all places, a step of some places after the other. `Ending`, a class of
+/// bf16_ends-inl.h, finishes outputs bit by bit.
 template <class Tiles, int kProducts, int kM, class Ending>
 class RowsOfConvolution {
  public:
@@ -93,7 +93,7 @@ class RowsOfConvolution {
     }
   }
 
-  /// Ends some more of the step before; false if nothing is left of it.
+  /// Finishes some more of the step before; false if nothing is left of it.
   HWY_INLINE bool end_some() {
     if (!ending_.has_more()) {
       if (output_ == output_end_) return false;

@@ -23,7 +23,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Lines that are wanted later, to be fetched into the second cache: at each step some of each source.
+/// Lines that are needed later, to be fetched into the second cache: at each step some of each source.
 struct Ahead {
   const std::byte* from = nullptr;
   int64_t left = 0;     ///< lines of each source
@@ -76,7 +76,7 @@ class Dense {
   int64_t row_pairs() const { return ceil_div(job_.end_row_tile - job_.first_row_tile, 2); }
 
   /// Two tiles of rows times all blocks, then the next two: weights stay in the first cache, images and sums in the
-  /// second, which is why rows may not be too many. Meanwhile what comes next is fetched from afar, evenly.
+  /// second, so there must not be too many rows. Meanwhile what comes next is fetched from afar, evenly.
   void hold_weights(Terms now, Terms next) {
     const int64_t share = ceil_div(next.tiles * kTileLines, row_pairs());  // of the next images' lines
     for (int64_t tile = job_.first_row_tile; tile < job_.end_row_tile; tile += 2) {

@@ -21,17 +21,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Where the sums of one output lie: that of the first map wanted, and steps to the next map's and, if the largest of
-/// four is wanted, to the one right of it and the one below.
+/// Where the sums of one output lie: the first map's, and the steps to the next map's and, for the largest of four, to
+/// the one on the right and the one below.
 struct OutputSums {
   const float* first = nullptr;
   int64_t map_step = 0, right = 0, below = 0;
 };
 
-/// Ends one output's maps [first, last), of which the first is even.
+/// Finishes one output's maps [first, last); first is even.
 using Finish = void (*)(const PairsEnd& end, int64_t first, int64_t last, int64_t output, const OutputSums& sums);
 
-/// As pairs. All that is read again in the loop is copied before: for all that the compiler knows, storing pairs might
+/// As pairs. Everything that the loop reads again is copied first: as far as the compiler knows, storing pairs might
 /// change it.
 template <int kWindow, Sums kSums, End kEnd, bool kSplit>
 void finish_pairs(const PairsEnd& end, int64_t first, int64_t last, int64_t output, const OutputSums& sums) {
@@ -67,7 +67,7 @@ void finish_floats(const PairsEnd& end, int64_t first, int64_t last, int64_t out
   }
 }
 
-/// What ends outputs as `end` wants it, each the largest of kWindow sums.
+/// Finishes outputs as `end` says, each the largest of kWindow sums.
 template <int kWindow, Sums kSums>
 Finish finish_of(const PairsEnd& end) {
   const bool is_tanh = end.activation.kind == ActivationKind::tanh;
@@ -80,7 +80,7 @@ Finish finish_of(const PairsEnd& end) {
   return is_tanh ? finish_pairs<kWindow, kSums, End::short_tanh, false> : finish_pairs<kWindow, kSums, End::any, false>;
 }
 
-/// Ends outputs of maps [first, last), each at once, by a function that is chosen when the program runs.
+/// Finishes outputs of maps [first, last), each at once, by a function that is chosen at run time.
 class EndingOfAny {
  public:
   EndingOfAny(const PairsEnd& end, bool pooled, bool finite, int64_t first, int64_t last, const OutputSums& sums)

@@ -1,5 +1,5 @@
-// Products of tiles, summed over all tiles of terms. `Tiles` is what multiplies them, a class of bf16_tiles-inl.h;
-// all else is as bf16_sums.h has it.
+// Products of tiles, summed over all tiles of terms. `Tiles`, a class of bf16_tiles-inl.h, multiplies them; bf16_sums.h
+// describes all else.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -58,8 +58,8 @@ HWY_INLINE void for_sums(float* c, int64_t n_step, int64_t m_step, Each each) {
   if constexpr (kM > 1 && kN > 1) each(std::integral_constant<int, 3>(), c + n_step + m_step);
 }
 
-/// c = (or, with kAdd, +=) all products: of tile A m and tile B n at c + n * n_step + m * m_step. kHeld: the only tiles A
-/// are loaded already. meanwhile() is called between any few tiles, to compute something else: tiles take long from
+/// c = (or, with kAdd, +=) all products: of tile A m and tile B n at c + n * n_step + m * m_step. kHeld: the only tiles
+/// A are loaded already. meanwhile() is called after every few tiles, to compute something else: tiles take long from
 /// instruction to result, and vectors can be computed beside them, but a processor does not look far enough ahead to
 /// find more than what comes next.
 template <class Tiles, int kProducts, int kM, int kN, bool kAdd, bool kHeld = false, class Meanwhile>

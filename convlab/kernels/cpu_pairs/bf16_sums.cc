@@ -1,5 +1,5 @@
-// The loops of cpu_bf16_*-inl.h by each unit's tiles, and the packing of pixels. All are compiled as one file: what GCC
-// inlines depends on how much a file holds, and in two files the inner loops come out otherwise.
+// The loops of bf16_*-inl.h by each unit's tiles, and the packing of pixels. All are compiled as one file: what GCC
+// inlines depends on how much a file holds, and in two files the inner loops come out differently.
 
 #include "convlab/kernels/cpu_pairs/bf16_sums.h"
 

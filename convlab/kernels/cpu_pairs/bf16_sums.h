@@ -8,21 +8,20 @@
 
 namespace convlab {
 
-// Sums of products of bfloat16 operands with images in the lanes, in float32: what convolution and dense layers come to
-// in Layout::lane_pairs and Layout::split_lane_pairs.
+// Sums of products of bfloat16 operands with images in the lanes, in float32: what convolution and dense layers amount
+// to in Layout::lane_pairs and Layout::split_lane_pairs.
 //
 // Both are laid out so that operands are multiplied where they lie. A "pair" is 64 bytes, a line of the cache: two
-// neighbouring channels (or pixels) of 16 images, which is a row of a tile B (see bf16_tiles-inl.h). Neighbouring
-// pairs are neighbouring terms: channels of a pixel, then pixels of a row; so that up to 16 pairs are a tile B in place,
-// 1 KiB in a piece, without a copy and without a lane that is idle. A tile A is weights of up to 16 rows (maps, or
-// neurons) for these terms. C is a row for each map, 16 images wide, as pooling, activations and the next layer's
-// layout want them:
+// neighbouring channels (or pixels) of 16 images, which is a row of a tile B (see bf16_tiles-inl.h). Neighbouring pairs
+// are neighbouring terms: channels of a pixel, then pixels of a row; so that up to 16 pairs are a tile B in place, 1
+// KiB in one piece, without a copy or an idle lane. A tile A is weights of up to 16 rows (maps, or neurons) for these
+// terms. C is a row for each map, 16 images wide, as pooling, activations and the next layer's layout want them:
 //
 //        terms            images                images
 //   maps [ A ]  x  terms [ B at one pixel ] =  maps [ C at that pixel ]
 //
 // Two tiles A times two tiles B (pixels, or blocks of images) fill four tiles C; four loads for four multiplications.
-// While one step's products are on their way, the one before is pooled, activated and stored from memory.
+// While one step's products are under way, the one before is pooled, activated and stored from memory.
 
 /// Sizes of all tiles of a job: rows of A and C, and rows of B. At most 16.
 struct TileShape {
@@ -57,10 +56,10 @@ struct PairsEnd {
   int64_t maps = 0;
   const float* bias = nullptr;  ///< by map; NaN only as the quiet one: see quiet_bias()
   Activation activation;
-  std::byte* pairs = nullptr;             ///< if given: of an output ceil(maps / 2) pairs; an odd last one has a 0
+  std::byte* pairs = nullptr;             ///< if given: ceil(maps / 2) pairs per output; an odd last one has a 0
   int64_t pairs_step = 0;                 ///< bytes from output to output
   int64_t low_at = 0;                     ///< bytes from the high part to the low part; 0: there is none
-  float* floats = nullptr;                ///< otherwise: of an output and a map 16 floats
+  float* floats = nullptr;                ///< otherwise: 16 floats per output and map
   int64_t floats_step = 0, map_step = 0;  ///< floats from output to output, and from map to map
 };
 

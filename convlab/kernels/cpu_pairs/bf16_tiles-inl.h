@@ -1,8 +1,8 @@
 // Tiles of bfloat16 operands and float32 sums, by each unit of a processor. Included once for each instruction set,
 // after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma once.
 //
-// A tile is 1 KiB, up to 16 rows of 64 bytes. C is rows x 16 floats; A is rows x `depth` pairs of terms; B is depth rows
-// of 16 pairs, one for each column of C:
+// A tile is 1 KiB, up to 16 rows of 64 bytes. C is rows x 16 floats; A is rows x `depth` pairs of terms; B is depth
+// rows of 16 pairs, one for each column of C:
 //
 //   C[i][j] += sum over l < depth of A[i][l][0] * B[l][j][0] + A[i][l][1] * B[l][j][1]
 //

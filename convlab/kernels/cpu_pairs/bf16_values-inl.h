@@ -23,13 +23,13 @@ namespace convlab::HWY_NAMESPACE {
 
 constexpr int64_t kRowFloats = 16;
 
-// Of a row of sums, and of its bits, what a register holds: all of it, or a part.
+// What a register holds of a row of sums, and of its bits: all, or a part.
 using Floats = hn::CappedTag<float, kRowFloats>;
 using Bits = hn::RebindToUnsigned<Floats>;
 using V = hn::Vec<Floats>;
 
 /// To bfloat16's precision, in place: the nearest, a tie away from 0. No NaN may have bits below those of bfloat16,
-/// which is true of all that comes of bfloat16 operands.
+/// which is true of all results of bfloat16 operands.
 HWY_INLINE hn::Vec<Bits> rounded_up(V value) { return hn::Add(hn::BitCast(Bits(), value), hn::Set(Bits(), 0x8000u)); }
 HWY_INLINE hn::Vec<Bits> upper_half(hn::Vec<Bits> bits) { return hn::And(bits, hn::Set(Bits(), 0xffff0000u)); }
 HWY_INLINE hn::Vec<Bits> paired(hn::Vec<Bits> even, hn::Vec<Bits> odd) {

@@ -14,8 +14,9 @@ constexpr KernelInfo kInfo{
     .after = "cpu.avx512_bf16",
     .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
     .cost = "terms() multiplications of bfloat16, 8192 an instruction.",
-    .refuses = "what does not lie in pairs, and poolings but maxima of 2x2, and processors or systems without AMX.",
-    .limit = "tile multiplications where maps and terms are many; by pooling and activation where terms are few.",
+    .refuses =
+        "anything that does not lie in pairs, pooling other than maxima of 2x2, and processors or systems without AMX.",
+    .limit = "tile multiplications where maps and terms are many; pooling and activation where terms are few.",
 };
 
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::amx>(kInfo)};

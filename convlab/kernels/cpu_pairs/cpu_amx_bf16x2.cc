@@ -16,7 +16,8 @@ constexpr KernelInfo kInfo{
     .cost =
         "terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), 8192 an "
         "instruction.",
-    .refuses = "what does not lie in pairs, and poolings but maxima of 2x2, and processors or systems without AMX.",
+    .refuses =
+        "anything that does not lie in pairs, pooling other than maxima of 2x2, and processors or systems without AMX.",
     .limit = "tile multiplications.",
 };
 

@@ -14,8 +14,9 @@ constexpr KernelInfo kInfo{
     .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
     .cost = "terms() multiplications of bfloat16, 32 an instruction.",
     .refuses =
-        "what does not lie in pairs, and poolings but maxima of 2x2, and processors or systems without AVX512-BF16.",
-    .limit = "that instruction, of which a core begins one a cycle.",
+        "anything that does not lie in pairs, pooling other than maxima of 2x2, and processors or systems without "
+        "AVX512-BF16.",
+    .limit = "that instruction: a core begins one a cycle.",
 };
 
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::avx512_bf16>(kInfo)};

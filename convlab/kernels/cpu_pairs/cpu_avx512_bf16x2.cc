@@ -16,7 +16,8 @@ constexpr KernelInfo kInfo{
         "terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), 32 an "
         "instruction.",
     .refuses =
-        "what does not lie in pairs, and poolings but maxima of 2x2, and processors or systems without AVX512-BF16.",
+        "anything that does not lie in pairs, pooling other than maxima of 2x2, and processors or systems without "
+        "AVX512-BF16.",
     .limit = "that instruction; cpu.image_lanes is faster, and more precise.",
 };
 

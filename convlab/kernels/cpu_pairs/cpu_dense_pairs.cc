@@ -1,10 +1,10 @@
 // cpu.dense_*_bf16 and _bf16x2: alpha * A * B' + C, then an activation, for images in lanes and channels in pairs of
 // bfloat16; B constant, packed once. The arithmetic is in bf16_sums.h.
 //
-// A's pairs are multiplied as they lie, in the order of memory; the weights are packed in that order, for which
-// OpStep::written tells what A was before it was flattened. A thread takes some blocks of 16 images, 512 images at most,
-// and some rows of weights. Sums are taken in parts of 16 tiles of terms, each with all of its rows, so that its part of
-// the weights stays in the second cache, and that of two blocks of images in the first.
+// A's pairs are multiplied as they lie, in the order of memory; the weights are packed in that order, and
+// OpStep::written tells A's shape before it was flattened. A thread takes some blocks of 16 images, 512 images at most,
+// and some rows of weights. Sums are taken in parts of 16 tiles of terms, each with all of its rows, so that its part
+// of the weights stays in the second cache, and that of two blocks of images in the first.
 
 #include <algorithm>
 

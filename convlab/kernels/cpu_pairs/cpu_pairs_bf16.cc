@@ -13,7 +13,7 @@ constexpr KernelInfo kInfo{
     .after = "cpu.image_lanes",
     .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
     .cost = "terms() multiplications of bfloat16, each as a float32 multiply-add.",
-    .refuses = "what does not lie in pairs, and poolings but maxima of 2x2.",
+    .refuses = "anything that does not lie in pairs, and pooling other than maxima of 2x2.",
     .limit = "multiply-adds, and the broadcast of each weight.",
 };
 

@@ -13,9 +13,9 @@ constexpr KernelInfo kInfo{
     .after = "cpu.pairs_bf16",
     .threads = "a piece of work is a band of output rows of some maps of 16 images; pair_conv.cc shares them out.",
     .cost =
-        "terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), each as "
-        "a float32 multiply-add.",
-    .refuses = "what does not lie in pairs, and poolings but maxima of 2x2.",
+        "terms() multiplications of bfloat16, three times (twice for raw pixels, which need no second part), each as a "
+        "float32 multiply-add.",
+    .refuses = "anything that does not lie in pairs, and pooling other than maxima of 2x2.",
     .limit = "multiply-adds; cpu.image_lanes is faster, and more precise.",
 };
 

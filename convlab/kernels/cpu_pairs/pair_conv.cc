@@ -124,7 +124,7 @@ class Launch {
     }
   }
 
-  /// `count` outputs from `output` on, of the band's places those from output `run` on, with the filters rotated.
+  /// `count` outputs from `output` on, at the band's places from output `run` on, with rotated filters.
   void compute_run(int64_t block, const std::byte* x, int64_t rotation, int64_t run, int64_t output, int64_t count,
                    std::byte* scratch) const {
     const int64_t squares = cut_.window * cut_.window, plane = cut_.grid_h * cut_.grid_w;

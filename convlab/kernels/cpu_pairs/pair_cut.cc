@@ -32,7 +32,7 @@ PairCut pair_cut(const ConvStep& step, Math math, int threads) {
   const int64_t across = cut.pooled ? cut.grid_w : ceil_div(problem.q(), 2);  // pairs of outputs
   cut.held_w = cut.phases ? across + problem.s / 2 : columns;
 
-  // As many rows as the cache holds, but bands enough to keep all threads busy.
+  // As many rows as the cache holds, but enough bands to keep all threads busy.
   const int64_t planes = cut.split ? 2 : 1, row = checked_mul(cut.held_row(), planes);
   const int64_t fitting = (kCopiedBytes / row - cut.rows_below(problem, 1)) / cut.step_h + 1;
   const int64_t for_cache = cut.copies ? ceil_div(cut.grid_h, std::max<int64_t>(fitting, 1)) : 1;

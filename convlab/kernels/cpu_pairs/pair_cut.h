@@ -28,7 +28,7 @@ struct PairCut {
   int64_t held_plane() const { return held_h * held_row(); }
   int64_t window_side() const { return window_bytes / (phases ? window : 1); }  ///< bytes for one row of the output
 
-  /// Input rows under so many rows of output.
+  /// Input rows under this many rows of output.
   int64_t rows_below(const ConvProblem& problem, int64_t output_rows) const {
     return (output_rows * window - 1) * problem.stride_h + (problem.r - 1) * problem.dilation_h + 1;
   }

@@ -7,7 +7,7 @@
 namespace convlab {
 
 bool takes_phases(const ConvStep& step) {
-  constexpr int64_t kMostRotations = 16;  // that many times the weights are kept
+  constexpr int64_t kMostRotations = 16;  // copies of the weights at most
   const ConvProblem& problem = step.problem;
   return step.input == ElementType::u8 && step.input_layout == Layout::plain && problem.c == 1 &&
          problem.stride_w == 1 && problem.unit_dilation() && problem.r <= kMostRotations;

@@ -12,8 +12,8 @@ namespace convlab {
 /// Whether a step's pixels make pairs with their right neighbours instead of the next channel's.
 bool takes_phases(const ConvStep& step);
 
-/// How often filters are kept, with their rows rotated: number i has row (j - i) mod r of the filter in the place of row
-/// j. More than once with phases alone.
+/// How often filters are kept, with their rows rotated: number i has row (j - i) mod r of the filter in the place of
+/// row j. More than once only with phases.
 int64_t filter_rotations(const ConvStep& step);
 
 /// Rows of a filter (or its elements, if it is dilated) whose pairs lie apart, and how many pairs each has.

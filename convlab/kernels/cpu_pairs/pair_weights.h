@@ -13,9 +13,9 @@ namespace convlab {
 
 inline constexpr int64_t kTileRows = 16;
 
-/// How `count` rows of pairs that lie one behind the other are cut into tiles of equally many. Where they do not come
-/// out even, the last tile begins earlier: its first rows are a tile's already, and have weights of 0 in it. (They are
-/// terms of the same sums, so that a NaN among them gets nowhere new.)
+/// How `count` consecutive rows of pairs are cut into tiles of equally many. Where that leaves a remainder, the last
+/// tile begins earlier: its first rows are a tile's already, and have weights of 0 in it. (They are terms of the same
+/// sums, so that a NaN among them gets nowhere new.)
 struct PairTiles {
   int64_t count = 0, tiles = 0, depth = 0;
 
@@ -26,7 +26,7 @@ struct PairTiles {
   bool is_again(int64_t tile, int64_t l) const { return first(tile) + l < tile * depth; }
 };
 
-/// The shape of all tiles for so many rows of weights, in rows of a multiple of `even`, and such terms.
+/// The shape of all tiles for `rows` rows of weights, in tiles of a multiple of `even` rows, and these terms.
 inline TileWeights tile_weights(int64_t rows, int64_t even, const PairTiles& terms, int64_t segments, Math math,
                                 bool exact_x) {
   TileWeights w{.row_tiles = ceil_div(rows, kTileRows), .term_tiles = checked_mul(segments, terms.tiles)};

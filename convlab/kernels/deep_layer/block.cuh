@@ -7,8 +7,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 // What a block of layer.cuh has: warps, and shared memory.
 
-/// A kernel's shape: `R` filter rows, `Columns` of 8 maps a block; units of `Rows` rows; warps of each role, to which the
-/// writer comes.
+/// A kernel's shape: `R` filter rows, `Columns` of 8 maps a block; units of `Rows` rows; warps of each role; the writer
+/// is one more.
 template <int R, int Columns, int Rows, int Consumers, int Producers, template <int> class InputOf,
           template <int, int> class OutputOf>
 struct DeepConfig {
@@ -16,7 +16,7 @@ struct DeepConfig {
   static constexpr int kConsumers = Consumers, kProducers = Producers;
   static constexpr int kThreads = (Consumers + Producers + 1) * 32;
   static constexpr int kMostBuffers = 4, kMostResultBuffers = 2;
-  static constexpr int kTurns = 8;  ///< more tasks than producers are ever ahead of the writer, which buffers limit
+  static constexpr int kTurns = 8;  ///< more tasks than producers can be ahead of the writer, since buffers limit that
   static_assert(kTurns > kMostBuffers + kMostResultBuffers);
   static constexpr int kBarriers = 2 * kMostBuffers + 2 * kMostResultBuffers + 1;
   using Input = InputOf<Producers * 32>;
@@ -64,7 +64,7 @@ struct DeepBlock {
   uint64_t* empty = full + Config::kMostBuffers;             ///< and may be staged again
   uint64_t* stored = empty + Config::kMostBuffers;           ///< a buffer of results is full
   uint64_t* drained = stored + Config::kMostResultBuffers;   ///< and its results have left for y
-  uint64_t* fetched = drained + Config::kMostResultBuffers;  ///< what the input copies by bulk has come
+  uint64_t* fetched = drained + Config::kMostResultBuffers;  ///< the input's bulk copies have come
   Staged* staged = reinterpret_cast<Staged*>(fetched + 1);   ///< of the last kTurns tasks
   float* bias;
 
@@ -77,7 +77,8 @@ struct DeepBlock {
 
   __device__ char* results(int index) const { return memory + at.results + index * at.result_bytes; }
 
-  /// Offsets, filters and bias; and zeros, since tiles reach beyond what is staged. By all threads, without a barrier.
+  /// Stages offsets, filters and bias; and zeros, since tiles reach beyond what is staged. All threads take part; no
+  /// barrier.
   __device__ void fill(const DeepLayer& layer, const float* from_bias, const uint2* from_filters) const {
     auto* offsets = reinterpret_cast<int*>(memory + at.offsets);
     for (int i = threadIdx.x; i < layer.steps * 2; i += Config::kThreads) {

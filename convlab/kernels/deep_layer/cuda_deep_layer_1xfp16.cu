@@ -17,10 +17,10 @@ constexpr KernelInfo kInfo{
         "layer.cuh draws the picture. A block stays on its multiprocessor and works through images.",
     .cost = "2 * terms() flops; memory: each float of input and output once.",
     .refuses =
-        "epilogues but bias and ReLU, images of bytes, strides, dilation, groups, filters not 3, 5 or 7 high, images "
-        "of which a few rows do not fit into shared memory, GPUs before compute capability 8.0. What has not the "
-        "range of fp16 it computes by definition.",
-    .limit = "waiting for memory: there is room for one image as it lies there, and for the results of one.",
+        "epilogues other than bias and ReLU, images of bytes, strides, dilation, groups, filters not 3, 5 or 7 high, "
+        "images a few rows of which do not fit into shared memory, GPUs before compute capability 8.0. Values outside "
+        "fp16's range it computes by definition.",
+    .limit = "waiting for memory: shared memory has room for one raw image and for the results of one.",
 };
 
 struct Shape {

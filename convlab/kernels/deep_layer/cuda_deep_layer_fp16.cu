@@ -13,12 +13,12 @@ constexpr KernelInfo kInfo{
     .idea = "from and to float16 in blocks of channels, so that nothing is converted, and filters stay in registers",
     .after = "cuda.deep_layer_1xfp16",
     .threads =
-        "12 warps multiply and 3 stage the input by asynchronous copies, or 8 and 7, and one writes results; "
-        "layer.cuh draws the picture. A block stays on its multiprocessor and works through images.",
+        "12 warps multiply and 3 stage the input by asynchronous copies, or 8 and 7, and one writes results; layer.cuh "
+        "draws the picture. A block stays on its multiprocessor and works through images.",
     .cost = "2 * terms() flops; memory: each float16 of input and output once.",
     .refuses =
-        "plain input, pooling, activations but ReLU, strides, dilation, groups, filters not 3, 5 or 7 high, images of "
-        "which a few rows do not fit into shared memory, GPUs before compute capability 8.0.",
+        "plain input, pooling, activations other than ReLU, strides, dilation, groups, filters not 3, 5 or 7 high, "
+        "images a few rows of which do not fit into shared memory, GPUs before compute capability 8.0.",
     .limit = "the tensor cores, busy for 68 % of the time; a third of what consumers do is not products.",
 };
 

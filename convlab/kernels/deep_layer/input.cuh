@@ -16,7 +16,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 /// What consumers must know of a staged task.
 struct Staged {
   float unscale = 1;           ///< sums times this are the convolution
-  bool by_definition = false;  ///< the operands have not the range of the values: nothing is staged
+  bool by_definition = false;  ///< the values leave the operands' range: nothing is staged
 };
 
 /// The pixels of a task, row by row with padding, one thread taking every kThreads-th.
@@ -50,7 +50,7 @@ class PixelWalk {
   }
   __device__ int pixel() const { return h_ * layer_.w + w_; }
   __device__ int slot() const { return slot_; }  ///< in bytes
-  /// The slot to the left has this pixel as its neighbour; the first of a row is nobody's.
+  /// Whether the slot to the left has this pixel as its neighbour; the first of a row has no such slot.
   __device__ bool is_neighbour() const { return w_ + layer_.pad_left > 0 && layer_.s > 1; }
 
   __device__ void next() {

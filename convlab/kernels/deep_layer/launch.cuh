@@ -56,8 +56,8 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
   layer.bands = narrow(ceil_div(p, rows));
   rows = round_up(ceil_div(p, layer.bands), kRows);  // bands of about the same height
   layer.bands = narrow(ceil_div(p, rows));
-  // What else there is room for: an image as it lies in memory, if it is needed and a multiple of 16 bytes; a third
-  // buffer for input, a second for results, and a fourth.
+  // What fits besides: an image as it lies in memory, if it is needed and a multiple of 16 bytes; a third buffer for
+  // input, a second for results, and a fourth.
   const int64_t image_bytes = problem.c * problem.h * problem.w * 4;
   const bool raw = !Config::Input::kCopies && layer.bands == 1 && problem.c % 4 == 0;
   constexpr int64_t kChoices[][2] = {
@@ -70,13 +70,13 @@ std::optional<DeepLayer> deep_layer(const ConvProblem& problem, const Activation
   return layer;
 }
 
-/// Rows of a unit: as many as registers hold sums and A fragments of, but 4 with 7 filter rows and 3 columns, so that
-/// the 27 rows of 33 x 33 images are not rounded up to 30.
+/// Rows of a unit: as many as registers have room for (sums and A fragments), but 4 with 7 filter rows and 3 columns,
+/// so that the 27 rows of 33 x 33 images are not rounded up to 30.
 constexpr int deep_rows(int filter_rows, int columns) {
   return filter_rows == 7 && columns == 3 ? 4 : std::min(80 / (columns * 4 + 4), 8);
 }
 
-/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever wastes the fewest maps; of those the most.
+/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever wastes the fewest maps; of several, the most.
 inline int deep_columns(int64_t maps) {
   int best = 1;
   for (int columns : {2, 3}) {
@@ -109,7 +109,7 @@ auto with_deep_config(const ConvProblem& problem, const Visit& visit) {
   }
 }
 
-/// Why a kernel that takes `input` does not take a step; what the step's layouts and types are is looked at last.
+/// Why a kernel that takes `input` does not take a step; the step's layouts and types come last.
 template <class Shape>
 Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Layout input) {
   const ConvProblem& problem = step.problem;
@@ -121,7 +121,7 @@ Refusal refuses_deep_layer(const ConvStep& step, const DeviceCaps& caps, Layout 
   const ActivationKind activation = step.epilogue.activation.kind;
   if (activation != ActivationKind::none && activation != ActivationKind::relu) return "takes ReLU or no activation";
   if (caps.compute_capability < 80) return "needs tensor cores of compute capability 8.0";
-  constexpr int64_t kMost = int64_t{1} << 28;  // with a margin: a few times these, in bytes, are computed in 32 bits
+  constexpr int64_t kMost = int64_t{1} << 28;  // with a margin: a few times these, in bytes, must fit into 32 bits
   const int64_t padded =
       (problem.h + problem.pad_top + problem.pad_bottom) * (problem.w + problem.pad_left + problem.pad_right);
   if (std::max({problem.n * problem.p(), padded * round_up(problem.c, 8), problem.filter_count() * 4,

@@ -21,7 +21,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 //
 //   x -> [raw image] -> producers -> 2 to 4 buffers -> consumers -> 1 or 2 buffers of results -> writer -> y
 //
-// A raw image is what comes by bulk copy where pixels are to be converted and there is room for it.
+// Where pixels are to be converted and there is room, they come by bulk copy as a raw image.
 //
 // Slots. A staged pixel is a slot of 16 bytes, which is a row of an 8 x 8 matrix for ldmatrix: 8 channels; planes of
 // slots follow each other, a plane for each 8 channels. Where at most 4 channels are left, the last plane's slots hold
@@ -32,9 +32,9 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 //
 // Terms. A step of 16 terms is two halves; a half is one slot of each pixel, at one offset from the output's own slot,
 // and belongs to one row of the filter. All rows of the filter have the same halves. Where a row has an odd number of
-// halves, the last stands there twice, and where pairs of neighbours do not cover an odd number of taps, one tap is in
-// two pairs: then its filter is split into equal parts, which add up to it exactly. So no operand is multiplied by a
-// zero that is not in the filter, and NaN and infinity go where they must.
+// halves, the last is repeated, and where pairs of neighbours do not cover an odd number of taps, one tap is in two
+// pairs: then its filter is split into equal parts, which add up to it exactly. So no operand is multiplied by a zero
+// that is not in the filter, and NaN and infinity go where they must.
 //
 // Rows. A unit is 16 positions by kRows rows: an output in row j needs input row i with the filter's row i - j, so that
 // each row of A that is loaded, and each B, is multiplied by kRows or R of the other, into the sums of as many rows:
@@ -59,9 +59,9 @@ struct DeepLayer {
   __host__ __device__ int plane_bytes() const { return staged_rows * pitch * 16; }
   __host__ __device__ int buffer_bytes() const { return planes * plane_bytes(); }
   __host__ __device__ int full_planes() const { return planes - (neighbours ? 1 : 0); }
-  /// Output rows that a task has at most.
+  /// The most output rows of a task.
   __host__ __device__ int result_rows() const { return band_rows < p ? band_rows : p; }
-  /// Halves of a filter row, the doubled one not counted.
+  /// Halves of a filter row, not counting the repeated one.
   __host__ __device__ int halves() const { return full_planes() * s + (neighbours ? (s + 1) / 2 : 0); }
 };
 

@@ -18,14 +18,14 @@ inline __device__ float at_least(float value, float least) {
 #endif
 }
 
-/// What makes outputs of sums.
+/// What turns sums into outputs.
 struct Finish {
   float unscale;
   const float* bias;  ///< in shared memory, of the block's maps
   int first_map;      ///< of the block
   float least;        ///< of outputs: 0 with ReLU, otherwise -infinity
 
-  /// All of a unit's.
+  /// All sums of a unit.
   template <int kColumns, int kRows>
   __device__ void operator()(float (&sum)[kRows][kColumns][4]) const {
 #pragma unroll
@@ -46,15 +46,15 @@ struct Finish {
   }
 };
 
-/// A part of a task's results that lies together in shared memory and in y.
+/// A part of a task's results that is contiguous in shared memory and in y.
 struct Run {
   char* to;
   const char* from;
   int bytes;
 };
 
-/// One warp copies a run from shared memory; then `from` may be written again. What other warps wrote there must have
-/// come before, and on GPUs before a fence_for_async() of theirs.
+/// One warp copies a run from shared memory; then `from` may be written again. Other warps must have written there
+/// before and, on GPUs, called fence_for_async() since.
 inline __device__ void copy_run(const Run& run) {
   const int lane = threadIdx.x % 32;
   const auto together =
@@ -73,7 +73,7 @@ inline __device__ void copy_run(const Run& run) {
   }
 }
 
-/// Whether all of a unit's positions, of which lanes 0 to 15 have `at`, have all of its rows; the same for all lanes.
+/// Whether all of a unit's positions, which lanes 0 to 15 have in `at`, have all of its rows; the same for all lanes.
 template <int kRows>
 __device__ bool is_whole(const Task& task, const Position<kRows>& at) {
   return __all_sync(0xffffffffu, at.exists && at.row + kRows <= task.rows);
@@ -211,8 +211,8 @@ struct PlainOutput {
   }
 };
 
-/// A unit's outputs by definition, in fp32: for operands that have not the range of fp16. Apart from the code that
-/// multiplies, whose registers it would take.
+/// A unit's outputs by definition, in fp32: for operands outside fp16's range. Kept out of the code that multiplies,
+/// whose registers it would take.
 template <int kRows>
 #ifdef __CUDACC__
 __noinline__
@@ -231,7 +231,7 @@ __noinline__
     const float* filter = w + map * layer.c * filter_rows * layer.s;
     float sum = 0;
     for (int c = 0; c < layer.c; ++c) {
-      float of_channel = 0;  // apart, so that a large sum does not round each small term
+      float of_channel = 0;  // kept apart, so that a large sum does not round each small term
       for (int r = 0; r < filter_rows; ++r) {
         const int h = p - layer.pad_top + r;
         for (int s = 0; s < layer.s; ++s, ++filter) {

@@ -20,7 +20,7 @@ struct DeepArrays {
   const FilterHeader* header;  ///< filters follow it
 };
 
-/// A consumer: takes the units of tasks that are its turn.
+/// A consumer: takes the units whose turn it is.
 template <class Config>
 struct Consumer {
   static constexpr int kRows = Config::kRows, kColumns = Config::kColumns;
@@ -31,7 +31,7 @@ struct Consumer {
   FilterHeader header = *arrays.header;
   int turn = threadIdx.x / 32;  ///< units until the next that is this warp's
 
-  /// Calls release() when the buffer is needed no more, and claim() before results are stored, each once.
+  /// Calls release() when it no longer needs the buffer, and claim() before it stores results, each once.
   template <class Release, class Claim>
   __device__ void consume(const Task& task, SharedAddress buffer, char* results, const Staged& staged,
                           const Release& release, const Claim& claim) {
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   const int first_map = blockIdx.y * Config::kColumns * 8;
   Consumer<Config> consumer{layer, arrays, block};
 #ifdef __CUDACC__
-  // Every thread arrives, where one of a warp could for all: racecheck does not see that a warp's lanes met before.
+  // Every thread arrives, though one of a warp could for all: racecheck does not see that a warp's lanes met before.
   if (threadIdx.x == 0) {
     for (int buffer = 0; buffer < layer.buffers; ++buffer) {
       barrier_init(block.full + buffer, Config::kProducers * 32);

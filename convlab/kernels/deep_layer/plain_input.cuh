@@ -6,7 +6,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// A pixel's channels in global memory. Without the asm the compiler computes each address from the beginning.
+/// A pixel's channels in global memory. Without the asm the compiler computes each address from scratch.
 struct GlobalChannels {
   const float* at;
 
@@ -29,17 +29,18 @@ struct SharedChannels {
   __device__ void advance(int area) { at += area * 4; }
 };
 
-/// Plain fp32 images, times a power of two that brings all of the task's values into the range of fp16's normal numbers:
-/// so a product has the same bits whichever power it was. The power is guessed from the task before; where it does not
-/// do, the task is staged once more with the best, and where none does, not at all.
+/// Plain fp32 images, times a power of two that brings all of the task's values into the range of fp16's normal
+/// numbers: so a product has the same bits with any such power. The power is guessed from the task before; where it
+/// does not do, the task is staged once more with the best one, and where none does, not at all.
 template <int kThreads>
 class PlainInput {
  public:
   static constexpr bool kCopies = false;
   static constexpr int kWarps = kThreads / 32;
-  static constexpr int kScratchWords = 4 * kWarps;  ///< two ranges a warp, used by turns
+  static constexpr int kScratchWords = 4 * kWarps;  ///< two ranges a warp, used in turn
 
-  /// `raw` is room for an image, with a barrier for it; where the layer has none, pixels are loaded when they are staged.
+  /// `raw` is room for an image, with a barrier for it; where the layer has none, pixels are loaded when they are
+  /// staged.
   __device__ PlainInput(const DeepLayer& layer, const void* x, int thread, void* scratch, SharedAddress raw,
                         uint64_t* fetched)
       : layer_(layer),
@@ -50,8 +51,8 @@ class PlainInput {
         walk_(layer, thread),
         ranges_(static_cast<uint2*>(scratch)) {}
 
-  /// Begins to copy what begin() will read, or asks L2 for it. All producers must have come here since the last begin(),
-  /// and since finish(), if again() after that.
+  /// Begins to copy what begin() will read, or asks L2 for it. All producers must have come here since the last
+  /// begin(), and since finish() if again() holds after it.
   template <int kR>
   __device__ void fetch(const Task& task) {
     if (raw_ == 0) return prefetch<kR>(task);
@@ -177,8 +178,8 @@ class PlainInput {
     return range;
   }
 
-  /// Stages kChannels channels of some pixels. For channels beyond the last, where not all exist, it stages the last: the
-  /// filters are zero there, and only finite values are ever multiplied.
+  /// Stages kChannels channels of some pixels. Where channels do not exist, it repeats the last: the filters are zero
+  /// there, and only finite values are ever multiplied.
   template <int kChannels, bool kAllExist, class Channels>
   __device__ void stage_channels(const Pixels& pixels, const Channels& of_plane, int channels, SharedAddress to,
                                  float scale, Range& range) {

@@ -25,9 +25,9 @@ struct FilterRow {
 /// The sums of a unit: sum[row][column of 8 maps], as mma_fp16 has them. `pixel` is where the slots of this lane's
 /// position begin (see Position), `offsets` those of the halves, `filters` the first B fragment.
 ///
-/// A filter row meets all output rows before the next does, so that products that follow each other go to different sums
-/// and none waits for the one before. a[i] has input rows i, i + kRows, ...: a row is loaded as soon as the one before
-/// is used up, long before it is needed, and so are those of the next step, and the next filter row.
+/// A filter row meets all output rows before the next does, so that products that follow each other go to different
+/// sums and none waits for the one before. a[i] has input rows i, i + kRows, ...: a row is loaded as soon as the one
+/// before is used up, long before it is needed, and so are those of the next step, and the next filter row.
 template <int kR, int kColumns, int kRows>
 __device__ void multiply_unit(float (&sum)[kRows][kColumns][4], const DeepLayer& layer, SharedAddress pixel,
                               const int* offsets, const uint2* filters) {

@@ -5,7 +5,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// Whether values, times a power of two, have the range of fp16.
+// Whether values, times a power of two, fit fp16's range.
 
 /// max(largest, |value|), or NaN where either is.
 inline __device__ float larger_magnitude(float largest, float value) {
@@ -27,7 +27,7 @@ struct Range {
     smallest = min(smallest, __float_as_uint(value) * 2 - 1);
   }
 
-  /// Of all values that a warp has noted, as bits of `largest`, which are in the order of magnitudes, and `smallest`.
+  /// For all values that a warp has noted: the bits of `largest`, ordered as magnitudes are, and `smallest`.
   __device__ uint2 of_warp() const {
     return {__reduce_max_sync(0xffffffffu, __float_as_uint(largest) & 0x7fffffffu),
             __reduce_min_sync(0xffffffffu, smallest)};

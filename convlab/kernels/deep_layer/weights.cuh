@@ -11,14 +11,14 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 struct FilterHeader {
   float unscale;      ///< 1 / the power of two
-  int by_definition;  ///< the filters have not the range of fp16
+  int by_definition;  ///< the filters leave fp16's range
   int unused[14];     ///< so that what follows is aligned
 };
 static_assert(sizeof(FilterHeader) == 64);
 
 constexpr int kFilterThreads = 256;
 
-/// One block: finds the power of two. 2 bits of range are left for the parts of filters that stand in two halves.
+/// One block finds the power of two. It leaves 2 bits of range for the parts of filters that stand in two halves.
 static __global__ void __launch_bounds__(kFilterThreads)
     scale_filters(const float* w, int count, FilterHeader* header) {
   __shared__ uint2 ranges[kFilterThreads / 32];
@@ -33,8 +33,8 @@ static __global__ void __launch_bounds__(kFilterThreads)
   *header = {.unscale = power_of_two(-best), .by_definition = range.fits(best, 2) ? 0 : 1};
 }
 
-/// The part of a map's filter that term `term` of half `half` has: w[map][channel][row][tap], halved as often as that is
-/// in two halves; 0 where the filter has none.
+/// The part of a map's filter that term `term` of half `half` has: w[map][channel][row][tap], halved as often as that
+/// is in two halves; 0 where the filter has none.
 inline __device__ float filter_part(const DeepLayer& layer, const float* w, int filter_rows, int map, int row, int half,
                                     int term) {
   const Half at(layer, half);

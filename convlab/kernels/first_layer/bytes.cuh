@@ -9,11 +9,13 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 // A convolution of one channel of bytes with small filters on tensor cores, pooled by maxima of 2x2 and activated, to
-// halves in blocks of channels. Few bytes move, and there are few products for each output: so all is about instructions.
+// halves in blocks of channels. Few bytes move, and each output takes few products, so the number of instructions
+// counts.
 //
-// Products. A row of a matrix operand is a cell: neighbouring sums of one row of sums, four of them for filters of up to
-// 5x5, else two. They are folded into columns: a column is one map, for one of the neighbours, and its filter stands
-// shifted. The terms are the 8 pixels that the neighbours read, of each row of the filter, so that 16 terms are two rows:
+// Products. A row of a matrix operand is a cell: neighbouring sums of one row of sums, four of them for filters of up
+// to 5x5, else two. They are folded into columns: a column is one map for one of the neighbours, with its filter
+// shifted. The terms are the 8 pixels that the neighbours read, of each row of the filter, so that 16 terms are two
+// rows:
 //
 //     pixels           a b c d e f g h      a lane has two of them, and the two of the other row
 //     filter of sum 0  0 1 2 3 4 . . .
@@ -23,25 +25,24 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 //
 // Rows 0 to 7 of an operand are 8 cells beside each other, rows 8 to 15 the cells one row of pixels below. So a lane
 // has all 2x2 sums of its outputs; and with columns well dealt out, these are neighbours in memory. From one row of
-// outputs to the next, a cell takes two more rows of pixels, the others are in registers: outputs below each other are a
-// strip. Bytes are halves as they are, 2^-24 a unit; sums are multiplied by 2^24 as bias is added.
+// outputs to the next, a cell takes two more rows of pixels and has the others in registers: outputs below each other
+// are a strip. A byte is a half as it is, 2^-24 a unit; sums are multiplied by 2^24 when the bias is added.
 //
-// Roles. A block has the pixels of a band of an image in shared memory, as they lie in memory, and begins to copy those
-// of its next one before it computes; bands are dealt out in turn. Four lanes have a strip at a time:
-// products of a row of outputs are begun (bytes_products.cuh), and while tensor cores multiply, the row
-// above is pooled, activated and stored from registers (bytes_results.cuh), 256 bytes in a row by a warp.
-// Shared memory: pixels, twice, and where warpgroups multiply, filters. Where halves cannot stand for the filters,
-// bands are computed by definition (plainly.cuh).
+// Roles. A block has the pixels of a band of an image in shared memory, as they lie in memory, and begins to copy its
+// next band before it computes; bands are dealt out in turn. Four lanes take a strip at a time: they begin the products
+// of a row of outputs (bytes_products.cuh), and while tensor cores multiply, they pool, activate and store the row
+// above from registers (bytes_results.cuh), a warp 256 bytes in a row. Shared memory holds pixels, twice, and filters
+// where warpgroups multiply. Where halves cannot represent the filters, bands are computed by definition (plainly.cuh).
 
-/// A lane's way through the strips of a band: from its cell to the one that is kThreads / 4 cells further, and if that is
-/// beyond the end of a row, in strips below.
+/// A lane's way through the strips of a band: from its cell to the one kThreads / 4 cells further on; past the end of a
+/// row, it goes on in the strips below.
 struct StripWalk {
   int cell;   ///< of the row
-  int from;   ///< bytes from the band's first pixel to the cell's first of this lane
+  int from;   ///< bytes from the band's first pixel to this lane's first one of the cell
   int place;  ///< of this lane's first pooled output among those of a map
   int rows;   ///< of outputs, from the strip's first on
 
-  /// As one that the compiler does not compute anew in each turn.
+  /// Keeps the compiler from computing it anew in each turn.
   __device__ void keep() {
     opaque(cell);
     opaque(from);
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(Layer::kThreads, Layer::kLeastBlocks)
   const int thread = threadIdx.x % 4, part = thread % Layer::kParts, pixel_of_cell = thread / Layer::kParts;
   const int first_map = blockIdx.x % shape.passes * (4 * Layer::kQuarters), plane = shape.rows * shape.columns;
 
-  // Beyond a band's pixels there are some that are read, for filters that are 0 or results that are not stored.
+  // Some pixels beyond a band's are read, too, for filters that are 0 or results that are not stored.
   for (int i = threadIdx.x * 16; i < 2 * shape.buffer_bytes; i += kThreads * 16) {
     *from_shared<uint4>(pixels + i) = uint4{};
   }
@@ -125,7 +126,7 @@ __global__ void __launch_bounds__(Layer::kThreads, Layer::kLeastBlocks)
     const SharedAddress here = pixels + (buffer == 0 ? 0 : shape.buffer_bytes);
     if (!shape.contiguous) band.stage(here, shape);
     wait_for_copies();
-    __syncthreads();  // this band's pixels are there, and all threads are done with the other buffer
+    __syncthreads();  // this band's pixels have come, and all threads are done with the other buffer
     unsigned char* const to = reinterpret_cast<unsigned char*>(y) + image * shape.image_bytes;
     image += image_step;
     band_of_image += band_step;
@@ -148,7 +149,7 @@ __global__ void __launch_bounds__(Layer::kThreads, Layer::kLeastBlocks)
     unsigned char* four = to + 2 * (maps_before * plane + pixels_before * 4 + part * Layer::kOfFour);
     opaque(eight);
     opaque(four);
-    // Results of a turn, of a strip that begins at `place`, of which `exist` rows are there.
+    // Results of a turn, for a strip that begins at `place` and has `exist` rows.
     const auto store = [&](const float(&sums)[kColumns][4], int turn, int place, int exist) {
       const int row = turn / Products::kGroups;
       const bool is_first = turn % Products::kGroups == 0, is_last = turn % Products::kGroups == Products::kGroups - 1;

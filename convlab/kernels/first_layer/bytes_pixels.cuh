@@ -23,8 +23,8 @@ inline __device__ uint32_t load_bytes(SharedAddress from) {
 #endif
 }
 
-/// Two bytes as halves. What a compiler finds to be the same value is computed once and moved where it is needed, which
-/// costs as much; so for each place of an operand that takes it there is a variant, which another zero is taken for.
+/// Two bytes as halves. A compiler computes equal values once and moves them where they are needed, which costs as
+/// much; so each place of an operand has a variant of its own, made with another zero.
 template <int kVariant>
 __device__ uint32_t spread(uint32_t bytes) {
 #ifdef __CUDACC__

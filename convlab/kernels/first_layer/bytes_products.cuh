@@ -13,11 +13,11 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How a first layer of bytes is multiplied, by a warp or, where the chip has that, by a warpgroup at a time; see the
-// picture in bytes.cuh.
+// How a first layer of bytes is multiplied, by a warp or, where the chip can, by a warpgroup at a time; see the picture
+// in bytes.cuh.
 
-/// The map, of those of a pass, that a column has in the results of lanes with thread % 4 == part. A lane's maps are
-/// neighbours, first those of a block of eight, then those of a block of four.
+/// Which map of a pass a column has in the results of lanes with thread % 4 == part. A lane's maps are neighbours,
+/// first those of a block of eight, then those of a block of four.
 template <class Layer>
 __device__ int map_of_column(int column, int part) {
   part %= Layer::kParts;
@@ -25,7 +25,7 @@ __device__ int map_of_column(int column, int part) {
   return (Layer::kOfEight > 0 ? 8 : 0) + part * Layer::kOfFour + column - Layer::kOfEight;
 }
 
-/// Loads a lane's words of the filters, of rows of 8 pixels, rounded to halves. Gives the largest magnitude, as bits.
+/// Loads a lane's words of the filters, in rows of 8 pixels, rounded to halves. Returns the largest magnitude, as bits.
 template <class Layer>
 __device__ uint32_t load_filters(uint32_t (&filters)[Layer::kRows][Layer::kColumns], const float* w, int first_map,
                                  const BytesLayerShape& shape) {
@@ -48,8 +48,8 @@ __device__ uint32_t load_filters(uint32_t (&filters)[Layer::kRows][Layer::kColum
   return __reduce_max_sync(~0u, largest);
 }
 
-/// An operand's words of a lane, of two rows of a filter: the upper sums' first row, the lower sums', which is the next
-/// one, and again of the second row.
+/// A lane's words of an operand for two rows of a filter: of the first row for the upper sums, then for the lower ones
+/// (a row of pixels further), and the same of the second row.
 inline __device__ void set_operand(uint32_t (&operand)[4], const uint32_t* bytes) {
   operand[0] = spread<0>(bytes[0]);
   operand[1] = spread<0>(bytes[1]);
@@ -57,8 +57,8 @@ inline __device__ void set_operand(uint32_t (&operand)[4], const uint32_t* bytes
   operand[3] = spread<1>(bytes[2]);
 }
 
-/// Products by a warp, with filters in registers. Columns are multiplied in two groups, so that there are registers for
-/// the one while the other's results are made.
+/// Products by a warp, with filters in registers. Columns are multiplied in two groups, so that registers suffice for
+/// one while the other's results are made.
 template <class Layer>
 class WarpByteProducts {
  public:
@@ -105,7 +105,7 @@ class WarpByteProducts {
 
 #ifdef __CUDACC__
 
-/// Products by a warpgroup. They are only begun, and filters stay in shared memory.
+/// Products by a warpgroup, which are only begun; filters stay in shared memory.
 template <class Layer>
 class WarpgroupByteProducts {
  public:
@@ -141,7 +141,7 @@ class WarpgroupByteProducts {
     commit_multiplications();
   }
 
-  /// Before what was begun before the last kLeft is used.
+  /// To be called before results are used that were begun before the last kLeft.
   template <int kLeft>
   __device__ void wait(float (&sums)[Layer::kColumns][4]) const {
     await_multiplications<kLeft>();
@@ -157,7 +157,7 @@ class WarpgroupByteProducts {
 #endif
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-/// 48 columns keep a warpgroup's tensor cores busy; with fewer, operands that are read again and again do.
+/// 48 columns keep a warpgroup's tensor cores busy; with fewer, rereading operands takes the time.
 template <class Layer>
 using ByteProducts = std::conditional_t<Layer::kColumns == 6, WarpgroupByteProducts<Layer>, WarpByteProducts<Layer>>;
 #else

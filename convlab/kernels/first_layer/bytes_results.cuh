@@ -14,14 +14,14 @@ template <bool kTanh>
 __device__ float activated_roughly(const Activation& activation, float value) {
   if constexpr (!kTanh) return activated(activation, value);
 #ifdef __CUDACC__
-  asm volatile("tanh.approx.f32 %0, %0;" : "+f"(value));  // to 2^-11, as what it is rounded to next
+  asm volatile("tanh.approx.f32 %0, %0;" : "+f"(value));  // to 2^-11, like the half that it is rounded to next
   return value;
 #else
   return tanhf(value);
 #endif
 }
 
-/// Stores kCount values as halves if they exist; as a predicate, since a branch costs more than what it would save.
+/// Stores kCount values as halves if they exist; predicated, since a branch would cost more than it saves.
 template <int kCount>
 __device__ void store_halves(unsigned char* to, const float* values, bool exist) {
   static_assert(kCount == 0 || kCount == 1 || kCount == 2 || kCount == 4);

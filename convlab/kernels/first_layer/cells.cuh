@@ -10,9 +10,9 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 // How a warp of layer.cuh multiplies cells, and what of it is staged in shared memory.
 
-/// The sums of 16 cells, 8 of a row and 8 of the next one: of a column, [0] and [1] are the left and the right sum of the
-/// first row's cell, [2] and [3] those of the second's. `words` are the lane's words for its cell of the first row, from
-/// which `from` is the distance in bytes. If pooled, the larger of the sums above each other.
+/// The sums of 16 cells, 8 of a row and 8 of the next one. Of a column, [0] and [1] are the left and the right sum of
+/// the first row's cell, [2] and [3] those of the second's. The lane's words for its cell of the first row are `from`
+/// bytes after `words`. If pooled, results are the larger of the sums above each other.
 template <class Layer, int kSteps, int kColumns>
 __device__ void convolve_cells(float (&result)[kColumns][4], const SharedWords (&words)[kSteps * 2], int from,
                                const Filters<kSteps, kColumns>& filters) {
@@ -75,7 +75,7 @@ __device__ void activate(const Activation& activation, float (&values)[kCount]) 
   }
 }
 
-/// Stages the results of a lane's two cells, the second one a row below the first. `cell` is the first one's number.
+/// Stages the results of a lane's two cells, one a row below the other. `cell` is the number of the upper one.
 template <class Layer, int kColumns>
 __device__ void stage_results(const float (&result)[kColumns][4], const float (&biases)[kColumns],
                               const SharedWords (&places)[kColumns], int cell, const bool (&exists)[2],

@@ -14,7 +14,7 @@ constexpr KernelInfo kInfo{
     .threads = "as in cuda.first_layer_3xfp16.",
     .cost =
         "2 * terms() flops, in 1 / 1.875 of which (5x5) the filter is not 0; 4 bytes written, and each pixel read 1.3 "
-        "times at most. Where a band's values have not the range of halves, it is computed by definition in fp32.",
+        "times at most. A band whose values leave the range of halves is computed by definition in fp32.",
     .refuses = "what cuda.first_layer_3xfp16 refuses.",
     .limit = "memory: the output's bytes.",
 };

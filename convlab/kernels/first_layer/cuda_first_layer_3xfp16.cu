@@ -17,11 +17,11 @@ constexpr KernelInfo kInfo{
         "layer.cuh has the picture.",
     .cost =
         "6 * terms() flops, in 2 / 1.875 of which (5x5) the filter is not 0; 4 bytes written, and each pixel read 1.3 "
-        "times at most. Pixels and filters are split in two halves with three products, as in "
-        "cuda.tensor_core_3xfp16; bytes are exact in one half, and take two products.",
+        "times at most. Pixels and filters are split in two halves with three products, as in cuda.tensor_core_3xfp16; "
+        "bytes are exact in one half, and take two products.",
     .refuses =
         "more than one channel, strides, dilation, groups, rows of more than 88 pixels, filters beyond 7x7, and "
-        "epilogues but those with maxima of 2x2.",
+        "epilogues other than those with maxima of 2x2.",
     .limit = "memory: the output's bytes.",
 };
 

@@ -12,13 +12,13 @@ constexpr KernelInfo kInfo{
     .rank = 90,
     .idea = "raw pixels to pooled halves in one step, as the next layer's tensor cores read them",
     .threads =
-        "a warp multiplies 8 cells of 2 x 4 sums, or 2 x 2, by the filters of up to 12 maps at a time; four lanes "
-        "have a cell, and go down the image with it; bytes.cuh has the picture.",
+        "a warp multiplies 8 cells of 2 x 4 sums, or 2 x 2, by the filters of up to 12 maps at a time; four lanes take "
+        "a cell and go down the image with it; bytes.cuh has the picture.",
     .cost = "8 * terms() flops, in 1 / 1.92 of which (5x5) the filter is not 0; 2 bytes written.",
     .refuses =
-        "all but one channel of raw pixels, max-pooled 2x2, to channels in blocks; strides, dilation, groups, rows of "
-        "more than 88 pixels, filters beyond 7x7.",
-    .limit = "nothing alone: tensor cores, maxima and issue slots are each busy half of the time.",
+        "anything but one channel of raw pixels, max-pooled 2x2, to channels in blocks; strides, dilation, groups, "
+        "rows of more than 88 pixels, filters beyond 7x7.",
+    .limit = "no single unit: tensor cores, maxima and issue slots are each busy half of the time.",
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {

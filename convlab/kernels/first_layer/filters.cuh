@@ -10,8 +10,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 // What a kernel of layer.cuh is, and how its filters become operands.
 
-/// What a kernel of the family does, decided when it is compiled. Products: 3 of pixels and filters split in two halves;
-/// 2 if only filters need it, since bytes are exact; or 1 of rounded values.
+/// What a kernel of the family does, fixed at compile time. Products: 3 of pixels and filters split in two halves; 2 if
+/// only filters need it, since bytes are exact; or 1 of rounded values.
 template <class Pixel_, int kProducts_, bool kPooled_>
 struct FirstLayer {
   using Pixel = Pixel_;
@@ -26,8 +26,8 @@ struct FirstLayer {
   static constexpr int kUnits = kRangedPixels ? 5 : 6;  // that a thread loads while the band before is computed
 };
 
-/// The map, of those of a pass, that a column has in the results of lanes with thread % 4 == part. Two columns together
-/// have 8 maps, of which a lane has neighbours: where these are staged, they are in other banks than other lanes'.
+/// Which map of a pass a column has in the results of lanes with thread % 4 == part. Two columns together have 8 maps,
+/// and a lane has neighbouring ones: where they are staged, they are in other banks than other lanes'.
 template <int kColumns>
 __device__ int map_of(int column, int part) {
   return (column | 1) < kColumns ? column / 2 * 8 + part * 2 + column % 2 : column * 4 + part;
@@ -41,7 +41,7 @@ struct Filters {
 };
 
 /// Stages all filters in the order in which lanes take them, those of small parts after those of large ones, then the
-/// bias. Returns whether halves cannot stand for the filters. Ends with a barrier.
+/// bias. Returns whether halves cannot represent the filters. Ends with a barrier.
 template <class Layer, int kSteps, int kColumns>
 __device__ bool stage_filters(const float* w, const float* bias, uint32_t* staged, const FirstLayerShape& shape) {
   const int r = shape.conv.r, s = shape.conv.s, columns = shape.passes * kColumns, words = kSteps * columns * 64;

@@ -16,7 +16,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 constexpr int kMostFilterWords = 32;             // 7 rows of a filter of 7
 constexpr int64_t kMostSharedBytes = 220 << 10;  // of what the largest chips have
 
-/// What a launch may choose; 0: as measured to be best, or as much as there is room for.
+/// What a launch may choose; 0: what was measured to be best, or as much as there is room for.
 struct FirstLayerTuning {
   int threads = 0, columns = 0, band_rows = 0, buffers = 0;
   int evict_first = 0;  ///< 1: L2 is not told to evict results first, 2: it is
@@ -47,8 +47,8 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   const int64_t pixel_size = sizeof(typename Layer::Pixel), all_columns = ceil_div(problem.k, 4);
   const int64_t rows = problem.p() / Layer::kSquare, width = problem.q() / Layer::kSquare;
   const int steps = first_layer_steps(problem);
-  // As measured on an H200 with the course's layers. Long runs matter to bulk stores, and blocks beside each other to
-  // what waits for barriers; 14 of 66 rows leave no small band.
+  // Measured on an H200 with the course's layers. Bulk stores gain by long runs, waits at barriers by more blocks side
+  // by side; 14 of 66 rows leave no small band.
   const bool light = Layer::kProducts == 1, small_filter = steps == 2;
   if (tuning.columns == 0) tuning.columns = 3;
   if (Layer::kPooled) {

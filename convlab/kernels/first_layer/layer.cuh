@@ -9,16 +9,16 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// A convolution of one channel with small filters on tensor cores, to float32. There are few products for each output,
-// so all is about moving little and waiting seldom.
+// A convolution of one channel with small filters on tensor cores, to float32. Each output takes few products, so the
+// kernel must move little and wait seldom.
 //
 // Products. A matrix multiply-add takes 16 rows of 16 terms and gives 8 columns. A row is a cell: two outputs p, q and
 // p, q + 1 of a row of the image, or the 2 x 2 sums that become one pooled output, in two multiply-adds, one below the
-// other. The two neighbours are folded into columns: a column is one map, for the left or the right of them, and its
-// filter stands shifted by one. So 12 maps are 24 columns, and no channel is padded. The terms are the pixels that both
-// neighbours read: r rows of s + 1, in words of two halves, which are aligned since cells begin at even pixels. For 5x5
-// these are 15 words, 30 terms of 32; what has no filter is multiplied by 0, for which values that are not finite must
-// not get here.
+// other. The two neighbours are folded into columns: a column is one map for the left or the right one, with its filter
+// shifted by one. So 12 maps are 24 columns, and no channel is padded. The terms are the pixels that both neighbours
+// read: r rows of s + 1, in words of two halves, which are aligned since cells begin at even pixels. For 5x5 these are
+// 15 words, 30 terms of 32; terms without a filter are multiplied by 0, so values that are not finite must not get
+// here.
 //
 //     word 0  1  2   of the row         a 5x5 filter of a map:     left output:  w0 w1 | w2 w3 | w4 0
 //     pixels ab cd ef                                             right output:  0 w0 | w1 w2 | w3 w4
@@ -28,18 +28,18 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 // the left and the right sum of a map side by side, as they are stored; and the maximum of 2x2 is its own.
 //
 // Roles. A block has a band of an image in shared memory at a time; bands are dealt out in turn.
-//   1. All threads stage the band's pixels, as large and perhaps small halves, from registers, where they have been loaded
-//      while the band before was computed; and find the range of the values. Where that is not that of halves, the band
-//      is computed by definition, plainly.cuh.
+//   1. All threads stage the band's pixels, as large and perhaps small halves, from registers, where they have been
+//      loaded while the band before was computed; and find the range of the values. Where halves do not cover it, the
+//      band is computed by definition, plainly.cuh.
 //   2. For each pass, which takes some of the maps: each warp multiplies groups of 16 cells and stages their results,
 //      pooled and activated, in runs as they will lie in memory; then each warp begins to store some of the runs, and
 //      goes on to the next pass or band while the copy engine reads them.
 // Shared memory: filters as operands, and bias; pixels; results, once or twice.
 //
-// What was measured on an H200: bulk stores of whole runs take 0.55 ms for 2.09 GB in runs of 5.8 kB, 0.62 ms in runs of
-// 1.6 kB, and 0.48 ms in one piece; a quarter longer where a run's offset from a line of memory is not that of its results
-// from a line of shared memory (results.cuh). Telling L2 to evict results first makes the one product of
-// halves 3 % faster, with small filters; the others it makes slower.
+// Measured on an H200: bulk stores of whole runs take 0.55 ms for 2.09 GB in runs of 5.8 kB, 0.62 ms in runs of 1.6 kB,
+// and 0.48 ms in one piece; a quarter longer where a run's offset from a line of memory is not that of its results from
+// a line of shared memory (results.cuh). Telling L2 to evict results first makes the one product of halves 3 % faster
+// with small filters, and the others slower.
 
 template <class Layer, int kSteps, int kColumns>
 __global__ void __launch_bounds__(Layer::kMostThreads, 1)
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(Layer::kMostThreads, 1)
   SharedWords words[kSteps * 2];  // this lane's, of the band's first cell
 #pragma unroll
   for (int i = 0; i < kSteps * 2; ++i) {
-    // After the last word, that one again: its filter is 0 then.
+    // The last word comes again: its filter is then 0.
     const int word = min(i * 4 + thread, shape.conv.r * shape.filter_words - 1);
     const int row = word / shape.filter_words, across = word % shape.filter_words;
     words[i] = shared_words(pixels + row * kRowWords + across);

@@ -8,8 +8,8 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How pixels of a first layer become words of two halves in shared memory, and how it is noticed that they cannot. A
-// row of the band takes kRowWords words: those of large halves, and from kPitch on, those of small ones.
+// How pixels of a first layer become words of two halves in shared memory, and how the kernel notices that they cannot.
+// A row of the band takes kRowWords words: those of large halves, and from kPitch on, those of small ones.
 
 constexpr int kPitch = 44;  // 12 modulo 32, so that words of neighbouring rows of a filter are in different banks
 
@@ -39,7 +39,7 @@ inline __device__ uint32_t to_halves(uint32_t bytes) {
   return bits_of(__hsub2(value, __float2half2_rn(1024)));
 }
 
-/// What magnitudes a set of values has, as flags.
+/// The magnitudes of a set of values, as flags.
 constexpr uint32_t kTooLarge = 1, kUsual = 2, kNotZero = 4;
 
 /// The flags of the largest magnitude, given by its bits (NaN is larger than infinity): is it 65504 or more, 2^-12 or
@@ -49,7 +49,7 @@ inline __device__ uint32_t range_of(uint32_t largest) {
          (largest > 0 ? kNotZero : 0u);
 }
 
-/// Whether halves cannot stand for the values: beyond their largest number, or all so small that their parts lose bits.
+/// Whether halves cannot represent the values: beyond their largest number, or all so small that their parts lose bits.
 inline __device__ bool out_of_range(uint32_t flags) {
   return (flags & kTooLarge) != 0 || (flags & (kUsual | kNotZero)) == kNotZero;
 }
@@ -123,7 +123,7 @@ __device__ void stage(uint32_t unit, int index, uint32_t* words, const FirstLaye
   }
 }
 
-// Shared memory by its address, of which the compiler knows nothing: added to once, it is what a load takes.
+// Shared memory by its address, hidden from the compiler: after one addition a load takes it as it is.
 #ifdef __CUDACC__
 using SharedWords = uint32_t;
 inline __device__ SharedWords shared_words(const void* words) {

@@ -8,7 +8,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// A band of a first layer by definition, in fp32, for pixels and filters that halves cannot stand for.
+// A band of a first layer by definition, in fp32, for pixels and filters that halves cannot represent.
 
 template <class Pixel>
 __device__ float sum_plainly(const Pixel* image, const float* filter, const ConvShape& conv, int p, int q) {
@@ -50,7 +50,7 @@ __device__ void write_plainly(const Pixel* image, const float* w, const float* b
   }
 }
 /// The same in blocks of channels, of maps [first_map, first_map + maps) of those that the blocks have room for. After
-/// the last row of the last of them, zeros to the end of the image's output.
+/// the last row of the last map, writes zeros to the end of the image's output.
 template <int kSquare, class Pixel>
 __device__ void write_plainly(const Pixel* image, const float* w, const float* bias, __half* y,
                               const BytesLayerShape& shape, int first_row, int rows, int first_map, int maps) {

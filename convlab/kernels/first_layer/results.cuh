@@ -11,7 +11,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 // middle is whole vectors on both sides, and less than a vector before and after it goes word by word. And bulk stores
 // take it as it lies; where the offsets differ, they take a quarter longer on an H200.
 
-/// `bytes` bytes, a multiple of 4, that `to` shall hold; in shared memory they are at `from`, alike modulo 128.
+/// `bytes` bytes, a multiple of 4, to be stored at `to`; in shared memory they are at `from`, equal modulo 128.
 struct Run {
   unsigned char* to;
   const unsigned char* from;
@@ -32,7 +32,7 @@ struct Run {
 #endif
 
 #if CONVLAB_BULK_STORES
-/// What L2 is told of bytes that are stored: that they may leave it before others, or nothing.
+/// What a store tells L2 of its bytes: that they may leave before others, or nothing.
 inline __device__ uint64_t store_policy(bool evict_first) {
   uint64_t first, normal;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));

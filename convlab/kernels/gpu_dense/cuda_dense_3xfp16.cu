@@ -1,15 +1,15 @@
 // cuda.dense_3xfp16: a dense layer in fp32-class accuracy on tensor cores, of plain float32 arrays.
 //
-// Operands are split in two halves, x = X + x' with X and x' rounded to fp16: the sum is of X W, X w' and x' W. Of A,
-// each 32 terms of a row are scaled by the power of two that brings their largest into [2^14, 2^15), of B each column.
-// So a value keeps 22 bits down to 2^-18 of the largest, and below it is off by at most 2^-40 of the largest. The sums
-// of 32 terms begin with zero and are added up by FFMA, which rounds, while tensor cores cut off; of them the small
-// products come first. Where values are infinite, NaN, beyond 2^-95 .. 2^100, or less than 2^-36 of the largest and not
-// 0, the row's or the column's sums become NaN, and the kernel that adds parts takes them again by their definition.
+// Operands are split in two halves, x = X + x' with X and x' rounded to fp16; the kernel sums X W, X w' and x' W. Each
+// 32 terms of a row of A, and each column of B, are scaled by the power of two that brings their largest into [2^14,
+// 2^15). So a value keeps 22 bits down to 2^-18 of the largest, and below it is off by at most 2^-40 of the largest.
+// Sums of 32 terms begin with zero, small products first; FFMA adds them up, because it rounds while tensor cores
+// truncate. Where values are infinite, NaN, beyond 2^-95 .. 2^100, or less than 2^-36 of the largest and not 0, the
+// row's or the column's sums become NaN, and the kernel that adds parts computes them again by definition.
 //
-// The product is cut as cut.h says, in tiles of up to 128 rows and 160 columns and slices of 32 terms. On
-// Hopper a block is two warpgroups, 64 rows each, and a thread that has A and B copied: a slice of 128 rows (16 KiB) and
-// of the columns' large and small halves (20 KiB), six stages of them. While a slice is multiplied, with A's halves in
+// The product is cut as cut.h says, in tiles of up to 128 rows and 160 columns and slices of 32 terms. On Hopper a
+// block is two warpgroups, 64 rows each, and a thread that has A and B copied: a slice of 128 rows (16 KiB) and of the
+// columns' large and small halves (20 KiB), six stages of them. While a slice is multiplied, with A's halves in
 // registers, the next one is split. Elsewhere, and where rows of A are no multiple of 16 bytes, a warp makes 16 rows.
 //
 // Per row and 160 columns: 960 flops and 4 bytes a term. Limited on an H200 by multiplying.
@@ -25,7 +25,8 @@ namespace {
 constexpr int kMostGroups = 2;  // of 64 rows each, of a block
 constexpr int kSliceTerms = kSliceHalves / 2;
 
-/// Eight terms of each of two rows, as mma_fp16 takes them in two steps, and what undoes the rows' scales and that of B.
+/// Eight terms of each of two rows, as mma_fp16 takes them in two steps, and what undoes the rows' scales and that of
+/// B.
 struct SplitRows {
   uint32_t large[2][4], small[2][4];
   float undo[2];
@@ -35,8 +36,8 @@ __device__ uint32_t bits_of(__half2 pair) {
   return __half_as_ushort(__low2half(pair)) | uint32_t{__half_as_ushort(__high2half(pair))} << 16;
 }
 
-/// Splits 32 terms of two rows, of which each of four neighbouring lanes has eight: [row][step][4]. Of 16 terms of a
-/// step, lane t has 4 t and on, and gives them the places 2 t, 2 t + 1, 2 t + 8 and 2 t + 9.
+/// Splits 32 terms of two rows, eight in each of four neighbouring lanes: [row][step][4]. Of a step's 16 terms, lane t
+/// has those from 4 t on, and gives them the places 2 t, 2 t + 1, 2 t + 8 and 2 t + 9.
 __device__ __forceinline__ SplitRows split_rows(const float (&term)[2][2][4]) {
   SplitRows split;
 #pragma unroll

@@ -1,12 +1,12 @@
 // cuda.dense_fp16: a dense layer on tensor cores, of what a convolution left in blocks of channels (float16).
 //
-// A is a row an image, B the weights, packed once: in the order in which the layout has an image's elements, each column
-// scaled by a power of two so that its weights are normal numbers of fp16. The product is cut as cut.h says
-// into tiles of up to 256 rows and 160 columns and into slices of 64 terms. Blocks leave their sums, in fp32, in the
-// workspace; a second kernel adds them in a fixed order, adds the bias and applies the activation.
+// A has a row per image. B, the weights, is packed once: in that layout's order of an image's elements, each column
+// scaled by a power of two so that its weights are normal numbers of fp16. The product is cut as cut.h says into tiles
+// of up to 256 rows and 160 columns and into slices of 64 terms. Blocks leave their sums, in fp32, in the workspace; a
+// second kernel adds them in a fixed order, adds the bias and applies the activation.
 //
-// On Hopper a block is two warpgroups, 128 rows each, and a thread that has A and B copied: a slice of 256 rows (32 KiB)
-// and of the columns (20 KiB), four stages of them. Elsewhere a warp makes 16 rows, from global memory.
+// On Hopper a block is two warpgroups, 128 rows each, and a thread that has A and B copied: a slice of 256 rows (32
+// KiB) and of the columns (20 KiB), four stages of them. Elsewhere a warp makes 16 rows, from global memory.
 //
 // Per row and 160 columns: 320 flops and 2 bytes a term; of all columns, B is read once a tile, from the second cache.
 // Limited on an H200 by reading A.

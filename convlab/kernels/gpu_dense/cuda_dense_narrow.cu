@@ -4,7 +4,8 @@
 // of 32 lanes are added in halves: each step exchanges half of a lane's columns for the other half of the same columns,
 // so that 16 columns take 16 shuffles, and lanes 2 c and 2 c + 1 end with column c. Per row: 2 K N flops, 4 (K + N)
 // bytes. Refuses more than 16 columns, weights beyond shared memory, transposed inputs. Limited by latency: it takes
-// little longer than its launch, so blocks begin, and fetch weights that are constant, while the kernel before still runs.
+// little longer than its launch, so blocks begin, and fetch weights that are constant, while the kernel before still
+// runs.
 
 #include <algorithm>
 
@@ -31,7 +32,7 @@ struct NarrowShape {
   bool constant_weights;  ///< no kernel writes them
 };
 
-/// Of 2 * kHalf sums a lane keeps half, and gets the other lane's of these.
+/// Of 2 * kHalf sums a lane keeps half, and gets the other lane's sums of that half.
 template <int kHalf>
 __device__ __forceinline__ void exchange(float (&sum)[kColumns], int lane) {
   if constexpr (kHalf > 0) {

@@ -12,10 +12,10 @@ inline constexpr int kDenseGroupRows = 64;  ///< rows that four warps make
 inline constexpr int kDenseTeams = 132;     ///< blocks that a product is cut for: an H200's multiprocessors
 
 /// How a product of matrices is cut. A tile of `tile_rows` rows and 160 columns takes `slices` steps along the summed
-/// dimension. All steps of all tiles, one tile after the other, are cut into `teams` runs of equal length, a block each,
-/// whatever tiles they begin and end in, so that any number of rows keeps all multiprocessors busy. What a team adds up
-/// for one tile is a part; a tile's parts are added in their order afterwards. The cut depends on the sizes alone, so
-/// that all devices give the same bits.
+/// dimension. All steps of all tiles, one tile after the other, are cut into `teams` runs of equal length, a block
+/// each, whatever tiles they begin and end in, so that any number of rows keeps all multiprocessors busy. What a team
+/// adds up for one tile is a part; a tile's parts are added in their order afterwards. The cut depends on the sizes
+/// alone, so that all devices give the same bits.
 struct DenseCut {
   int64_t rows = 0, columns = 0;
   int tile_rows = 0, row_tiles = 0, column_tiles = 0;
@@ -26,7 +26,7 @@ struct DenseCut {
   constexpr int64_t steps() const { return int64_t{tiles()} * slices; }
   constexpr int groups() const { return (tile_rows + kDenseGroupRows - 1) / kDenseGroupRows; }
 
-  /// The first step of a team; of the number of teams, the one behind the last step.
+  /// The first step of a team; for `teams`, the one after the last step.
   constexpr int64_t begin(int team) const { return team * steps() / teams; }
   constexpr int team_of(int64_t step) const { return static_cast<int>(((step + 1) * teams - 1) / steps()); }
 
@@ -41,8 +41,8 @@ struct DenseCut {
   constexpr int64_t part_elements() const { return int64_t{groups()} * kDenseGroupRows * kDenseColumns; }
 };
 
-/// The cut for blocks of up to `most_groups` groups of warps, of which each takes `step_cycles` a step. Chosen by an
-/// estimate of an H200's cycles; another cut is as right.
+/// The cut for blocks of up to `most_groups` groups of warps, each of which takes `step_cycles` a step. Chosen by an
+/// estimate of an H200's cycles; any cut gives right results.
 inline DenseCut cut_dense(int64_t rows, int64_t columns, int slices, int most_groups, int step_cycles) {
   constexpr double kMemory = 17.5;       // bytes of A that a multiprocessor gets in a cycle
   constexpr double kCache = 30;          // of what others have written

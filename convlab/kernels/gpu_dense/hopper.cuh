@@ -1,8 +1,8 @@
 #pragma once
 
 // What the blocks of a dense layer on Hopper (compute capability 9.0) are made of. A block is some warpgroups that
-// multiply, and one thread that has the next slices of A and B copied into shared memory, some stages ahead. A's rows
-// come as the copy engine permutes them, B's columns are packed so (see pack_weights): a row or column is 128 bytes, its
+// multiply, and one thread that has the next slices of A and B copied into shared memory, some stages ahead. The copy
+// engine permutes A's rows, and B's columns are packed likewise (see pack_weights): a row or column is 128 bytes, its
 // chunk c of 16 bytes at c ^ row % 8, eight of them 1024 bytes.
 
 #ifdef __CUDACC__
@@ -105,7 +105,7 @@ __device__ void begin_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages
   __syncthreads();
 }
 
-/// Fills the stages for all that the team has to do; one thread. A slice of A is 128 bytes, `a_columns` elements.
+/// One thread fills the stages for all of the team's work. A slice of A is 128 bytes, `a_columns` elements.
 template <int kWarpgroups, int kGroupsEach, int kStages>
 __device__ void fill_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>& shared, const CUtensorMap& a,
                             int a_columns, const __half* packed, const DenseCut& cut, int team) {
@@ -150,7 +150,7 @@ inline __device__ uint64_t dense_operand(const void* rows) {
   return kSwizzle128 | kEightRows | uint64_t{1} << 16 | to_shared(rows) >> 4;
 }
 
-/// Until at most kPending groups of multiplications are under way.
+/// Waits until at most kPending groups of multiplications are under way.
 template <int kPending>
 __device__ void await_all_but() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kPending) : "memory");
@@ -168,8 +168,8 @@ __device__ void await_all_but() {
   "%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59," \
   "%60,%61,%62,%63,%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79}"
 
-/// d = a * b + (add ? d : 0), 64 rows by 160 columns, 16 terms. Of d, warp w of the warpgroup has rows 16 w and on, and
-/// of these a thread has at d[4 j] what mma_fp16's D is (device/tensor_core.cuh), for the columns from 8 j on.
+/// d = a * b + (add ? d : 0), 64 rows by 160 columns, 16 terms. Warp w of the warpgroup has the rows of d from 16 w on;
+/// of these, a thread has at d[4 j] mma_fp16's D (device/tensor_core.cuh) for the columns from 8 j on.
 inline __device__ void multiply_group(float (&d)[80], uint64_t a, uint64_t b, bool add) {
   asm volatile(
       "{.reg .pred p; setp.ne.b32 p, %82, 0;\n"

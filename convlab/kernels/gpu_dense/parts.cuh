@@ -44,15 +44,15 @@ struct DenseWeights {
 
 constexpr uint32_t kExponentStep = 1 << 23;  // of a float's bits
 
-/// Whether halves, scaled by a power of two, can hold numbers of these magnitudes: the largest's bits, and the least's
-/// of those that are not 0, less 1. They can if none is less than 2^-36 of the largest, whose product with a scale and
-/// without must not leave float32's range either; NaN and infinity never.
+/// Whether halves, scaled by a power of two, can hold numbers of these magnitudes: the bits of the largest, and those
+/// of the least that is not 0, less 1. They can if none is less than 2^-36 of the largest, which must stay in float32's
+/// range with and without a scale; NaN and infinity never.
 inline __device__ bool halves_hold(uint32_t largest, uint32_t least) {
   return largest == 0 || (largest >= 32 * kExponentStep && largest < 227 * kExponentStep &&
                           least + 1 >= largest - min(largest, 36 * kExponentStep));
 }
 
-/// A block a column: what undoes the power of two that brings the column's largest weight into [2^14, 2^15). kStrict:
+/// A block per column: what undoes the power of two that brings the column's largest weight into [2^14, 2^15). kStrict:
 /// NaN where halves cannot hold the column.
 template <bool kStrict>
 __global__ void __launch_bounds__(256) measure_columns(DenseWeights weights, int64_t terms, float* undo) {
@@ -121,7 +121,7 @@ inline __device__ DenseRun run_from(const DenseCut& cut, int64_t step, int64_t e
   return {tile, first, static_cast<int>(min(static_cast<int64_t>(cut.slices), first + end - step))};
 }
 
-/// Leaves a thread's sums, which are as mma_fp16 gives them, 8 columns after 8 columns.
+/// Stores a thread's sums, as mma_fp16 gives them, 8 columns at a time.
 __device__ __forceinline__ void leave_part(const float (&sum)[kDenseColumns / 2], const DenseCut& cut, int part,
                                            int group, int thread, float* parts) {
   auto* to = reinterpret_cast<float4*>(parts + part * cut.part_elements() + group * (kDenseGroupRows * kDenseColumns));
@@ -131,11 +131,11 @@ __device__ __forceinline__ void leave_part(const float (&sum)[kDenseColumns / 2]
   }
 }
 
-/// Of eight rows, the one that lanes 4 i to 4 i + 3 take in split_rows(): rows 4 apart follow each other, so that what
-/// eight lanes read together lies in different banks.
+/// Which of eight rows lanes 4 i to 4 i + 3 take in split_rows(): rows 4 apart follow each other, so that eight lanes
+/// together read from different banks.
 inline __device__ int mixed_row(int i) { return i / 2 + i % 2 * 4; }
 
-/// What is done with a sum.
+/// What happens to a sum.
 struct DenseFinish {
   const float* undo;  ///< by column
   float alpha, beta;
@@ -144,7 +144,7 @@ struct DenseFinish {
   Activation activation;
 };
 
-/// One sum by its definition, in fp32, by a warp.
+/// A warp computes one sum by definition, in fp32.
 inline __device__ float sum_plainly(const float* row, const DenseWeights& weights, int64_t column, int64_t terms) {
   float sum = 0;
   for (int64_t term = threadIdx.x % 32; term < terms; term += 32) sum += row[term] * weights.at(term, column);
@@ -199,9 +199,9 @@ __device__ __forceinline__ void finish_sums(const float (&sum)[4], int tile, int
 
 constexpr int kAddingThreads = 512;
 
-/// Adds the parts of each tile in a fixed order and finishes the sums. kSplit: rows are mixed, sums are times 2^-15, and
-/// those that are not finite are taken again by their definition from A's plain rows: halves could not hold what they
-/// are of. 128 threads have the elements of 64 rows and 8 columns, two columns of two rows each. Where there are many
+/// Adds the parts of each tile in a fixed order and finishes the sums. kSplit: rows are mixed, sums are times 2^-15,
+/// and those that are not finite are computed again by definition from A's plain rows: halves could not hold their
+/// operands. 128 threads have the elements of 64 rows and 8 columns, two columns of two rows each. Where there are many
 /// parts (kMany), a block has one such piece, and four threads share its parts; grid: tiles, groups, columns / 8.
 /// Elsewhere it has all 20 pieces of 64 rows, a thread five of them at once; grid: tiles, groups.
 template <bool kSplit, bool kMany>

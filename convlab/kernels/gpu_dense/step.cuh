@@ -1,6 +1,6 @@
 #pragma once
 
-// A dense layer's step, as the kernels that pack its weights take it.
+// A dense layer's step, for the kernels that pack its weights.
 
 #include "convlab/kernels/gpu_dense/parts.cuh"
 #include "convlab/kernels/op.h"
@@ -8,7 +8,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// The refusal of all of them.
+/// The refusal that they share.
 inline Refusal refuse_unless_packable(const OpStep& step) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   if (gemm == nullptr) return "computes dense layers only";
@@ -43,7 +43,7 @@ struct PackedWeights {
   __half* packed(const OpArgs& args) const { return static_cast<__half*>(args.prepared); }
   float* undo(const OpArgs& args) const { return reinterpret_cast<float*>(packed(args) + halves); }
 
-  /// kSplit: large and small halves, and columns that halves cannot hold marked.
+  /// kSplit: large and small halves; columns that halves cannot hold are marked.
   template <bool kSplit>
   void pack(const OpArgs& args, const TermOrder& order, Stream& stream) const {
     launch(measure_columns<kSplit>, {.grid = columns, .block = 256}, stream.native(), weights_of(args), order.terms,

@@ -1,9 +1,10 @@
 // cuda.hopper_3xfp16: the production kernel of float32-class sums over several channels, for compute capability 9.0.
 //
 // Arithmetic: that of cuda.tensor_core_3xfp16. A pixel x is X + x' / 2048, a filter (times a power of two, so that a
-// map's largest is near 2^15) w is W + w', all four in fp16; the sum is of W X + w' X + (W / 2048) x', in fp32. Tensor cores
-// cut off where adders round, so what they add up is one row of the filters, and adders do the rest. An image whose
-// pixels reach 65504, are not numbers, or are all below 2^-12, is marked, and a second launch computes it by definition.
+// map's largest is near 2^15) w is W + w', all four in fp16; the sum is of W X + w' X + (W / 2048) x', in fp32. Tensor
+// cores truncate where adders round, so they add up one row of the filters, and adders do the rest. An image whose
+// pixels reach 65504, are not numbers, or are all below 2^-12, is marked, and a second launch computes it by
+// definition.
 //
 // A block takes one chunk of 16 or 24 maps and goes through images. It has two rings of staged rows of pixels; a ring
 // belongs to a warpgroup of producers and one of consumers:
@@ -52,7 +53,7 @@ constexpr KernelInfo kInfo{
     .cost = "6 * terms() flops, as in cuda.tensor_core_3xfp16.",
     .refuses = "epilogues, images of bytes, strides, dilation, groups, GPUs other than of compute capability 9.0.",
     .limit =
-        "nothing alone: on an H200, with 12 channels of 33 x 33 and 24 filters of 5 x 5, leaving out the loads, the "
+        "no single thing: on an H200, with 12 channels of 33 x 33 and 24 filters of 5 x 5, leaving out the loads, the "
         "splitting or the stores gains between 5 and 13 percent, and the tensor cores are busy for 60 percent of the "
         "time.",
 };
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(kSplitThreads, 1)
                   .empty = barriers + which * kBarriersOfRing + kSplitStages,
                   .ranges = ranges + which * kWordsOfRing};
   if (thread == 0) {
-    for (int i = 0; i < kSplitRings * kBarriersOfRing; ++i) barrier_init(barriers + i, 4);  // a warp's arrival each
+    for (int i = 0; i < kSplitRings * kBarriersOfRing; ++i) barrier_init(barriers + i, 4);  // one arrival per warp
     barrier_init(filters_there, 1);
   }
   // Slots that nobody fills are multiplied, too, for outputs that do not exist.

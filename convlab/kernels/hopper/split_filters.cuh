@@ -5,10 +5,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What cuda.hopper_3xfp16 does with filters: packs them once, and computes with them by definition where halves do not
-// have the range of the values.
+// What cuda.hopper_3xfp16 does with filters: packs them once, and computes with them by definition where values leave
+// the range of halves.
 
-/// What stands before the packed filters: whether they have not the range of halves, and a scale for each map.
+/// What comes before the packed filters: whether they leave the range of halves, and a scale for each map.
 struct SplitHeader {
   uint32_t plainly;
 };
@@ -20,7 +20,8 @@ __host__ __device__ constexpr int64_t split_filters_offset(const SplitPlan& plan
 
 /// One block. Brings each map's filter to 2^14 .. 2^15 by a power of two and writes all as wgmma takes them: [chunk]
 /// [step][large, small, large / kSmallScale][8 columns][8 terms of 16][column][term], a column being a map of a row.
-/// Of weights below 2^-18 of a map's largest, parts lose bits: where they are many, all is computed by definition.
+/// Weights below 2^-18 of a map's largest lose bits in their parts: where these are many, all is computed by
+/// definition.
 static __global__ void __launch_bounds__(1024)
     pack_split_filters(const float* __restrict__ w, unsigned char* __restrict__ prepared,
                        const __grid_constant__ SplitPlan plan) {
@@ -48,7 +49,7 @@ static __global__ void __launch_bounds__(1024)
     }
     small = __reduce_add_sync(0xffffffffu, small);
     not_zero = __reduce_add_sync(0xffffffffu, not_zero);
-    constexpr unsigned kFew = 16;  // one in so many
+    constexpr unsigned kFew = 16;  // at most one in this many may be small
     if (lane == 0) {
       scales[map] = ldexpf(1, -up);
       if (!scalable || small * kFew > not_zero) atomicOr(&plainly, 1u);
@@ -94,7 +95,7 @@ static __global__ void __launch_bounds__(256)
       const float* filter = w + map * plan.c * plan.r * plan.s;
       float sum = 0;
       for (int c = 0; c < plan.c; ++c) {
-        float of_channel = 0;  // apart, so that a large sum does not round each small term
+        float of_channel = 0;  // kept apart, so that a large sum does not round each small term
         for (int r = 0; r < plan.r; ++r) {
           const int h = p + r - plan.pad_top;
           for (int s = 0; s < plan.s; ++s, ++filter) {

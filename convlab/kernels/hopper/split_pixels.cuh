@@ -10,7 +10,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 constexpr float kSmallScale = 2048;  // of the small halves: not subnormal where the large ones are not
 
-/// What decides whether fp16 has the range of an image's pixels, a bit each.
+/// What decides whether an image's pixels fit fp16's range, a bit each.
 constexpr uint32_t kTooLarge = 1, kUsual = 2, kNotZero = 4;
 
 /// Of the largest magnitude, or NaN.
@@ -48,14 +48,14 @@ inline __device__ void split(float first, float second, uint32_t& large, uint32_
 struct Ring {
   unsigned char* stages;
   uint64_t *full, *empty;  // a barrier a stage
-  uint32_t* ranges;        // of the pixels of an item, a word each producer warp, with its last stage
+  uint32_t* ranges;        // of an item's pixels, a word per producer warp, with the item's last stage
 };
 
 /// One of the slots that a thread fills in each stage, with eight values: two quads of channels of a pixel, or a quad
 /// of it and one of its right neighbour. Channels that do not exist repeat the last one, whose filters there are 0.
 struct Slot {
   int from;       // elements from the group's first pixel to the first quad
-  int to;         // bytes from the stage's begin
+  int to;         // bytes from the stage's beginning
   int row;        // of the stage; a large number where there is no slot
   float largest;  // magnitude so far
   bool exists, paired, next_exists;

@@ -61,7 +61,7 @@ struct SplitPlan {
 /// Slots that a producer can fill in a stage: more registers are left where filters have fewer rows.
 constexpr int split_slots_of_thread(int filter_rows) { return filter_rows == 7 ? 3 : 5; }
 
-/// The layout of a dense convolution whose sizes fit into 32 bits. It cannot be computed so if `steps` exceeds
+/// The layout of a dense convolution whose sizes fit into 32 bits. The kernel cannot compute it if `steps` exceeds
 /// kSplitSteps or `stage_rows` is 0: a row of pixels, or the filters, do not fit.
 inline SplitPlan make_split_plan(const ConvProblem& problem) {
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
@@ -114,7 +114,7 @@ inline SplitPlan make_split_plan(const ConvProblem& problem) {
       const int shift = pair ? (tap - plan.octets() * plan.s) * 2 : tap % plan.s;
       return static_cast<uint64_t>(plane * plan.plane_bytes + shift * 16);
     };
-    // Beyond the last tap, its own pixels again, since another pixel times a filter of 0 might be NaN.
+    // Beyond the last tap its own pixels come again, since another pixel times a filter of 0 might be NaN.
     const uint64_t first = address(2 * i), second = address(std::min(2 * i + 1, plan.taps() - 1));
     plan.step[i] = first >> 4 | (second - first) >> 4 << 16 | uint64_t{128 >> 4} << 32;
   }

@@ -33,8 +33,8 @@ __device__ void begin_row(float (&products)[kProducts], const SplitPlan& plan, u
   commit_multiplications();
 }
 
-/// Adds what begin_row has given to the outputs of the rows above, as far as filters reach: sum[i] are those of the
-/// output row i above. The last row of the filters completes `done`.
+/// Adds begin_row's results to the outputs of the rows above, as far as filters reach: sum[i] is those of the output
+/// row i above. The last row of the filters completes `done`.
 template <int kFirst, int kFilterRows, int kSums, int kProducts>
 __device__ void add_row(float (&done)[kSums], float (&sum)[kFilterRows - 1][kSums], float (&products)[kProducts]) {
   hold(products);
@@ -56,7 +56,7 @@ struct Consumer {
   static constexpr int kSums = kMaps / 2;  // of a thread, of a row of outputs
 
   float* __restrict__ y;
-  uint32_t* __restrict__ marks;  // of an item's images a word each: to be computed again
+  uint32_t* __restrict__ marks;  // a word per image of an item: whether to compute it again
   const SplitPlan& plan;
   const Ring& ring;
   const float *biases, *scales;  // in shared memory, kMaps of them

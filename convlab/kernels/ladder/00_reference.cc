@@ -15,8 +15,8 @@ constexpr KernelInfo kInfo{
     .idea = "the seven loops of the definition, summed in double: the oracle",
     .threads = "each map of each image is one piece of work.",
     .cost = "terms() multiplications and additions in double, rounded to float once, at the very end.",
-    .refuses = "nothing: every problem, epilogue and element type of the contract is computed, here by its definition.",
-    .limit = "latency: one dependent double addition after the other.",
+    .refuses = "nothing: it computes every problem, epilogue and element type of the contract by definition.",
+    .limit = "latency: each addition in double waits for the one before.",
 };
 
 double pixel(const ConvStep& step, const void* x, int64_t index) {

@@ -13,15 +13,15 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .rung = 1,
-    .idea = "one thread an output element",
+    .idea = "one thread per output element",
     .after = "cpu.reference",
     .threads =
         "a warp takes 32 neighbours of the flattened output plane of one map, so that its loads of the image and its "
         "store are coalesced; blockIdx.y is the map, blockIdx.z the image: no thread divides by anything but the "
         "width.",
     .cost = "2 * terms() flops; each term loads 4 bytes of image (per thread) and 4 of filter (one for the warp).",
-    .refuses = "epilogues, images of bytes, images that 32-bit indices do not reach.",
-    .limit = "load instructions: two for every multiply-add, whatever the caches make of them.",
+    .refuses = "epilogues, images of bytes, images too large for 32-bit indices.",
+    .limit = "load instructions: two for every multiply-add, however well caches serve them.",
 };
 
 constexpr int kThreads = 128;

@@ -16,17 +16,17 @@ constexpr KernelInfo kInfo{
     .idea = "input tile and filters staged in shared memory",
     .after = "cuda.basic",
     .threads =
-        "a block of 16x16 makes a 16x16 square of one map's outputs; blockIdx.x is the square, y the map, z the "
-        "image. Channel by channel it stages the pixels under the square, with their halo, and one filter plane.",
-    .cost = "2 * terms() flops; of global memory about (1 + (r - 1) / 16)^2 pixels a channel instead of r * s.",
-    .refuses = "epilogues, images of bytes, tiles with their halo beyond the shared memory of a block.",
-    .limit = "shared memory: two loads for every multiply-add, as before, only from nearer by.",
+        "a block of 16x16 makes a 16x16 square of one map's outputs; blockIdx.x is the square, y the map, z the image. "
+        "Channel by channel it stages the pixels under the square, with their halo, and one filter plane.",
+    .cost = "2 * terms() flops; about (1 + (r - 1) / 16)^2 pixels a channel from global memory instead of r * s.",
+    .refuses = "epilogues, images of bytes, tiles that with their halo exceed a block's shared memory.",
+    .limit = "shared memory: two loads for every multiply-add, as before, but from nearer.",
 };
 
 constexpr int kTile = 16;
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// Pixels that the outputs of a tile need along one side, halo included.
+/// Pixels that a tile's outputs need along one side, halo included.
 __host__ __device__ constexpr int staged_side(int filter, int stride, int dilation) {
   return (kTile - 1) * stride + (filter - 1) * dilation + 1;
 }

@@ -18,9 +18,9 @@ constexpr KernelInfo kInfo{
     .threads = "as cuda.shared_tile: a block of 16x16 makes a 16x16 square of one map's outputs.",
     .cost =
         "2 * terms() flops; the filter comes from the constant cache, which gives one word to a whole warp at once: "
-        "all threads of a block want the same weight at the same time.",
+        "all threads of a block need the same weight at the same time.",
     .refuses = "epilogues, images of bytes, filters beyond 64 KiB, tiles beyond the shared memory of a block.",
-    .limit = "shared memory: one load for every multiply-add, and by the waits around each staged channel.",
+    .limit = "shared memory, with one load for every multiply-add, and the waits around each staged channel.",
 };
 
 constexpr int kTile = 16;

@@ -16,7 +16,7 @@ constexpr KernelInfo kInfo{
     .idea = "im2col to global memory, then shared-memory tiled matrix multiply",
     .after = "cuda.basic",
     .threads =
-        "unroll: one an element of the unrolled matrix [c*r*s][p*q]; multiply: a block of 16x16 makes a 16x16 tile of "
+        "unroll: one per element of the unrolled matrix [c*r*s][p*q]; multiply: a block of 16x16 makes a 16x16 tile of "
         "maps x pixels of one image and group, each thread one output.",
     .cost =
         "2 * terms() flops; the unrolled matrix holds each pixel r * s times, is written once and read by every 16 "

@@ -20,7 +20,7 @@ constexpr KernelInfo kInfo{
         "2 * terms() flops; the unrolled matrix exists only tile by tile in shared memory, and global memory is read "
         "as in cuda.basic, but once for 16 maps.",
     .refuses = "epilogues, images of bytes, more than 65535 groups.",
-    .limit = "shared memory: two loads for every multiply-add, and by the divisions that find each pixel.",
+    .limit = "shared memory, with two loads for every multiply-add, and the divisions that find each pixel.",
 };
 
 constexpr int kTile = 16;

@@ -17,7 +17,7 @@ constexpr KernelInfo kInfo{
     .idea = "input channels over threads, summed with atomics",
     .after = "cuda.basic",
     .threads =
-        "one an output element and input channel: a warp takes 32 neighbours of the output plane, blockIdx.y is the "
+        "one per output element and input channel: a warp takes 32 neighbours of the output plane, blockIdx.y is the "
         "map, blockIdx.z the channel and the image.",
     .cost = "2 * terms() flops, and for each channel an atomic addition in L2 (4 bytes read and written there).",
     .refuses = "epilogues, images of bytes.",

@@ -16,8 +16,8 @@ constexpr KernelInfo kInfo{
     .idea = "different tile shapes for few and many output maps",
     .after = "cuda.fused_unroll_gemm",
     .threads =
-        "a block of 32 x M makes a tile of M maps x 32 pixels, each thread one output; M is the one of 8, 12, 16, 24 "
-        "and 32 that wastes the fewest threads on the layer's maps.",
+        "a block of 32 x M makes a tile of M maps x 32 pixels, each thread one output; M is 8, 12, 16, 24 or 32, "
+        "whichever wastes the fewest threads on the layer's maps.",
     .cost =
         "2 * terms() flops; each staged pixel serves all maps of the tile, so a layer with 12 or 24 maps reads the "
         "image once, where a tile of 16 reads it twice or computes maps that do not exist.",
@@ -26,7 +26,7 @@ constexpr KernelInfo kInfo{
 };
 
 constexpr int kPixels = 32;
-constexpr int kTerms = 32;  // staged at a time; as many as there are threads in a row, who stage one weight each
+constexpr int kTerms = 32;  // staged at a time: one weight for each thread of a row
 constexpr int kTilesOfMaps[] = {8, 12, 16, 24, 32};
 constexpr int64_t kMostBlocksInZ = 65535;
 
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kPixels* kMaps)
   }
 }
 
-/// The tile that wastes the fewest maps; of those the largest.
+/// The tile that wastes the fewest maps; of several, the largest.
 int tile_of_maps(int64_t maps) {
   int best = kTilesOfMaps[0];
   for (int tile : kTilesOfMaps) {

@@ -16,8 +16,9 @@ constexpr KernelInfo kInfo{
     .idea = "const, restrict, compile-time filter size, unrolled loops, no division by run-time values",
     .after = "cuda.basic",
     .threads =
-        "a block of 32 x 4 makes a 32 x 4 patch of outputs of every map of one image, a map after the other: with the "
-        "grid as coordinates nobody divides, and a thread whose filter size is known keeps its window in registers.",
+        "a block of 32 x 4 makes a 32 x 4 patch of outputs of every map of one image, one map after another: the grid "
+        "gives the coordinates, so no thread divides, and one whose filter size is known keeps its window in "
+        "registers.",
     .cost = "2 * terms() flops; with one channel each pixel is loaded once for all maps, otherwise once a map.",
     .refuses = "epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.",
     .limit = "load instructions where there are several channels: a pixel is still loaded for every map.",

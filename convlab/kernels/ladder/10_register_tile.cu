@@ -17,16 +17,16 @@ constexpr KernelInfo kInfo{
     .idea = "each thread a register tile of outputs, several maps at once",
     .after = "cuda.restrict_unroll",
     .threads =
-        "each makes 6 neighbouring pixels of 8 or 12 maps; a block makes those maps for a band of whole output rows "
-        "of one image. Pixels and filters are staged in shared memory, filters with the map innermost; results go "
-        "back through shared memory, so that the stores to global memory are contiguous.",
+        "each makes 6 neighbouring pixels of 8 or 12 maps; a block makes those maps for a band of whole output rows of "
+        "one image. Pixels and filters are staged in shared memory, filters with the map innermost; results go back "
+        "through shared memory, so that the stores to global memory are contiguous.",
     .cost =
         "2 * terms() flops; a filter row of 5 takes 5 float2 pixel loads and 5 x 3 float4 filter loads for 5 * 6 * 12 "
         "= 360 multiply-adds.",
     .refuses =
         "epilogues, images of bytes, strides, dilation, groups, rows wider than 1536 outputs, bands beyond shared "
         "memory.",
-    .limit = "the multiply-add units, and by threads that the last band and the last pixels of a row leave idle.",
+    .limit = "the multiply-add units, and threads left idle in the last band and at the end of a row.",
 };
 
 constexpr int kPixels = 6;  // of a thread, neighbours in a row; even, so that pairs of pixels are aligned
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(kMostThreads, 2)
       __syncthreads();
     }
 
-    // Rows of the band are contiguous in y: stage [kStoredMaps][rows * q], then copy it as it stands.
+    // Rows of the band are contiguous in y: stage [kStoredMaps][rows * q], then copy it as it is.
     const int rows = min(band.rows, shape.p - first_p), count = rows * shape.q;
 #pragma unroll
     for (int stored = 0; stored < kMaps; stored += kStoredMaps) {

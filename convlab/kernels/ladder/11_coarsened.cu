@@ -19,10 +19,10 @@ constexpr KernelInfo kInfo{
         "each makes `rows_per_thread` outputs of a column of one map, one below the other; a block is 32 columns wide "
         "and `block_rows` such threads high.",
     .cost =
-        "2 * terms() flops; a column of the window is loaded once for all its rows, (rows + r - 1) * s pixels for "
-        "rows * r * s multiply-adds, and a weight once for all of them.",
+        "2 * terms() flops; a column of the window is loaded once for all its rows, (rows + r - 1) * s pixels for rows "
+        "* r * s multiply-adds, and a weight once for all of them.",
     .refuses = "epilogues, images of bytes, strides, dilation, groups, filters other than 1x1, 3x3, 5x5 and 7x7.",
-    .limit = "load instructions, fewer the coarser the thread, until registers run out.",
+    .limit = "load instructions: coarser threads need fewer, until registers run out.",
 };
 
 constexpr int kColumns = 32;

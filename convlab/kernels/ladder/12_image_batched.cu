@@ -16,21 +16,21 @@ constexpr KernelInfo kInfo{
     .idea = "parallelism over images, input and output channels for small and large batches",
     .after = "cuda.channel_tree",
     .threads =
-        "a block makes 32 neighbouring outputs of one map. A large batch has threads enough: each takes the same "
-        "output of 4 images and loads a weight once for all. A small one has not: 4 rows of threads share the input "
+        "a block makes 32 neighbouring outputs of one map. A large batch has enough threads: each takes the same "
+        "output of 4 images and loads a weight once for all. A small one does not: 4 rows of threads share the input "
         "channels of one image and add their sums in shared memory.",
     .cost = "2 * terms() flops; for a large batch 5 loads for 4 multiply-adds, instead of 8.",
     .refuses = "epilogues, images of bytes.",
-    .limit = "load instructions (large batches) or by the launch (small ones).",
+    .limit = "load instructions (large batches) or the launch (small ones).",
 };
 
 constexpr int kPixels = 32;
 constexpr int kImages = 4;                // of a thread, large batches
 constexpr int kSlices = 4;                // of the channels, small batches
-constexpr int64_t kLargeBatch = 4 << 20;  // outputs beyond which the threads of a large GPU have work enough
+constexpr int64_t kLargeBatch = 4 << 20;  // with more outputs, all threads of a large GPU have work
 constexpr int64_t kMostBlocksInZ = 65535;
 
-/// kHeldImages images a thread, the channels in kShares shares.
+/// A thread takes kHeldImages images; the channels are cut into kShares shares.
 template <int kHeldImages, int kShares>
 __global__ void __launch_bounds__(kPixels* kShares)
     convolve_image_batched(const float* x, const float* w, float* y, ConvShape shape) {

@@ -17,8 +17,8 @@ constexpr KernelInfo kInfo{
     .idea = "F(2x2, r x r): fewer multiplications by interpolation",
     .after = "cuda.unroll_gemm",
     .threads =
-        "prepare: one a filter plane; transform: one an input tile and channel; multiply: one a tile and a few maps, "
-        "which sums over the channels in registers and transforms the result back.",
+        "prepare: one per filter plane; transform: one per input tile and channel; multiply: one per tile and a few "
+        "maps, which sums over the channels in registers and transforms the result back.",
     .cost =
         "per output, r = 5: 18 flops a channel instead of 50, and the transforms; the transformed image is 9 times as "
         "large as the image, and is taken in chunks of images that stay in L2.",
@@ -26,7 +26,7 @@ constexpr KernelInfo kInfo{
         "epilogues, images of bytes, strides, dilation, groups, filters other than 3x3 and 5x5: at 7x7 the error is "
         "twice what fp32 may have (2e-6 of the result, relative L2).",
     .limit =
-        "the transformed image's way through L2. The method of Toom and Cook; Winograd, 1980; Lavin and Gray, \"Fast "
+        "moving the transformed image through L2. The method of Toom and Cook; Winograd, 1980; Lavin and Gray, \"Fast "
         "Algorithms for Convolutional Neural Networks\", 2016.",
 };
 
@@ -71,7 +71,7 @@ __host__ __device__ constexpr Transform<kFilter> make_transform() {
   return transform;
 }
 
-/// prepared[k][c][tile * tile] = G w G', in double: it is done once.
+/// prepared[k][c][tile * tile] = G w G', once, in double.
 template <int kFilter>
 __global__ void __launch_bounds__(kThreads) transform_filters(const float* w, float* prepared, int planes) {
   constexpr auto kTransform = make_transform<kFilter>();
@@ -262,7 +262,7 @@ void launch_filter(const ConvArgs& args, Stream& stream) {
 }
 
 void launch_winograd(const ConvArgs& args, Stream& stream) {
-  // As many maps as their products leave registers for.
+  // As many maps as registers can hold the products of.
   args.step.problem.r == 3 ? launch_filter<3, 2>(args, stream) : launch_filter<5, 1>(args, stream);
 }
 

@@ -17,14 +17,14 @@ constexpr KernelInfo kInfo{
     .idea = "transform, multiply, transform back, tiled",
     .after = "cuda.unroll_gemm",
     .threads =
-        "a block of 256 is a tile, a thread a frequency. prepare: a block a filter plane; transform: a block a tile "
-        "and channel; multiply: a block a tile and map, which sums the products over the channels and transforms them "
-        "back.",
+        "a block of 256 has a tile, a thread a frequency. prepare: a block per filter plane; transform: a block per "
+        "tile and channel; multiply: a block per tile and map, which sums the products over the channels and "
+        "transforms them back.",
     .cost =
         "per tile: two transforms of 8 radix-2 stages and a complex multiply-add a channel; (17 - r)(17 - s) of the "
         "256 outputs are not wrapped around and count (overlap-save), so small filters waste least.",
     .refuses = "epilogues, images of bytes, strides, dilation, groups, filters larger than 15.",
-    .limit = "the complex spectra's way through L2: 8 bytes a frequency for the 4 of a pixel, and shared memory.",
+    .limit = "moving the complex spectra through L2, 8 bytes a frequency for a pixel's 4, and shared memory.",
 };
 
 constexpr int kTile = 16, kStages = 4;
@@ -38,8 +38,8 @@ __constant__ float kCosine[kTile] = {1.0f,  0.92387953251128674f,  0.70710678118
                                      -1.0f, -0.92387953251128674f, -0.70710678118654752f, -0.38268343236508977f,
                                      0.0f,  0.38268343236508977f,  0.70710678118654752f,  0.92387953251128674f};
 
-/// The 2-D transform of the block's tile, of which each thread holds one element: along rows, then along columns, each
-/// in Stockham's order, which needs no bit reversal. `sign` is -1 forwards and 1 backwards (not scaled).
+/// The 2-D transform of the block's tile; each thread holds one element. Along rows, then along columns, each in
+/// Stockham's order, which needs no bit reversal. `sign` is -1 forwards and 1 backwards (not scaled).
 __device__ float2 transform_tile(float2 value, float sign, float2 (&tile)[kTile][kTile]) {
   const int row = threadIdx.x / kTile, column = threadIdx.x % kTile;
   tile[row][column] = value;

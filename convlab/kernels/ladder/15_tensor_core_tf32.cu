@@ -16,8 +16,8 @@ constexpr KernelInfo kInfo{
         "2 * terms() flops, at the rate of tensor cores; operands are rounded to 10 bits of mantissa, sums are fp32.",
     .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
     .limit =
-        "staging, which waits for memory and spends as many instructions as the products, and by shared memory: 4 "
-        "loads for three products of 8 maps.",
+        "staging, which waits for memory and spends as many instructions as the products, and shared memory: 4 loads "
+        "for three products of 8 maps.",
 };
 
 struct Tf32 {

@@ -15,21 +15,20 @@ constexpr KernelInfo kInfo{
     .after = "cuda.tensor_core_tf32",
     .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
     .cost =
-        "6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to TF32 and x', w' what that lost, the "
-        "sum is of W X + (W x' + w' X); w' x' is below 2^-22 of the product and left out (the idea of Ootomo and "
-        "Yokota, \"Recovering single precision accuracy from Tensor Cores\", 2022). Tensor cores sum one step, adders "
-        "the steps.",
+        "6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to TF32 and x', w' the rest, it sums W X + "
+        "(W x' + w' X); w' x' is below 2^-22 of the product and left out (the idea of Ootomo and Yokota, \"Recovering "
+        "single precision accuracy from Tensor Cores\", 2022). Tensor cores sum within a step, adders sum the steps.",
     .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
     .limit =
-        "tensor cores, whose three products for one wait for each other. An infinite pixel gives NaN: it has no "
-        "finite remainder.",
+        "tensor cores: the three products of a sum wait for each other. An infinite pixel gives NaN: it has no finite "
+        "remainder.",
 };
 
 struct Split {
   uint32_t large, small;
 };
 
-/// The small part keeps more bits than TF32 has; tensor cores cut them off.
+/// The small part keeps more bits than TF32 has; tensor cores truncate them.
 __device__ Split split(float value) {
   const uint32_t large = (__float_as_uint(value) + 0x1000u) & 0xffffe000u;  // to nearest
   return {large, __float_as_uint(value - __uint_as_float(large))};
@@ -55,8 +54,8 @@ struct ThreeTf32 {
       large[i] = a.large;
       small[i] = a.small;
     }
-    // Products in turn for all columns, so that none waits for the one before; their sum is rounded into the total's by
-    // the adders, since tensor cores cut off.
+    // Products take turns over all columns, so that none waits for the one before. Adders add their sum to the total:
+    // they round, while tensor cores truncate.
     float products[kColumns][4];
     constexpr float kZero[4] = {};
     Split filter[kColumns][2];

@@ -15,14 +15,13 @@ constexpr KernelInfo kInfo{
     .after = "cuda.tensor_core_3xtf32",
     .threads = "8 warps make 896 output pixels of up to 24 maps; tensor_core_tile.cuh draws the picture.",
     .cost =
-        "6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to fp16 and x', w' what that lost, the "
-        "sum is of W X + (W x' + w' X), as in cuda.tensor_core_3xtf32. Two halves hold 22 bits, as two TF32 do; the "
-        "small ones are kept times 2^11, so that they are not subnormal where the large ones are not (Ootomo and "
-        "Yokota, 2022). Where pixels or filters of a block reach 65504 or none reaches 2^-12, it sums by definition "
-        "instead, in fp32. The error is relative to the largest pixels and filters: below 2^-14, a value keeps fewer "
-        "bits the smaller it is.",
+        "6 * terms() flops: with x = X + x' and w = W + w', X and W rounded to fp16 and x', w' the rest, it sums W X + "
+        "(W x' + w' X), as in cuda.tensor_core_3xtf32. Two halves hold 22 bits, as two TF32 do; the small ones are "
+        "scaled by 2^11, so that they are not subnormal where the large ones are not (Ootomo and Yokota, 2022). Where "
+        "pixels or filters of a block reach 65504 or none reaches 2^-12, it sums by definition instead, in fp32. The "
+        "error is relative to the largest pixels and filters: below 2^-14, a value keeps fewer bits the smaller it is.",
     .refuses = "epilogues, images of bytes, groups, GPUs before compute capability 8.0, pixels beyond shared memory.",
-    .limit = "staging, and by the latency of products that wait for each other.",
+    .limit = "staging, and the latency of products that wait for each other.",
 };
 
 struct ThreeFp16 {
@@ -51,8 +50,8 @@ struct ThreeFp16 {
   static __device__ void multiply(float (&sum)[kColumns][4], const uint32_t (&words)[2][4], const B (&b)[kColumns]) {
     const uint32_t large[4] = {words[0][0], words[1][0], words[0][1], words[1][1]};
     const uint32_t small[4] = {words[0][2], words[1][2], words[0][3], words[1][3]};
-    // In turn for all columns, so that none waits for the one before; added to the total by the adders, which round,
-    // while tensor cores cut off.
+    // Products take turns over all columns, so that none waits for the one before. Adders add them to the total: they
+    // round, while tensor cores truncate.
     float products[kColumns][4], small_products[kColumns][4];
     constexpr float kZero[4] = {};
 #pragma unroll

@@ -6,10 +6,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What a tensor-core rung does where its operands have not the range of the values: it notices, and sums by definition.
+// What a tensor-core rung does where values leave the range of its operands: it notices, and sums by definition.
 
-/// A barrier that tells whether the block's values, of which each thread gives the largest magnitude's bits, need
-/// another range than fp16 has: beyond its largest number, or all of them so small that their parts lose bits.
+/// A barrier that tells whether the block's values leave fp16's range: beyond its largest number, or all of them so
+/// small that their parts lose bits. Each thread gives the bits of its largest magnitude.
 inline __device__ bool out_of_range(uint32_t largest) {
   constexpr uint32_t kLargest = 0x477fe000, kSmall = 0x39800000;  // 65504 and 2^-12
   const bool too_large = __syncthreads_or(largest >= kLargest);
@@ -27,7 +27,7 @@ inline __device__ void convolve_plainly(const float* image, const float* w, floa
     const float* filter = w + (first_map + map) * shape.c * shape.r * shape.s;
     float sum = 0;
     for (int c = 0; c < shape.c; ++c) {
-      float of_channel = 0;  // apart, so that a large sum does not round each small term
+      float of_channel = 0;  // kept apart, so that a large sum does not round each small term
       for (int r = 0; r < shape.r; ++r) {
         const int h = top + r * shape.dilation_h;
         for (int s = 0; s < shape.s; ++s, ++filter) {

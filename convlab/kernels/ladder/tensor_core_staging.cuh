@@ -35,8 +35,8 @@ __host__ __device__ int groups_of_pixel(int channels, int width, bool neighbours
   return neighbours ? channels * ((width + kGroup - 1) / kGroup) : (channels + kGroup - 1) / kGroup;
 }
 
-/// Group `index` of the block's terms, in the order in which they are multiplied: kBlocked groups of a pixel, or what
-/// is left of them, tap by tap. Its words are numbers first + pixel * width of their planes, whose word 0 is zero.
+/// Group `index` of the block's terms, in the order in which they are multiplied: kBlocked groups of a pixel, or those
+/// left over, tap by tap. Its words have the numbers first + pixel * width in their planes, whose word 0 is zero.
 struct Group {
   int of_pixel, width, tap, first;
 
@@ -54,7 +54,7 @@ inline __device__ uint32_t larger(uint32_t bits, float value) {
   return max(bits, __float_as_uint(value) & 0x7fffffffu);
 }
 
-/// Stages all groups of the pixels of a band of the image, whose top left corner is (first_h, first_w). Returns the
+/// Stages all groups of a band's pixels; the band's top left corner in the image is (first_h, first_w). Returns the
 /// bits of the largest magnitude that this thread has staged, if the Arithmetic has a range.
 template <class Arithmetic, bool kNeighbours>
 __device__ uint32_t stage_pixels(const float* __restrict__ image, uint32_t* words, int plane, const ConvShape& shape,
@@ -71,7 +71,7 @@ __device__ uint32_t stage_pixels(const float* __restrict__ image, uint32_t* word
     const unsigned width_inside = inside ? shape.w : 0;
     const int channels_inside = inside ? channels : 0;
     const float* from = image + (h * shape.w + w);
-    opaque(from);      // one address to which offsets are added: what the compiler makes of it is longer
+    opaque(from);      // one address to which offsets are added: the compiler's own code is longer
     int c = 0, s = 0;  // of the next group
     for (int first = 0; first < groups; first += kBatch) {
       float value[kBatch][kGroup];
@@ -123,7 +123,7 @@ __device__ uint32_t stage_pixels(const float* __restrict__ image, uint32_t* word
 }
 
 /// Stages the filters of kColumns * 8 maps, from first_map on, in the order of fragments, and the groups' places. `w`
-/// are the filters' terms of the first staged channel. Returns as stage_pixels does.
+/// points to the filters' terms of the first staged channel. Returns as stage_pixels does.
 template <class Arithmetic, int kColumns>
 __device__ uint32_t stage_filters(const float* __restrict__ w, typename Arithmetic::B* filters, GroupPlace* places,
                                   const ConvShape& shape, const TensorTile& tile, int channels, int first_map) {
@@ -137,7 +137,7 @@ __device__ uint32_t stage_filters(const float* __restrict__ w, typename Arithmet
     const int r = tile.neighbours ? group.tap : group.tap / shape.s;
     const int s = tile.neighbours ? 0 : group.tap % shape.s;
     const int pixel = r * shape.dilation_h * tile.pitch + s * shape.dilation_w;
-    // Beyond the last group: zeros, and not any pixel times a filter of 0, since 0 * NaN would be NaN.
+    // Beyond the last group stand zeros, not any pixel times a filter of 0: 0 * NaN would be NaN.
     places[i] =
         i < groups * taps ? GroupPlace{group.width * 4, (group.first + pixel * group.width) * 4} : GroupPlace{0, 0};
   }
@@ -187,7 +187,7 @@ __device__ void copy_results(const float* from, float* to, int maps, int count, 
   }
 }
 
-/// Writes the sums of a warp's tiles, whose first pixel and map are `to`, by way of shared memory.
+/// Writes the sums of a warp's tiles through shared memory; `to` is their first pixel and map.
 template <int kColumns, int kTiles>
 __device__ void store_tiles(const float (&sum)[kTiles][kColumns][4], float* results, float* to, int maps, int count,
                             int image_pixels) {

@@ -9,8 +9,8 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// Convolution as a matrix product on tensor cores, without unrolling: what the three tensor-core rungs share, whatever
-// the arithmetic. The product is pixels x terms times terms x maps:
+// Convolution as a matrix product on tensor cores, without unrolling: what the tensor-core rungs share, whatever the
+// arithmetic. The product is pixels x terms times terms x maps:
 //   - a block takes 896 consecutive output pixels of an image, and up to 24 maps; its pixels are the rows of A in tiles
 //     of 16; each of 8 warps owns seven tiles and keeps their sums of all maps in registers;
 //   - terms are multiplied in groups: some channels of a pixel or, where that makes fewer groups (an image of one
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   [[maybe_unused]] bool filters_plainly = false;
 
   for (int n = blockIdx.z; n < shape.n; n += gridDim.z) {
-    bool plainly = false;                // these values have not the range of the Arithmetic
+    bool plainly = false;                // these values leave the Arithmetic's range
     const auto stage = [&](int first) {  // channels from `first` on; returns the steps to multiply
       const int channels = kWhole ? shape.c : min(tile.channels, shape.c - first);
       const int groups = groups_of_pixel<Arithmetic>(channels, shape.s, tile.neighbours);
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
-/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever wastes the fewest maps; of those the most.
+/// Columns of 8 maps that a block takes: 1, 2 or 3, whichever wastes the fewest maps; of several, the most.
 inline int tensor_columns(int64_t maps) {
   int best = 1;
   for (int columns : {2, 3}) {
@@ -175,7 +175,7 @@ TensorTile tensor_tile(const ConvProblem& problem) {
   const bool neighbours = c * r * ceil_div(s, kGroup) < ceil_div(c, kGroup) * r * s;
   const int64_t rows = std::min(problem.p(), (kBlockPixels - 2) / problem.q() + 2);
   const int64_t height = (rows - 1) * problem.stride_h + (r - 1) * problem.dilation_h + 1;
-  // Rows of neighbours start in other banks than the row before, whether one, two or three groups are side by side.
+  // Neighbouring rows start in different banks, whether one, two or three groups are side by side.
   const int64_t pitch = neighbours ? round_up(problem.q() + 4, 8) - 4
                                    : (problem.q() - 1) * problem.stride_w + (s - 1) * problem.dilation_w + 1;
   const int64_t taps = neighbours ? r : r * s, columns = tensor_columns(problem.k);

@@ -1,6 +1,6 @@
-// NVIDIA's library, the baseline of every claim, in fp32: tensor cores are forbidden to it. It searches for the fastest of
-// its algorithms at the first launch of a problem on a stream (a warm-up's, when timed); later launches repeat that one.
-// The library is loaded when the kernel is first used; without it the kernel says so.
+// NVIDIA's library, the baseline of every claim, in fp32: it may not use tensor cores. It searches for the fastest of
+// its algorithms at the first launch of a problem on a stream (a warm-up's, when timed); later launches repeat that
+// one. The library is loaded when the kernel is first used; without it the kernel says so.
 
 #include "convlab/kernels/libraries/cudnn_library.h"
 

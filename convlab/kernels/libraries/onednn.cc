@@ -28,20 +28,19 @@ constexpr KernelInfo kInfo{
     .idea = "the library: oneDNN's direct convolution, reorders of its layouts included",
     .threads =
         "oneDNN's own, of OpenMP, as many as the stream has, but no more than there are CPUs for, as OpenMP's barriers "
-        "spin; they are not the stream's threads, and spin for some milliseconds after a launch before they sleep, "
-        "which "
-        "slows down what runs right after it.",
+        "spin. They are not the stream's threads: they spin for some milliseconds after a launch before they sleep, "
+        "and slow down what runs right after it.",
     .cost = "terms() fused multiply-adds; images and outputs are reordered to oneDNN's layouts and back in its time.",
-    .refuses = "all but the plain step (fp32 NCHW in and out). Filters are reordered in prepare().",
+    .refuses = "anything but the plain step (fp32 NCHW in and out). Filters are reordered in prepare().",
     .limit =
-        "what the library has for few channels; and in small batches by asking it for descriptors (about 0.1 ms a "
-        "launch: we keep no state; generated code comes from the library's own cache after the first launch).",
+        "what the library has for few channels; and in small batches asking it for descriptors (about 0.1 ms a launch: "
+        "we keep no state; generated code comes from the library's own cache after the first launch).",
 };
 
 using dnnl::memory;
 using Tag = memory::format_tag;
 
-/// OpenMP's number of threads is a setting of the calling thread; it is put back.
+/// OpenMP's number of threads is a setting of the calling thread; this restores it.
 class ScopedThreads {
  public:
   explicit ScopedThreads(int threads) { omp_set_num_threads(std::min(threads, usable_threads())); }
@@ -98,14 +97,14 @@ dnnl::convolution_forward::primitive_desc convolution(const ConvProblem& problem
           engine};
 }
 
-/// The layout of filters that the library wants. What is prepared must not depend on the batch, so it is asked for one
+/// The layout of filters that the library wants. What is prepared must not depend on the batch, so we ask for one
 /// image.
 memory::desc filter_layout(ConvProblem problem, const dnnl::engine& engine) {
   problem.n = 1;
   return convolution(problem, filters(problem, Tag::any, Tag::any), engine).weights_desc();
 }
 
-/// Everything that a launch runs, and where its arrays stand in the workspace.
+/// Everything that a launch runs, and where its arrays are in the workspace.
 struct Launch {
   explicit Launch(const ConvProblem& problem)
       : engine(dnnl::engine::kind::cpu, 0),

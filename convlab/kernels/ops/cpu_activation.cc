@@ -1,4 +1,4 @@
-// cpu.activation: an elementwise function; also turns raw pixels into float32, the function then being none.
+// cpu.activation: an elementwise function; without one, turns raw pixels into float32.
 // Threads: pieces of kPiece elements.
 // Refuses nothing of its operator.
 // Limited by memory for all but sigmoid and tanh.

@@ -1,5 +1,5 @@
-// cpu.arg_max: the place of each image's largest number, the first of equals, NaN where one is NaN or, if asked for, where
-// the largest is infinite.
+// cpu.arg_max: the place of each image's largest number, the first of equals, NaN where one is NaN or, if asked for,
+// where the largest is infinite.
 // Threads: a few images are a piece of work.
 // Refuses more numbers an image than float32 can count.
 // Limited by reading its input.

@@ -1,7 +1,7 @@
 // cpu.batch_norm: (x - mean) * scale / sqrt(variance + epsilon) + shift, by channel.
 // Threads: each map of each image is one piece of work. The factor is computed in double and rounded once.
 // Refuses nothing of its operator.
-// Limited by memory. A fused plan never gets here: there the weights before it have taken it up.
+// Limited by memory. A fused plan never gets here: it takes this operator up into the weights before it.
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // cpu.gemm: alpha * A' * B' + beta * C with nothing known beforehand, so that B is packed at every launch.
 // Threads: those of gemm() in convlab/kernels/cpu_gemm/gemm.h, which does the work.
-// Refuses nothing of its operator. A dense layer, whose B is constant, is cpu.dense's.
+// Refuses nothing of its operator. Dense layers, whose B is constant, go to cpu.dense.
 // Limited by fused multiply-adds where m is large, by packing where it is small.
 
 #include "convlab/kernels/cpu_gemm/gemm.h"

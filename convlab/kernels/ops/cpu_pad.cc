@@ -1,5 +1,5 @@
 // cpu.pad: elements added before and after each dimension, or cut off where the pad is negative: a constant, the edge's
-// value, or the mirror image without the edge itself. Cutting comes first, so that a mirror stands where the cut is.
+// value, or the mirror image without the edge itself. Cutting comes first, so that a mirror is where the cut is.
 // Threads: each row of the output along its last dimension is a piece of work.
 // Refuses nothing of its operator.
 // Limited by memory.

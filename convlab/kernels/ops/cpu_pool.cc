@@ -1,7 +1,7 @@
 // cpu.pool: maxima or averages of windows over the last two dimensions.
 // Threads: each map of each image is one piece of work. Maxima have vector code, averages are summed in double: see
 // kernels/cpu/pool_rows.h, which convolutions that pool share.
-// A maximum is NaN where one of its window is. A window that lies in padding alone has the maximum -infinity.
+// A maximum is NaN where any element of its window is. A window that lies in padding alone has the maximum -infinity.
 // Refuses nothing of its operator.
 // Limited by memory.
 

@@ -1,5 +1,5 @@
 // cpu.scale: maps of pixels scaled to a square, the course's resize as a step of a plan; see resize_maps().
-// Threads: maps are shared out among them.
+// Threads share out the maps.
 // Limited by its double arithmetic, which the course's bytes depend on.
 
 #include "convlab/dataset/resize.h"

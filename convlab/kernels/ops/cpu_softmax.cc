@@ -1,6 +1,6 @@
-// cpu.softmax: exp(x - max) / sum of it, along one axis (or, flattened, over all from it on); or the logarithm of that.
+// cpu.softmax: exp(x - max) over its sum, along one axis (or, flattened, over all from it on); or the logarithm.
 // Threads: each line along the axis is a piece of work. The exponentials are summed in double.
-// The largest value is taken off first, so that nothing overflows. A NaN makes its whole line NaN.
+// The largest value is subtracted first, so that nothing overflows. A NaN makes its whole line NaN.
 // Refuses nothing of its operator.
 // Limited by exp().
 

@@ -1,5 +1,5 @@
-// cuda.activation: an activation, or rounding to float16, of every element; also turns raw pixels into float32, the
-// activation then being none. One thread an element, grid-stride.
+// cuda.activation: an activation, or rounding to float16, of every element; with no activation, it turns raw pixels
+// into float32. One thread per element, grid-stride.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// cuda.arg_max: the place of each image's largest number, so that a label crosses the bus and not a score a class. One
-// thread an image: classes are few in the networks that this lab runs.
+// cuda.arg_max: the place of each image's largest number, so that a label crosses the bus instead of a score per class.
+// One thread per image: the networks of this lab have few classes.
 
 #include <algorithm>
 #include <cmath>

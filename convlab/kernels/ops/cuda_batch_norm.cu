@@ -1,4 +1,4 @@
-// cuda.batch_norm: (x - mean) * scale / sqrt(variance + epsilon) + shift, one thread an element.
+// cuda.batch_norm: (x - mean) * scale / sqrt(variance + epsilon) + shift, one thread per element.
 
 #include <algorithm>
 

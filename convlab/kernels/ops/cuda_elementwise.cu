@@ -1,4 +1,4 @@
-// cuda.elementwise: Add and Mul with NumPy's broadcasting. One thread an output element, grid-stride.
+// cuda.elementwise: Add and Mul with NumPy's broadcasting. One thread per output element, grid-stride.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// cuda.matmul: NumPy's matmul with broadcast leading dimensions. One thread an output: a net of this lab multiplies
-// by constants (cuda.dense); this is for the others.
+// cuda.matmul: NumPy's matmul with broadcast leading dimensions. One thread per output: the networks of this lab
+// multiply by constants (cuda.dense); this is for others.
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // cuda.pad: Pad with a constant, reflection or the edge; negative padding crops, before anything is repeated. One
-// thread an output, grid-stride.
+// thread per output, grid-stride.
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// cuda.pool: max and average pooling of NCHW images. One thread an output; a plane is n * C + c.
+// cuda.pool: max and average pooling of NCHW images. One thread per output; a plane is n * C + c.
 
 #include <algorithm>
 #include <cmath>

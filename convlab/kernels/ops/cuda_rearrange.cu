@@ -1,4 +1,4 @@
-// cuda.rearrange: Transpose and Concat, which move elements and compute nothing. One thread an element, grid-stride.
+// cuda.rearrange: Transpose and Concat, which move elements and compute nothing. One thread per element, grid-stride.
 
 #include <algorithm>
 

@@ -1,14 +1,14 @@
 // cuda.scale: maps of pixels scaled to a square as resized() scales them, byte for byte, so that originals cross the
-// bus and not what they become.
-// The host truncates sums in double: one rounding more or less is another pixel, but only next to whole numbers. So sums
-// are taken in float32, and in double only those that this leaves in doubt (scale_sums.cuh): of Fashion-MNIST
-// scaled to 70x70, 21 pixels in 1000, nearly all of them whole but for rounding; scaled to 64x64, 6 in 1000.
+// bus, not scaled images.
+// The host truncates sums in double: one rounding more or less gives another pixel, but only next to whole numbers. So
+// it sums in float32, and again in double only where that leaves doubt (scale_sums.cuh): of Fashion-MNIST scaled to
+// 70x70, 21 pixels in 1000, nearly all of them whole but for rounding; scaled to 64x64, 6 in 1000.
 // A block takes four maps and a band of rows of the output, in shared memory. A thread walks down four columns of all
 // four maps: what it knows of a row serves 16 pixels, and what it blended of two rows of the maps all outputs between
-// them. Doubts lie together here and there, in 3 of 10 rows of 32 pixels; they go to a list, so that whole warps settle
-// them.
+// them. Doubts cluster, in 3 of 10 rows of 32 pixels; they go to a list, so that whole warps settle them.
 // Refuses maps of more than 6144 pixels.
-// Limited by the rate of instructions, about 17 a pixel from 28x28 to 70x70: estimated from the code for 9.0a, not measured.
+// Limited by the rate of instructions, about 17 a pixel from 28x28 to 70x70: estimated from the code for 9.0a, not
+// measured.
 
 #include <algorithm>
 #include <numeric>
@@ -179,10 +179,10 @@ void prepare(const OpArgs& args, Stream& stream) {
   stream.synchronize();  // the tables are gone with this call
 }
 
-/// Rows of a thread, of a band's. With whole periods of what rows of the map they need, threads side by side go on to
-/// the next together; of these, as many as leave the fewest threads of warps idle.
+/// How many of a band's rows a thread takes. With whole periods of the map rows they need, threads side by side go on
+/// to the next together; of such numbers, the one that leaves the fewest threads idle.
 int64_t choose_part_rows(int64_t h, int64_t side, int64_t band_rows, int64_t groups, int64_t most) {
-  constexpr int64_t kStart = 2;  // rows that a part's beginning takes as long as
+  constexpr int64_t kStart = 2;  // beginning a part takes as long as so many rows
   const int64_t period = side / std::gcd(h, side);
   int64_t best = most, least = 0;
   for (int64_t rows = period; rows <= most; rows += period) {
@@ -207,7 +207,7 @@ void launch_with(const OpArgs& args, Stream& stream) {
   const int64_t most_listed = kMaps * band_bytes / kPixelsPerDoubt;
   const int64_t list = (map_pixels(args.step) + 1) * int64_t{sizeof(uint32_t)};
   const int64_t output = round_up(list + most_listed * int64_t{sizeof(uint32_t)}, kLine);
-  // From a map to the next as far as in memory, but for multiples of kLine.
+  // The distance of two maps is that in memory, but for multiples of kLine.
   const int64_t stride = band_bytes + (side * side - band_bytes) % kLine;
   const ScaleShape shape{.maps = maps,
                          .h = static_cast<int>(x[2]),

@@ -5,8 +5,8 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// What the threads of a block of cuda.scale do: put maps into shared memory, walk down columns of outputs, and put these
-// where they belong.
+// What the threads of a block of cuda.scale do: put maps into shared memory, walk down columns of outputs, and put
+// these where they belong.
 
 constexpr int kWarp = 32;
 constexpr int kMaps = 4;     // of a block, and of each thread
@@ -32,8 +32,8 @@ struct ScaleShape {
   int list, output;  // where these begin in shared memory, behind the pixels
 };
 
-/// Puts the maps into shared memory, the pixels of all maps side by side, and behind them zeros, where inputs of weight 0
-/// may stand. Finds the least pixel of each map. Where there are fewer maps, the last is there several times.
+/// Puts the maps into shared memory, the pixels of all maps side by side, and behind them zeros, where inputs of weight
+/// 0 may stand. Finds the least pixel of each map. Where there are fewer maps, the last is repeated.
 inline __device__ void stage(const uint8_t* x, int maps, uint32_t* pixels, int (&least)[kMaps],
                              const ScaleShape& shape) {
   const uint8_t* from[kMaps];
@@ -62,7 +62,8 @@ inline __device__ void stage(const uint8_t* x, int maps, uint32_t* pixels, int (
 }
 
 /// A group of columns of all maps, from `row` to `end`, in float32. Calls store(map, values) for row after row, and for
-/// each kMaskRows rows on_doubts(last_row, bits): of map m, bit 8 c + 7 - i of bits[m] is column c, i rows above the last.
+/// each kMaskRows rows on_doubts(last_row, bits): of map m, bit 8 c + 7 - i of bits[m] is column c, i rows above the
+/// last.
 template <class Store, class OnDoubts>
 __device__ void scale_columns(const uint8_t* pixels, const Tap* rows, const Tap* columns, int row, int end,
                               const ScaleShape& shape, Store store, OnDoubts on_doubts) {
@@ -72,7 +73,7 @@ __device__ void scale_columns(const uint8_t* pixels, const Tap* rows, const Tap*
     column[c] = columns[c];
     column[c].first *= kMaps;
   }
-  // What was blended of two neighbouring rows of the maps, of which `lower_row` is the lower.
+  // The blend of two neighbouring rows of the maps; `lower_row` is the lower.
   float upper[kMaps][kColumns] = {}, lower[kMaps][kColumns] = {};
   int lower_row = -1;
   while (row < end) {
@@ -108,7 +109,7 @@ __device__ void scale_columns(const uint8_t* pixels, const Tap* rows, const Tap*
   }
 }
 
-/// Copies bytes between addresses that have the same remainder by kLine, all threads of the block together.
+/// All threads of the block together copy bytes between addresses that are equal modulo kLine.
 inline __device__ void copy_together(uint8_t* to, const uint8_t* from, int bytes) {
   const int head = min(bytes, static_cast<int>(-reinterpret_cast<uintptr_t>(to) % kLine));
   const int lines = (bytes - head) / kLine, ends = bytes - lines * kLine;

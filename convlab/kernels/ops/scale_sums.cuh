@@ -9,21 +9,21 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// A pixel of cuda.scale: the sum of four pixels times weights, truncated. It is taken in float32 first, every step
-// rounded down, and looked at as the bits of 2^15 + sum: byte 1 is its whole part, byte 0 counts 256ths.
+// A pixel of cuda.scale: the sum of four pixels times weights, truncated. It is first taken in float32, every step
+// rounded down, and read as the bits of 2^15 + sum: byte 1 is its whole part, byte 0 counts 256ths.
 //
-// Such a sum lacks less than 1/256 for each of the two steps that add to 2^15; and 1.5 times 2^-23 of itself for each of
-// the two weights in a product, and 2^-23 for each of the two steps that blend pixels of a row: together, less than
-// 2.04/256. So unless it says 254/256 or more, it has the whole part of the exact sum. Nor has the host's sum another:
-// its roundings, in double, come to less than 2^-42, and an exact sum of 1 or more is further above its whole part,
-// since our weights, too small by 2^-25 of themselves or more, still came to that. Where all is 0, so is the sum.
+// Such a sum lacks less than 1/256 for each of the two steps that add to 2^15; and 1.5 times 2^-23 of itself for each
+// of the two weights in a product, and 2^-23 for each of the two steps that blend pixels of a row: together, less than
+// 2.04/256. So unless it says 254/256 or more, it has the whole part of the exact sum. The host's sum has the same: its
+// roundings, in double, come to less than 2^-42, and an exact sum of 1 or more is further above its whole part, since
+// our weights, too small by 2^-25 of themselves or more, still came to that. Where all is 0, so is the sum.
 //
 // Pixels are not converted. As the bits of a float, a byte is that many times 2^-149, an operand like any other; the
-// power of two that is missing is in the weights.
+// weights contain the missing power of two.
 constexpr int kColumnScale = 127, kRowScale = 22;
 
-/// An output's two inputs in one dimension, both inside the map: for one that is outside, where zeros are, stands
-/// another with weight 0.
+/// An output's two inputs in one dimension, both inside the map: another with weight 0 replaces one that is outside,
+/// where zeros are.
 struct Inputs {
   int first;
   double before, after;
@@ -56,12 +56,12 @@ inline Tap tap_of(const Inputs& inputs, int scale) {
   return {below(inputs.before), below(inputs.after), inputs.first};
 }
 
-/// Of two neighbours in a row of the map. Is times 2^-kRowScale.
+/// The blend of two neighbours in a row of the map, times 2^-kRowScale.
 inline __device__ float blend(uint32_t left, uint32_t right, const Tap& column) {
   return __fmaf_rd(__uint_as_float(left), column.before, __fmul_rd(__uint_as_float(right), column.after));
 }
 
-/// The bits of 2^15 + sum, of what was blended of two rows.
+/// The bits of 2^15 + sum, from the blends of two rows.
 inline __device__ uint32_t sum_bits(float upper, float lower, const Tap& row) {
   return __float_as_uint(__fmaf_rd(lower, row.after, __fmaf_rd(upper, row.before, 32768)));
 }
@@ -77,8 +77,8 @@ inline __device__ WholeParts whole_parts(const uint32_t (&sums)[4]) {
   return {__byte_perm(first, last, 0x7531), carries & fractions & 0x80808080};
 }
 
-/// The pixel as the host takes it: the products and sums of resized() in its order, never contracted. That a product
-/// with weight 0 may stand elsewhere changes no sum.
+/// The pixel as the host computes it: the products and sums of resized() in its order, never contracted. A product with
+/// weight 0 may stand elsewhere: it changes no sum.
 inline __device__ uint8_t pixel_in_double(const int (&upper)[2], const int (&lower)[2], const ExactTap& row,
                                           const ExactTap& column) {
   double sum = __dmul_rn(__dmul_rn(upper[0], row.before), column.before);
