@@ -16,9 +16,9 @@ struct EvaluationLimits {
   int64_t bytes = 0, multiply_adds = 0;
 };
 
-/// What an operator makes of constants: by cpu.reference where it is a convolution, by the CPU's kernels otherwise. Takes
-/// what that takes off `left`. Error(bad_input), before anything is allocated, where shapes do not fit or too little is
-/// left.
+/// What an operator makes of constants: by cpu.reference where it is a convolution, by the CPU's kernels otherwise.
+/// Subtracts what that takes from `left`. Error(bad_input), before anything is allocated, where shapes do not fit or
+/// too little is left.
 Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, EvaluationLimits& left);
 
 }  // namespace convlab

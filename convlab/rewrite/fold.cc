@@ -13,7 +13,7 @@
 namespace convlab {
 namespace {
 
-/// A chain of more steps is cut as if it were several: finding the best cut takes the cube of their number.
+/// A longer chain is cut as if it were several: finding the best cut takes time as the cube of its steps.
 constexpr size_t kMostSteps = 32;
 
 /// Replaces the nodes of a chain by what it becomes.

@@ -31,8 +31,7 @@ Tensor::Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(sh
   const int64_t bytes = checked_mul(count_, static_cast<int64_t>(size_of(type_)));
   // An empty tensor still has an address: a null pointer means "no tensor".
   data_.reset(std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(round_up(bytes, kAlignment), kAlignment))));
-  if (!data_)
-    throw bad_input("a tensor of shape {} needs {} bytes, more than there is memory", to_text(shape_), bytes);
+  if (!data_) throw bad_input("a tensor of shape {} needs {} bytes, more than there is memory", to_text(shape_), bytes);
 }
 
 Tensor Tensor::clone() const {
