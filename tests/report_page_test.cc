@@ -267,7 +267,7 @@ TEST(ReportPage, ABusyMachineIsNamed) {
   EXPECT_THAT(html, AllOf(HasSubstr("<td class=\"number bad\">43 %</td>"), HasSubstr("<td class=\"number\">1 %</td>"),
                           HasSubstr("meanwhile: the times of <code>m1.1 10000</code> are too long.")));
   input.evidence.runs[0].waited_share = 0.1;
-  EXPECT_THAT(make_report(input).html, Not(HasSubstr("too long")));
+  EXPECT_THAT(make_report(input).html, Not(HasSubstr("meanwhile: the times of")));
 }
 
 TEST(ReportPage, RunsForTheCountersOfOneKernelAreNoProfile) {
