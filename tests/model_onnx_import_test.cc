@@ -319,7 +319,8 @@ TEST(OnnxImport, ConstantsThatGrowAreStopped) {
 
 TEST(OnnxImport, ConstantsThatGrowTogetherAreStopped) {
   OnnxModel model(13);  // 1 MiB, converted to double again and again
-  model.input("x", {-1}).output("y").initializer("c", OnnxModel::raw({1 << 20}, Proto::UINT8, std::vector<uint8_t>(1 << 20)));
+  model.input("x", {-1}).output("y").initializer(
+      "c", OnnxModel::raw({1 << 20}, Proto::UINT8, std::vector<uint8_t>(1 << 20)));
   for (int i = 0; i < 3; ++i) {
     const std::string name = "d" + std::to_string(i);
     model.node("Cast", {"c"}, {name}).set("to", int64_t{Proto::DOUBLE});

@@ -470,12 +470,12 @@ TEST(Engine, InputsOfAnotherShapeOrTypeAreRefused) {
   EXPECT_THAT(bad_input_message([&] { make({4, 1, 20, 20}, {.batch = -1}); }), HasSubstr("-1"));
 }
 
-TEST(Engine, ABatchThatDoesNotFitIntoMemoryIsUnavailable) {
+TEST(Engine, ABatchThatDoesNotFitIntoMemoryIsBadInput) {
   const std::unique_ptr<Device> device = open_cpu({});
   GraphBuilder builder({-1, 1, 1000, 1000});
   builder.conv(builder.input(), 64, 1, 3);
   const int64_t images = device->caps().memory_bytes / (64 * 4 * 998 * 998) + 1;
-  const std::string message = error_message(ErrorKind::unavailable, [&] {
+  const std::string message = bad_input_message([&] {
     Engine(builder.take(), {images, 1, 1000, 1000}, *device, {.batch = images});
   });
   EXPECT_THAT(message, HasSubstr("--batch"));

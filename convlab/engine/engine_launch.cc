@@ -35,8 +35,9 @@ std::shared_ptr<Engine::Ready> Engine::ready_for(int64_t n) {
   }
   const int64_t wanted = run_bytes(ready->plan);
   if (wanted > device_.caps().memory_bytes) {
-    throw unavailable("{}: a batch of {} images needs {} bytes of memory, {} has {}; give a smaller --batch",
-                      graph_.name, n, wanted, device_.caps().description, device_.caps().memory_bytes);
+    throw bad_input("{}: a batch of {} images needs {} bytes of memory, {} has {}{}", graph_.name, n, wanted,
+                    device_.caps().description, device_.caps().memory_bytes,
+                    n > 1 ? "; give a smaller --batch" : ", too little for a single image");
   }
   make_room(ready->plan);
   place_constants(ready->plan);
