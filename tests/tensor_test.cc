@@ -61,7 +61,8 @@ TEST(Tensor, WithoutElementsIsStillATensor) {
 
 TEST(Tensor, MemoryThatIsNotThereIsAnError) {
   EXPECT_THAT(bad_input_message([] { Tensor(ElementType::f64, {INT64_MAX / 4, 2}); }), HasSubstr("overflow"));
-  EXPECT_THAT(bad_input_message([] { Tensor(ElementType::f64, {INT64_MAX / 16}); }), HasSubstr("more than there is memory"));
+  EXPECT_THAT(bad_input_message([] { Tensor(ElementType::f64, {INT64_MAX / 16}); }),
+              HasSubstr("more than there is memory"));
 }
 
 TEST(Tensor, AccessByAnotherTypeIsAnError) {
