@@ -76,9 +76,10 @@ configure() {
   say "configuring build/$1"
   mkdir -p "$root/build"
   log="$folder.log"
-  if ! (cd "$root" && cmake --preset "$1" --fresh) >"$log" 2>&1 </dev/null; then
+  rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
+  if ! (cd "$root" && cmake --preset "$1") >"$log" 2>&1 </dev/null; then
     tail -n 30 "$log" >&2
-    fail "configuring failed, see above. convlab needs these (the names are Debian 12's):
+    fail "configuring failed, see above. convlab needs these (the names are Debian's and Ubuntu's):
   $(packages_in "$root/cmake/packages.txt" | tr '\n' ' ')"
   fi
 }

@@ -43,19 +43,41 @@ if(CONVLAB_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)  # counts branches in all code; the targets alone link the fuzzer
 endif()
 
+# What nearly every file reads, compiled once: it is half of what a small file costs. CI builds without, so that each
+# file includes what it needs.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "" @ONLY)
+function(convlab_precompiled_headers name)
+  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
+  target_link_libraries(${name} PRIVATE convlab_options fmt::fmt ${ARGN})
+  target_precompile_headers(${name} PRIVATE <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <functional> <memory>
+    <optional> <span> <string> <string_view> <vector>)
+endfunction()
+convlab_precompiled_headers(convlab_precompiled)
+
+# For code that takes the compiler longer than it ever takes to run: files are read, tables are printed.
+add_library(convlab_cold_options INTERFACE)
+target_compile_options(convlab_cold_options INTERFACE "$<$<CONFIG:Release>:-O1>")
+convlab_precompiled_headers(convlab_cold_precompiled convlab_cold_options)
+
 # Everything that an executable of the project links: all layers, and the kernels' objects. Kernels register
 # themselves, and from an archive the linker would take only what something refers to, that is, none of them.
 add_library(convlab_layers INTERFACE)
 add_library(convlab_all INTERFACE)
 target_link_libraries(convlab_all INTERFACE convlab_layers)
 
-# convlab_layer(NAME SOURCES file... DEPENDS target...): the library of one folder under convlab/; that of kernels/ops is
-# convlab_kernels_ops.
+# convlab_layer(NAME SOURCES file... DEPENDS target... [COLD]): the library of one folder under convlab/; that of
+# kernels/ops is convlab_kernels_ops. COLD: compiled with convlab_cold_options.
 function(convlab_layer folder)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;DEPENDS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   add_library(convlab_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(convlab_${name} PUBLIC convlab_options ${ARG_DEPENDS})
+  if(ARG_COLD)
+    target_link_libraries(convlab_${name} PRIVATE convlab_cold_options)
+    target_precompile_headers(convlab_${name} REUSE_FROM convlab_cold_precompiled)
+  else()
+    target_precompile_headers(convlab_${name} REUSE_FROM convlab_precompiled)
+  endif()
   target_link_libraries(convlab_layers INTERFACE convlab_${name})
 endfunction()
 
@@ -66,6 +88,7 @@ function(convlab_kernel file)
   get_filename_component(stem ${file} NAME_WE)
   if(NOT file MATCHES "\\.cu$")
     convlab_kernel_object(convlab_kernel_${stem} ${file} host)
+    target_precompile_headers(convlab_kernel_${stem} REUSE_FROM convlab_precompiled)
     return()
   endif()
   if(CONVLAB_CUDA_FOUND)

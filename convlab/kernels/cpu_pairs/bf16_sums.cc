@@ -7,6 +7,10 @@
 
 #include "convlab/kernels/cpu/simd.h"
 
+// SSE4 brings these loops nothing that a plan uses, and costs the compiler as much as each other instruction set.
+#undef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_pairs/bf16_sums.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
@@ -30,6 +34,17 @@ void compute_as(const Job& job) {
   }
 }
 
+#if HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2) != 0
+/// Plain vectors are what others are checked against: with AVX-512 they need not be faster than with AVX2, compiled before.
+HWY_INLINE void compute_in_vectors(const PairConvolution& job) { N_AVX2::convolve_on(Bf16Unit::vectors, job); }
+HWY_INLINE void compute_in_vectors(const PairDense& job) { N_AVX2::multiply_on(Bf16Unit::vectors, job); }
+#else
+template <class Job>
+HWY_INLINE void compute_in_vectors(const Job& job) {
+  compute_as<TilesOfVectors>(job);
+}
+#endif
+
 template <class Job>
 HWY_INLINE void compute_on(Bf16Unit unit, const Job& job) {
 #if HWY_TARGET == HWY_AVX3
@@ -37,7 +52,7 @@ HWY_INLINE void compute_on(Bf16Unit unit, const Job& job) {
   if (unit == Bf16Unit::avx512_bf16) return compute_as<TilesOfAvx512Bf16>(job);
 #endif
   (void)unit;
-  compute_as<TilesOfVectors>(job);
+  compute_in_vectors(job);
 }
 
 void convolve_on(Bf16Unit unit, const PairConvolution& job) { compute_on(unit, job); }

@@ -53,15 +53,18 @@ class TilesInMemory {
   }
   template <int kC, int kA, int kB>
   HWY_INLINE void multiply() {
-    float* c = sums_[kC];
-    const uint32_t *a = operands_[kA - kSumTiles], *b = operands_[kB - kSumTiles];
-    int row = 0;
-    for (; row + 8 <= shape_.rows; row += 8) Dot::template add<8>(c + row * 16, a + row * 16, b, shape_.depth);
-    for (; row + 4 <= shape_.rows; row += 4) Dot::template add<4>(c + row * 16, a + row * 16, b, shape_.depth);
-    for (; row < shape_.rows; ++row) Dot::template add<1>(c + row * 16, a + row * 16, b, shape_.depth);
+    add_all(sums_[kC], operands_[kA - kSumTiles], operands_[kB - kSumTiles], shape_);
   }
 
  private:
+  /// Not inlined: a call is little beside a tile's sums, and copies of this in every loop cost the compiler a minute.
+  static HWY_NOINLINE void add_all(float* c, const uint32_t* a, const uint32_t* b, TileShape shape) {
+    int row = 0;
+    for (; row + 8 <= shape.rows; row += 8) Dot::template add<8>(c + row * 16, a + row * 16, b, shape.depth);
+    for (; row + 4 <= shape.rows; row += 4) Dot::template add<4>(c + row * 16, a + row * 16, b, shape.depth);
+    for (; row < shape.rows; ++row) Dot::template add<1>(c + row * 16, a + row * 16, b, shape.depth);
+  }
+
   TileShape shape_;
   const uint32_t* operands_[4] = {};  ///< pairs, 16 a row
   HWY_ALIGN float sums_[kSumTiles][16 * 16];

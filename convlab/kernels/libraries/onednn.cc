@@ -84,17 +84,15 @@ dnnl::convolution_forward::primitive_desc convolution(const ConvProblem& problem
   const memory::dims after{
       padding_after(problem.p(), problem.stride_h, problem.r, problem.dilation_h, problem.h, problem.pad_top),
       padding_after(problem.q(), problem.stride_w, problem.s, problem.dilation_w, problem.w, problem.pad_left)};
-  return {{dnnl::prop_kind::forward_inference,
-           dnnl::algorithm::convolution_direct,
-           images(problem, Tag::any),
-           weights,
-           outputs(problem, Tag::any),
-           {problem.stride_h, problem.stride_w},
-           dilation,
-           {problem.pad_top, problem.pad_left},
-           after},
-          own_scratchpad(),
-          engine};
+  const memory::dims strides{problem.stride_h, problem.stride_w}, before{problem.pad_top, problem.pad_left};
+  const memory::desc x = images(problem, Tag::any), y = outputs(problem, Tag::any);
+  constexpr auto kind = dnnl::prop_kind::forward_inference;
+  constexpr auto direct = dnnl::algorithm::convolution_direct;
+#if DNNL_VERSION_MAJOR >= 3  // which has no descriptors of operations any more
+  return {engine, kind, direct, x, weights, y, strides, dilation, before, after, own_scratchpad()};
+#else
+  return {{kind, direct, x, weights, y, strides, dilation, before, after}, own_scratchpad(), engine};
+#endif
 }
 
 /// The layout of filters that the library wants. What is prepared must not depend on the batch, so we ask for one
