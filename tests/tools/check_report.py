@@ -167,7 +167,8 @@ def planted(html):
     first = spec["series"][0]
     yield html.replace("<main>", "<main><p style='width: 700px'>wide</p>"), "wider than the screen"
     yield html[:begin] + json.dumps([*charts[:-1], charts[0]]).replace("<", "\\u003c") + html[end:], "again"
-    yield html.replace("width: max-content", "width: 60px"), "squeezed"
+    narrow = f"<table style='width: 60px'><tbody><tr><td>{'word ' * 20}</td></tr></tbody></table>"
+    yield html.replace("<main>", f"<main>{narrow}"), "squeezed"
     yield with_series([{**each, "name": first["name"]} for each in spec["series"]]), "same names twice"
     many = [{**first, "name": f"launch {i} of a function with a name that is long"} for i in range(40)]
     yield with_series(many), "is cut at"
