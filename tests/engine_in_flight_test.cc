@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 
 #include "convlab/base/limits.h"
@@ -33,7 +34,7 @@ class SlowDevice final : public Device {
 
   int copies_under_way() const {
     int sum = 0;
-    for (const auto& [stream, copies] : under_way_) sum += copies;
+    for (const auto& [stream, copies] : copies_) sum += copies.given - copies.done;
     return sum;
   }
 
@@ -43,27 +44,41 @@ class SlowDevice final : public Device {
   class SlowStream final : public Stream {
    public:
     explicit SlowStream(SlowDevice& device) : device_(device), host_(device.host_->make_stream()) {}
-    ~SlowStream() override { device_.under_way_.erase(this); }
+    ~SlowStream() override { device_.copies_.erase(this); }
     const DeviceCaps& caps() const override { return device_.caps(); }
     void upload(void* to, const void* from, size_t bytes) override {
       device_.count_call();
-      ++device_.under_way_[this];
+      ++device_.copies_[this].given;
       host_->upload(to, from, bytes);
     }
     void download(void* to, const void* from, size_t bytes) override {
       device_.count_call();
-      ++device_.under_way_[this];
+      ++device_.copies_[this].given;
       host_->download(to, from, bytes);
     }
     void fill(void* memory, int byte, size_t bytes) override { host_->fill(memory, byte, bytes); }
-    void synchronize() override { device_.under_way_[this] = 0; }
-    void wait_for(Stream&) override { device_.count_call(); }
+    void synchronize() override {
+      device_.copies_[this].done = device_.copies_[this].given;
+      for (const auto& [other, given] : waits_for_) {
+        int& done = device_.copies_[other].done;
+        done = std::max(done, given);
+      }
+    }
+    void wait_for(Stream& other) override {
+      device_.count_call();
+      waits_for_[&other] = device_.copies_[&other].given;
+    }
     ThreadPool* threads() override { return host_->threads(); }
     void* native() override { return nullptr; }
 
    private:
     SlowDevice& device_;
     std::unique_ptr<Stream> host_;
+    std::map<const Stream*, int> waits_for_;  ///< how many of another stream's copies
+  };
+
+  struct Copies {
+    int given = 0, done = 0;
   };
 
   void count_call() {
@@ -72,7 +87,7 @@ class SlowDevice final : public Device {
 
   std::unique_ptr<Device> host_;
   DeviceCaps caps_;
-  std::map<const Stream*, int> under_way_;
+  std::map<const Stream*, Copies> copies_;
 };
 
 const RegisterConvKernel far_conv{{

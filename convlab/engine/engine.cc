@@ -1,115 +1,149 @@
-// How an engine is made: from a graph to batches that run, and their shapes.
-
 #include "convlab/engine/engine.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "convlab/base/checked.h"
 #include "convlab/base/error.h"
-#include "convlab/engine/batch_size.h"
-#include "convlab/engine/engine_parts.h"
-#include "convlab/rewrite/ends.h"
-#include "convlab/rewrite/simplify.h"
-#include "convlab/rewrite/split.h"
+#include "convlab/base/limits.h"
+#include "convlab/engine/batched_graph.h"
+#include "convlab/engine/pipeline.h"
+#include "convlab/engine/plan_facts.h"
+#include "convlab/engine/ready_plans.h"
 
 namespace convlab {
+namespace {
+
+/// A stream on the device, which is the calling thread's from here on.
+std::unique_ptr<Stream> stream_on(Device& device) {
+  device.make_current();
+  return device.make_stream();
+}
+
+}  // namespace
+
+/// In the order in which one needs the other.
+struct Engine::Parts {
+  Parts(Graph model, const Shape& input, Device& on, const EngineOptions& wanted)
+      : device(on),
+        options(wanted),
+        stream(stream_on(device)),
+        graph(std::move(model), input, device.caps(), options),
+        plans(graph, device, *stream, options),
+        pipeline(graph, plans, device, *stream, options) {}
+
+  Device& device;
+  EngineOptions options;
+  std::unique_ptr<Stream> stream;
+  BatchedGraph graph;
+  ReadyPlans plans;
+  Pipeline pipeline;
+};
 
 Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options)
-    : device_(device), options_(options), input_(input) {
-  device.make_current();
-  stream_ = device.make_stream();
-  if (options.batch < 0) throw bad_input("a batch of {} images; it must be 1 or more, or 0 to choose", options.batch);
-  if (options.scale_to < 0 || (options.scale_to > 0 && (options.plan.input != ElementType::u8 || input.size() != 4))) {
-    throw bad_input("{}: images scaled to a side of {} must be pixels (uint8, N x C x H x W), not {} {}", graph.name,
-                    options.scale_to, name_of(options.plan.input), to_text(input));
-  }
-  const int64_t images = input.empty() ? 1 : input[0];
-  if (images < 1) throw bad_input("{}: an input of shape {} has no images", graph.name, to_text(input));
-  plan_batches(std::move(graph), images);
-  ready_for(batch_);
-  if (fixed_batch_) check_count(images);
+    : parts_(std::make_unique<Parts>(std::move(graph), input, device, options)) {
+  parts_->graph.require_count(input.empty() ? 1 : input[0], plan().output);
 }
 
 Engine::~Engine() = default;
 
-void Engine::plan_batches(Graph graph, int64_t images) {
-  const Observed part(options_.observer, {Stage::planning});
-  fold_constants(graph);
-  const Shape modelled = graph.input_shape;
-  const bool ranks_agree = !input_.empty() && modelled.size() == input_.size();
-  if (ranks_agree) {
-    // Whatever batch the file was made for: if images are computed one by one, any other gives the same.
-    graph.input_shape[0] = -1;
-    why_not_split_ = why_not_split(graph, network_input());
-    if (why_not_split_) graph.input_shape[0] = modelled[0];
-    if (why_not_split_ && options_.must_split) {
-      throw bad_input(
-          "{}: {}, so that its images cannot be shared out to several devices; give one, such as --device "
-          "cuda:0",
-          graph.name, *why_not_split_);
-    }
-  } else {
-    why_not_split_ = "the input's shape is not the model's";
-  }
-  fixed_batch_ = why_not_split_ && ranks_agree && modelled[0] > 0;
-  if (fixed_batch_) input_[0] = modelled[0];
-  graph_ = simplified(std::move(graph), network_input(), options_.plan.mode != PlanMode::layers);
-  if (options_.plan.mode == PlanMode::folded) {
-    ThreadPool threads(device_.caps().threads);
-    foldings_ = fold_linear(graph_, network_input(), threads);
-  }
-  if (network_input() != input_) scale_input(graph_, input_, options_.scale_to);
-  if (options_.labels) label_output(graph_, input_);
-  if (why_not_split_) {
-    batch_ = fixed_batch_ ? modelled[0] : images;
-    if (options_.batch > 0 && options_.batch != batch_) {
-      throw bad_input("{}: a batch of {}: {}, so that it can only run in batches of {}", graph_.name, options_.batch,
-                      *why_not_split_, batch_);
-    }
-  } else {
-    batch_ = options_.batch > 0 ? std::min(options_.batch, images)
-                                : choose_batch(graph_, input_, device_.caps(), options_.plan);
-  }
-}
+const Plan& Engine::plan() const { return parts_->plans.full(); }
 
-const Plan& Engine::plan() const { return ready_.front()->plan; }
+int64_t Engine::batch() const { return parts_->graph.batch(); }
 
-Shape Engine::with_images(int64_t n) const {
-  Shape shape = input_;
-  if (!shape.empty()) shape[0] = n;
-  return shape;
-}
+const std::vector<Folding>& Engine::foldings() const { return parts_->graph.foldings(); }
 
-/// What the model itself is given.
-Shape Engine::network_input() const {
-  const int64_t side = options_.scale_to;
-  return side > 0 ? Shape{input_[0], input_[1], side, side} : input_;
-}
+void Engine::observe(StageObserver* observer) { parts_->options.observer = observer; }
 
-void Engine::check_count(int64_t n) const {
-  if (n < 1) throw bad_input("{}: {} images; there must be at least one", graph_.name, n);
-  if (!why_not_split_ || n == batch_) return;
-  if (fixed_batch_ && n % batch_ == 0 && !plan().output.empty()) return;
-  throw bad_input("{}: {} images in batches of {}: {}, so that they cannot be run in batches of another size; give {}",
-                  graph_.name, n, batch_, *why_not_split_,
-                  fixed_batch_ ? "a multiple of that, or export the model with an open batch size" : "as many");
-}
+Stream& Engine::stream() { return *parts_->stream; }
+
+double Engine::prepare_seconds() const { return parts_->plans.prepare_seconds(); }
 
 Shape Engine::output_shape(int64_t n) const {
-  check_count(n);
-  return of_images(plan().output, n);
+  parts_->graph.require_count(n, plan().output);
+  return parts_->graph.of_images(plan().output, n);
 }
 
 Shape Engine::scores_shape(int64_t n) const {
-  check_count(n);
-  return of_images(options_.labels ? plan().steps.back().op_step()->inputs[0] : plan().output, n);
+  parts_->graph.require_count(n, plan().output);
+  return parts_->graph.of_images(parts_->options.labels ? plan().steps.back().op_step()->inputs[0] : plan().output, n);
 }
 
-/// A full batch's shape for n images.
-Shape Engine::of_images(Shape shape, int64_t n) const {
-  if (!shape.empty()) shape[0] = checked_mul(shape[0], n) / batch_;
-  return shape;
+void Engine::run(const void* images, int64_t n, float* output) {
+  for_each_batch(images, n, output, [&](const Batch& batch) { run_batch(batch, nullptr); });
+}
+
+std::vector<double> Engine::run_timed(const void* images, int64_t n, float* output) {
+  std::vector<double> seconds(plan().steps.size(), 0);
+  for_each_batch(images, n, output, [&](const Batch& batch) {
+    if (!same_operators(plan(), parts_->plans.of(batch.images)->plan())) {
+      throw unavailable(
+          "{}: batches of {} and of {} images are planned differently and cannot be timed together; "
+          "give a --batch that divides the number of images",
+          parts_->graph.graph().name, this->batch(), batch.images);
+    }
+    run_batch(batch, &seconds);
+  });
+  return seconds;
+}
+
+double Engine::time_on_device(const void* images, int64_t n, float* output) {
+  double seconds = 0;
+  for_each_batch(images, n, output, [&](const Batch& batch) {
+    seconds += reads_host_memory(parts_->device) ? stream().time([&] { run_batch(batch, nullptr); })
+                                                 : parts_->pipeline.time(batch);
+  });
+  return seconds;
+}
+
+Tensor Engine::run(const Tensor& input) {
+  const BatchedGraph& graph = parts_->graph;
+  const ElementType type = parts_->options.plan.input;
+  const int64_t n = input.shape().empty() ? 1 : input.shape()[0];
+  if (input.shape() != graph.input_of(n) || input.type() != type) {
+    throw bad_input("{}: an input of {} {}; {} {} is wanted", graph.graph().name, name_of(input.type()),
+                    to_text(input.shape()), name_of(type), to_text(graph.input_of(n)));
+  }
+  const Shape shape = output_shape(n);
+  require_memory(bytes_of(shape, ElementType::f32), fmt::format("{}: its output takes", graph.graph().name),
+                 "give fewer images");
+  Tensor output(ElementType::f32, shape);
+  run(input.raw(), n, output.values<float>().data());
+  return output;
+}
+
+/// Does work(batch) for each, and waits for all of it, also where it fails: the caller's arrays may go then.
+template <class Work>
+void Engine::for_each_batch(const void* images, int64_t n, float* output, Work work) {
+  const BatchedGraph& graph = parts_->graph;
+  parts_->device.make_current();
+  graph.require_count(n, plan().output);
+  const int64_t output_count = element_count(plan().output);
+  size_t index = 0;
+  try {
+    for (int64_t first = 0; first < n; first += graph.images_from(first, n)) {
+      const int64_t full = graph.batch(), count = graph.images_from(first, n);
+      work(Batch{.index = index++,
+                 .images = count,
+                 .from = static_cast<const unsigned char*>(images) + first * graph.image_bytes(),
+                 .to = output + first / full * output_count + first % full * (output_count / full),
+                 .alone = count == n});
+    }
+    stream().synchronize();
+  } catch (...) {
+    parts_->pipeline.settle();
+    throw;
+  }
+}
+
+/// On a host, kernels read and write the caller's arrays as they are. `seconds`, if they are wanted, by step: then one
+/// thing comes after another.
+void Engine::run_batch(const Batch& batch, std::vector<double>* seconds) {
+  if (reads_host_memory(parts_->device)) {
+    parts_->plans.of(batch.images)->launch(stream(), batch.from, batch.to, parts_->options.observer, seconds);
+  } else if (seconds != nullptr) {
+    parts_->pipeline.run_plainly(batch, seconds);
+  } else {
+    parts_->pipeline.run(batch);
+  }
 }
 
 }  // namespace convlab

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
-#include "convlab/engine/engine_parts.h"
+#include "convlab/engine/plan_facts.h"
 
 namespace convlab {
 

@@ -1,0 +1,105 @@
+#include "convlab/engine/batched_graph.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/error.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/engine/batch_size.h"
+#include "convlab/engine/plan_facts.h"
+#include "convlab/rewrite/ends.h"
+#include "convlab/rewrite/simplify.h"
+#include "convlab/rewrite/split.h"
+
+namespace convlab {
+
+BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& caps, const EngineOptions& options)
+    : input_(input), type_(options.plan.input), scale_to_(options.scale_to), lanes_(caps.kind == DeviceKind::cpu) {
+  if (options.batch < 0) throw bad_input("a batch of {} images; it must be 1 or more, or 0 to choose", options.batch);
+  if (scale_to_ < 0 || (scale_to_ > 0 && (type_ != ElementType::u8 || input.size() != 4))) {
+    throw bad_input("{}: images scaled to a side of {} must be pixels (uint8, N x C x H x W), not {} {}", graph.name,
+                    scale_to_, name_of(type_), to_text(input));
+  }
+  const int64_t images = input.empty() ? 1 : input[0];
+  if (images < 1) throw bad_input("{}: an input of shape {} has no images", graph.name, to_text(input));
+  const Observed part(options.observer, {Stage::planning});
+  fold_constants(graph);
+  open_batch_size(graph, options.must_split);
+  graph_ = simplified(std::move(graph), network_input(), options.plan.mode != PlanMode::layers);
+  if (options.plan.mode == PlanMode::folded) {
+    ThreadPool threads(caps.threads);
+    foldings_ = fold_linear(graph_, network_input(), threads);
+  }
+  if (network_input() != input_) scale_input(graph_, input_, scale_to_);
+  if (options.labels) label_output(graph_, input_);
+  choose_size(images, caps, options);
+}
+
+/// Where images are computed one by one. Otherwise the graph keeps the size that it was made for.
+void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
+  const Shape modelled = graph.input_shape;
+  if (input_.empty() || modelled.size() != input_.size()) {
+    why_not_split_ = "the input's shape is not the model's";
+    return;
+  }
+  // Whatever batch the file was made for: if images are computed one by one, any other gives the same.
+  graph.input_shape[0] = -1;
+  why_not_split_ = why_not_split(graph, network_input());
+  if (splits()) return;
+  if (must_split) {
+    throw bad_input(
+        "{}: {}, so that its images cannot be shared out to several devices; give one, such as --device cuda:0",
+        graph.name, *why_not_split_);
+  }
+  graph.input_shape[0] = modelled[0];
+  fixed_batch_ = modelled[0] > 0;
+  if (fixed_batch_) input_[0] = modelled[0];
+}
+
+void BatchedGraph::choose_size(int64_t images, const DeviceCaps& caps, const EngineOptions& options) {
+  if (splits()) {
+    batch_ = options.batch > 0 ? std::min(options.batch, images) : choose_batch(graph_, input_, caps, options.plan);
+    return;
+  }
+  batch_ = fixed_batch_ ? input_[0] : images;
+  if (options.batch > 0 && options.batch != batch_) {
+    throw bad_input("{}: a batch of {}: {}, so that it can only run in batches of {}", graph_.name, options.batch,
+                    *why_not_split_, batch_);
+  }
+}
+
+/// What the model itself is given.
+Shape BatchedGraph::network_input() const {
+  return scale_to_ > 0 ? Shape{input_[0], input_[1], scale_to_, scale_to_} : input_;
+}
+
+Shape BatchedGraph::input_of(int64_t n) const {
+  Shape shape = input_;
+  if (!shape.empty()) shape[0] = n;
+  return shape;
+}
+
+int64_t BatchedGraph::image_bytes() const { return bytes_of(input_of(batch_), type_) / batch_; }
+
+Shape BatchedGraph::of_images(Shape shape, int64_t n) const {
+  if (!shape.empty()) shape[0] = checked_mul(shape[0], n) / batch_;
+  return shape;
+}
+
+void BatchedGraph::require_count(int64_t n, const Shape& output) const {
+  if (n < 1) throw bad_input("{}: {} images; there must be at least one", graph_.name, n);
+  if (splits() || n == batch_) return;
+  if (fixed_batch_ && n % batch_ == 0 && !output.empty()) return;
+  throw bad_input("{}: {} images in batches of {}: {}, so that they cannot be run in batches of another size; give {}",
+                  graph_.name, n, batch_, *why_not_split_,
+                  fixed_batch_ ? "a multiple of that, or export the model with an open batch size" : "as many");
+}
+
+int64_t BatchedGraph::images_from(int64_t first, int64_t n) const {
+  const int64_t count = std::min(batch_, n - first), beyond = count % kImageLanes;
+  const bool apart = splits() && lanes_ && count > kImageLanes;
+  return apart && beyond < kLeastImagesInLanes ? count - beyond : count;
+}
+
+}  // namespace convlab

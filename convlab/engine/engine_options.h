@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "convlab/base/stage.h"
+#include "convlab/plan/plan.h"
+
+namespace convlab {
+
+struct EngineOptions {
+  PlanOptions plan;
+  int64_t batch = 0;                  ///< images a batch; 0: as many as fit into an arena of bounded size
+  StageObserver* observer = nullptr;  ///< see Engine::observe()
+  int64_t scale_to = 0;         ///< side to which the device scales images, of pixels; 0: they are as the model wants
+  bool labels = false;          ///< the output is a label an image (see ArgMaxOp), not the model's scores
+  bool pipelined = true;        ///< uploads beside computing, launches replayed; false: one thing after another
+  std::vector<int64_t> chunks;  ///< images by chunk of a batch of as many; otherwise chosen, see chunk_sizes()
+  bool must_split = false;      ///< Error(bad_input) where the model does not compute each image by itself
+};
+
+}  // namespace convlab

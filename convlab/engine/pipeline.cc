@@ -1,0 +1,190 @@
+#include "convlab/engine/pipeline.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/clock.h"
+#include "convlab/engine/chunks.h"
+#include "convlab/engine/plan_facts.h"
+
+namespace convlab {
+namespace {
+
+/// Schedules kept: a full batch's and a rest's, each by either feed, come again and again.
+constexpr size_t kSchedulesKept = 8;
+
+void wait_for_whatever_comes(Stream& stream) noexcept {
+  try {
+    stream.synchronize();
+  } catch (...) {  // what failed before this is what the caller will hear of
+  }
+}
+
+}  // namespace
+
+void Pipeline::run(const Batch& batch) {
+  if (!on()) return run_plainly(batch, nullptr);
+  Schedule& schedule = schedule_of(batch);
+  if (batch.alone && schedule.pieces.empty()) {
+    upload(batch, schedule.feed);
+    compute(schedule.whole, schedule.feed);
+  } else {
+    run_in_pieces(batch, schedule.pieces.empty() ? std::span(&schedule.whole, 1) : schedule.pieces);
+  }
+  download(batch);
+}
+
+void Pipeline::run_plainly(const Batch& batch, std::vector<double>* seconds) {
+  constexpr size_t kFeed = 0;
+  const std::shared_ptr<ReadyPlan> plan = plans_.of(batch.images);
+  upload(batch, kFeed);
+  plan->launch(stream_, images_of(kFeed), plans_.memory().output(), options_.observer, seconds);
+  download(batch);
+}
+
+double Pipeline::time(const Batch& batch) {
+  Piece plain{.images = batch.images, .plan = plans_.of(batch.images)};
+  const size_t feed = on() ? feed_of(batch) : 0;
+  Piece& whole = on() ? schedule_of(batch).whole : plain;
+  upload(batch, feed);
+  const double seconds = stream_.time([&] { compute(whole, feed); });
+  download(batch);
+  return seconds;
+}
+
+void Pipeline::settle() noexcept {
+  wait_for_whatever_comes(stream_);
+  for (Feed& feed : feeds_) {
+    if (feed.stream) wait_for_whatever_comes(*feed.stream);
+  }
+}
+
+/// simt's work is done when it is given, so that there is nothing to gain.
+bool Pipeline::on() const {
+  return options_.pipelined && options_.observer == nullptr && device_.caps().kind == DeviceKind::cuda;
+}
+
+/// Each piece is computed while the next is on its way.
+void Pipeline::run_in_pieces(const Batch& batch, std::span<Piece> pieces) {
+  const size_t number = feed_of(batch);
+  unsigned char* const images = images_of(number);
+  Feed& feed = feeds_[number];
+  if (!feed.stream) feed.stream = device_.make_stream();
+  // The bus is to serve one batch after the other, in full.
+  const Feed& other = feeds_[1 - number];
+  if (other.stream) feed.stream->wait_for(*other.stream);
+  for (Piece& piece : pieces) {
+    const int64_t at = piece.first * graph_.image_bytes();
+    feed.stream->upload(images + at, batch.from + at, static_cast<size_t>(piece.images * graph_.image_bytes()));
+    stream_.wait_for(*feed.stream);
+    compute(piece, number);
+  }
+  feed.stream->wait_for(stream_);  // with the next batch that comes by this feed
+}
+
+unsigned char* Pipeline::images_of(size_t feed) {
+  const Buffer& first = plans_.memory().images();
+  if (feed == 0) return static_cast<unsigned char*>(first.data());
+  Buffer& images = feeds_[feed].images;
+  if (!images) images = device_.allocate(first.bytes());
+  return static_cast<unsigned char*>(images.data());
+}
+
+/// How to run such a batch; made when the first one comes.
+Pipeline::Schedule& Pipeline::schedule_of(const Batch& batch) {
+  if (moves_ != plans_.memory().moves()) schedules_.clear();
+  moves_ = plans_.memory().moves();
+  const size_t feed = feed_of(batch);
+  for (const std::unique_ptr<Schedule>& each : schedules_) {
+    if (each->images == batch.images && each->feed == feed) return *each;
+  }
+  auto schedule = std::make_unique<Schedule>(Schedule{.images = batch.images, .feed = feed});
+  upload(batch, feed);
+  schedule->whole = rehearsed(feed, 0, batch.images);
+  const std::vector<int64_t> chunks = choose_chunks(batch, *schedule);
+  int64_t first = 0;
+  for (const int64_t images : chunks) {
+    if (chunks.size() > 1) schedule->pieces.push_back(rehearsed(feed, first, images));
+    first += images;
+  }
+  stream_.synchronize();
+  if (plans_.memory().moves() != moves_) return schedule_of(batch);  // a plan took more memory: all is there now
+  keep_faster(batch, *schedule);
+  if (schedules_.size() >= kSchedulesKept) schedules_.erase(schedules_.begin());
+  schedules_.push_back(std::move(schedule));
+  return *schedules_.back();
+}
+
+/// By what few of the batch's images take, and all of them.
+std::vector<int64_t> Pipeline::choose_chunks(const Batch& batch, Schedule& schedule) {
+  constexpr int64_t kLeastBytes = int64_t{1} << 20;  // 20 us on a fast bus, which a chunk costs besides
+  constexpr int64_t kFew = 32;                       // of so many images one
+  if (!graph_.splits() || batch.images * graph_.image_bytes() < kLeastBytes) return {batch.images};
+  const auto& given = options_.chunks;
+  if (std::accumulate(given.begin(), given.end(), int64_t{0}) == batch.images) return given;
+  Batch few = batch;
+  few.images = ceil_div(batch.images, kFew);
+  if (few.images == batch.images) return {batch.images};
+  Piece piece = rehearsed(schedule.feed, 0, few.images);
+  const auto seconds = [&](const auto& work) { return std::min(stream_.time(work), stream_.time(work)); };
+  const auto upload_seconds = [&](const Batch& some) { return seconds([&] { upload(some, schedule.feed); }); };
+  const auto compute_seconds = [&](Piece& some) { return seconds([&] { compute(some, schedule.feed); }); };
+  return chunk_sizes(batch.images, cost_of(few.images, upload_seconds(few), batch.images, upload_seconds(batch)),
+                     cost_of(few.images, compute_seconds(piece), batch.images, compute_seconds(schedule.whole)));
+}
+
+/// What was chosen by costs that are not quite as supposed is kept if it is faster in fact.
+void Pipeline::keep_faster(const Batch& batch, Schedule& schedule) {
+  if (schedule.pieces.empty() || !options_.chunks.empty()) return;
+  constexpr int kTries = 3;
+  double in_pieces = std::numeric_limits<double>::infinity(), at_once = in_pieces;
+  const auto keep_least = [&](double& seconds, std::span<Piece> pieces) {
+    const Clock::time_point begin = Clock::now();
+    run_in_pieces(batch, pieces);
+    stream_.synchronize();
+    seconds = std::min(seconds, seconds_since(begin));
+  };
+  for (int i = 0; i < kTries; ++i) {
+    keep_least(in_pieces, schedule.pieces);
+    keep_least(at_once, {&schedule.whole, 1});
+  }
+  if (!(in_pieces < at_once)) schedule.pieces.clear();
+}
+
+/// Computes some of a batch's images, so that memory is taken and libraries have chosen, and records how.
+Pipeline::Piece Pipeline::rehearsed(size_t feed, int64_t first, int64_t images) {
+  Piece piece{.first = first, .images = images, .plan = plans_.of(images)};
+  compute(piece, feed);
+  piece.replay = stream_.record([&] { compute(piece, feed); });
+  return piece;
+}
+
+void Pipeline::compute(Piece& piece, size_t feed) {
+  if (piece.replay) return piece.replay->run();
+  const int64_t output_count = element_count(plans_.full().output) / graph_.batch();
+  piece.plan->launch(stream_, images_of(feed) + piece.first * graph_.image_bytes(),
+                     plans_.memory().output() + piece.first * output_count, options_.observer, nullptr);
+}
+
+void Pipeline::upload(const Batch& batch, size_t feed) {
+  const int64_t bytes = batch.images * graph_.image_bytes();
+  const Observed part(options_.observer, {.stage = Stage::upload, .bytes = bytes});
+  stream_.upload(images_of(feed), batch.from, static_cast<size_t>(bytes));
+}
+
+void Pipeline::download(const Batch& batch) {
+  const int64_t output_count = element_count(plans_.full().output) / graph_.batch();
+  const int64_t bytes = batch.images * output_count * static_cast<int64_t>(sizeof(float));
+  if (options_.observer != nullptr) {
+    // The copy would wait for the steps, and be charged with them.
+    const Observed part(options_.observer, {Stage::waiting});
+    stream_.synchronize();
+  }
+  const Observed part(options_.observer, {.stage = Stage::download, .bytes = bytes});
+  stream_.download(batch.to, plans_.memory().output(), static_cast<size_t>(bytes));
+}
+
+}  // namespace convlab

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "convlab/engine/batched_graph.h"
+#include "convlab/engine/ready_plans.h"
+
+namespace convlab {
+
+/// How batches run on a device with memory of its own: plainly, one thing after another; or pipelined, images crossing
+/// the bus in chunks, each computed while the next is on its way, as a schedule says that is made when the first batch
+/// of its size comes (see chunk_sizes()). All that the constructor is given must outlive it.
+class Pipeline {
+ public:
+  Pipeline(const BatchedGraph& graph, ReadyPlans& plans, Device& device, Stream& stream, const EngineOptions& options)
+      : graph_(graph), plans_(plans), device_(device), stream_(stream), options_(options) {}
+
+  /// Gives a batch to the streams, from the host's memory to the host's memory: it is there when the engine's stream has
+  /// been waited for.
+  void run(const Batch& batch);
+
+  /// The same, one thing after another. `seconds` as of ReadyPlan::launch().
+  void run_plainly(const Batch& batch, std::vector<double>* seconds);
+
+  /// Seconds that the device takes to compute a batch whose images it has, by its own clock.
+  double time(const Batch& batch);
+
+  /// Waits until none of the streams is at work, and keeps their errors to itself.
+  void settle() noexcept;
+
+ private:
+  /// Where images arrive: while one batch is computed, the next comes by the other feed.
+  struct Feed {
+    Buffer images;                   ///< of the second; the first's are the plans' own
+    std::unique_ptr<Stream> stream;  ///< by which pieces come
+  };
+
+  /// Images that are computed at a time, and the record of it.
+  struct Piece {
+    int64_t first = 0, images = 0;  ///< of the batch
+    std::shared_ptr<ReadyPlan> plan;
+    std::unique_ptr<Replay> replay;  ///< null where the device cannot record the launches
+  };
+
+  /// How batches of a size that come by one feed are run, once one of them was.
+  struct Schedule {
+    int64_t images = 0;
+    size_t feed = 0;
+    Piece whole;                ///< all of the batch at once
+    std::vector<Piece> pieces;  ///< as it crosses the bus; empty where that is at once, too
+  };
+
+  bool on() const;
+  size_t feed_of(const Batch& batch) const { return batch.index % feeds_.size(); }
+  unsigned char* images_of(size_t feed);
+  Schedule& schedule_of(const Batch& batch);
+  std::vector<int64_t> choose_chunks(const Batch& batch, Schedule& schedule);
+  void keep_faster(const Batch& batch, Schedule& schedule);
+  void run_in_pieces(const Batch& batch, std::span<Piece> pieces);
+  Piece rehearsed(size_t feed, int64_t first, int64_t images);
+  void compute(Piece& piece, size_t feed);
+  void upload(const Batch& batch, size_t feed);
+  void download(const Batch& batch);
+
+  const BatchedGraph& graph_;
+  ReadyPlans& plans_;
+  Device& device_;
+  Stream& stream_;
+  const EngineOptions& options_;
+  std::array<Feed, 2> feeds_;  ///< the second is used where a run has several batches
+  std::vector<std::unique_ptr<Schedule>> schedules_;
+  int64_t moves_ = 0;  ///< of the memory, when the schedules were made
+};
+
+}  // namespace convlab

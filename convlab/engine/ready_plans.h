@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "convlab/engine/batched_graph.h"
+#include "convlab/engine/ready_plan.h"
+
+namespace convlab {
+
+/// The plans of a graph on a device, one for each number of images that are computed together, with the constants and the
+/// memory that they share. The first is the full batch's; later ones use its prepared weights where their kernels are
+/// the same. Graph, device, stream and options must outlive it.
+class ReadyPlans {
+ public:
+  /// Makes the full batch's. Errors as Engine().
+  ReadyPlans(const BatchedGraph& graph, Device& device, Stream& stream, const EngineOptions& options);
+
+  /// The plan for n images, made when it is first asked for. The last few are kept.
+  std::shared_ptr<ReadyPlan> of(int64_t n);
+
+  /// The full batch's.
+  const Plan& full() const { return plans_.front().plan->plan(); }
+
+  const RunMemory& memory() const { return memory_; }
+
+  /// Seconds that packing the full batch's weights took.
+  double prepare_seconds() const { return prepare_seconds_; }
+
+ private:
+  struct Entry {
+    int64_t n;
+    std::shared_ptr<ReadyPlan> plan;
+  };
+
+  Plan planned(int64_t n) const;
+
+  const BatchedGraph& graph_;
+  Device& device_;
+  Stream& stream_;
+  const EngineOptions& options_;
+  DeviceConstants constants_;
+  RunMemory memory_;
+  std::vector<Entry> plans_;
+  double prepare_seconds_ = 0;
+};
+
+}  // namespace convlab

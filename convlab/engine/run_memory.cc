@@ -1,0 +1,22 @@
+#include "convlab/engine/run_memory.h"
+
+#include "convlab/engine/plan_facts.h"
+
+namespace convlab {
+
+void RunMemory::make_room(const Plan& plan, StageObserver* observer) {
+  const Observed part(observer, {Stage::memory});
+  grow(arena_, plan.arena_bytes);
+  if (reads_host_memory(device_)) return;
+  grow(images_, bytes_of(plan.input, plan.options.input));
+  grow(output_, bytes_of(plan.output, ElementType::f32));
+}
+
+void RunMemory::grow(Buffer& buffer, int64_t bytes) {
+  if (static_cast<int64_t>(buffer.bytes()) >= bytes) return;
+  ++moves_;
+  buffer = {};  // not old and new at a time
+  buffer = device_.allocate(static_cast<size_t>(bytes));
+}
+
+}  // namespace convlab
