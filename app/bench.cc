@@ -133,9 +133,10 @@ CaseResult examined(const ConvKernel& kernel, const ConvStep& step, Device& devi
 
 bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
 
-/// "1.2%", or "-" where samples are too few to tell.
+/// "1.2%", ">100%" where it says nothing any more, or "-" where samples are too few to tell.
 std::string spread_text(const Summary& summary) {
-  return std::isfinite(summary.spread()) ? fmt::format("{:.1f}%", 100 * summary.spread()) : "-";
+  if (!std::isfinite(summary.spread())) return "-";
+  return summary.spread() <= 1 ? fmt::format("{:.1f}%", 100 * summary.spread()) : ">100%";
 }
 
 /// A table of one problem's kernels.
@@ -354,7 +355,12 @@ class Session {
     if (best == nullptr) return;
     constexpr double kLaunches = 4, kPatience = 10;  // a pair of turns; as many times as long as it was to take
     const double seconds = kLaunches * effort_.least * (best->median_ms + library.median_ms) * 1e-3;
-    if (seconds > kPatience * effort_.seconds) return;
+    if (seconds > kPatience * effort_.seconds) {
+      output_.print("{} against {}: {}: turns would take {:.1f} s; --seconds {:.1f} gives them time\n",
+                    best->kernel->info.name, library.kernel->info.name, name_of(Decision::undecided), seconds,
+                    seconds / kPatience);
+      return;
+    }
     take_turns(*best->kernel, *library.kernel, arrays({.problem = problem}), best->index);
   }
 
@@ -392,8 +398,12 @@ void bench(const BenchOptions& options, Output& output) {
   if (!options.against.empty()) require_conv_kernel(options.against, kind);
 
   output.print("{}\n", device->caps().description);
+  const Contention contention;
   const Ceilings ceilings = known_ceilings(*device, options.ceilings);
   print_ceilings(output, ceilings);
+  if (const auto waited = contention.waited_share(); kind != DeviceKind::cuda && waited && *waited > kBusy) {
+    output.print("{}; at best it does more than this\n", busy_text(*waited));
+  }
   Session session(options, *device, kernels, ceilings, output, results);
   for (const ConvProblem& problem : problems) session.time(problem);
   results.finish();

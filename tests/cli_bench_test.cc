@@ -153,7 +153,7 @@ TEST(CliBench, CtrlCKeepsWhatThereIs) {
   const std::filesystem::path file = folder.path() / "kept.json";
   const int status = interrupted(
       {"bench", "--device", "cpu", "--kernel", "cpu.direct", "--problem", "c3h12w12_k4r3s3", "-n", "1,2,3,4,5,6,7,8",
-       "--seconds", "30", "--spread", "0.0001", "--samples", "200", "--json", file.string()},
+       "--seconds", "0.5", "--spread", "0.0001", "--samples", "200", "--json", file.string()},
       file);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 130);

@@ -7,6 +7,7 @@
 
 #include "convlab/base/file.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/measure/contention.h"
 #include "convlab/measure/json_members.h"
 #include "convlab/measure/measure.h"
 #include "convlab/measure/sweep.h"
@@ -145,7 +146,8 @@ TEST(Measure, TellsWhatAKernelTook) {
   }
   EXPECT_GT(record.gflops, 0);
   EXPECT_NEAR(record.share * record.hot_ms.median, record.bound_ms, 1e-12);
-  EXPECT_THAT(error_message(ErrorKind::wrong_result, [&] { measure(kernel, arrays, slow, effort); }),
+  if (record.waited_share && *record.waited_share > kBusy) GTEST_SKIP() << "the machine is busy";
+  EXPECT_THAT(error_message(ErrorKind::unavailable, [&] { measure(kernel, arrays, slow, effort); }),
               HasSubstr("least that must be done"));
 }
 
