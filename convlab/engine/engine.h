@@ -26,8 +26,8 @@ struct Batch;
 class Engine {
  public:
   /// `input`: the shape of what run() will bring, its first size the number of images (at most, or exactly: see run()).
-  /// Errors as make_plan(); Error(bad_input) where the shape is not what the model takes or options.batch is negative;
-  /// Error(unavailable) where a batch needs more memory than the device has. The device must outlive the engine.
+  /// Errors as make_plan(); Error(bad_input) where the shape is not what the model takes, options.batch is negative, or a
+  /// batch needs more memory than the device has. The device must outlive the engine.
   Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options);
   ~Engine();
   Engine(const Engine&) = delete;
