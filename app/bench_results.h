@@ -8,7 +8,7 @@
 #include "app/interrupt.h"
 #include "app/output.h"
 #include "convlab/kernels/kernel.h"
-#include "convlab/measure/compare.h"
+#include "convlab/measure/in_turns.h"
 #include "convlab/measure/record.h"
 
 namespace convlab::app {

@@ -94,7 +94,7 @@ class Program {
   double accuracy_ = 0;
 };
 
-std::string table(const ProfileOptions& options, const Recording& recording, const ProfileSummary& summary) {
+std::string table(const ProfileOptions& options, const Recording& recording, const ProfileTotals& summary) {
   const int process = ::getpid();
   const std::string command = options.command();
   if (options.gpu_trace) {
@@ -104,7 +104,7 @@ std::string table(const ProfileOptions& options, const Recording& recording, con
   return options.csv ? nvprof_summary_csv(process, command, summary) : nvprof_summary(process, command, summary);
 }
 
-void print_lists(Output& output, const ProfileSummary& summary) {
+void print_lists(Output& output, const ProfileTotals& summary) {
   const bool gpu = summary.device == DeviceKind::cuda;
   output.print("\n{} that together take more than {:.0f} % of the time {}:\n{}", gpu ? "Kernels and copies" : "Kernels",
                100 * kReportedShare, gpu ? "on the GPU" : "in kernels",
@@ -143,7 +143,7 @@ void profile(const ProfileOptions& options, Output& output) {
   Recording recording = recorder->stop();
   const std::string& description = program.classifier().caps().description;
   if (recording.device == DeviceKind::cuda) recording.device_name = description.substr(0, description.find(','));
-  const ProfileSummary summary = summarize(recording);
+  const ProfileTotals summary = summarize(recording);
 
   const ClassifyOptions& classify = options.run.classify;
   if (!options.csv) {

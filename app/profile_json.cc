@@ -12,9 +12,9 @@ namespace {
 
 double seconds(int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-Json to_json(const std::vector<SummaryRow>& rows) {
+Json to_json(const std::vector<TotalsRow>& rows) {
   Json json = Json::array();
-  for (const SummaryRow& row : rows) {
+  for (const TotalsRow& row : rows) {
     Json parts = Json::array();
     for (const auto& [part, time] : row.parts_ns) parts.push_back({{"name", part}, {"time_s", seconds(time)}});
     json.push_back({{"name", row.name},
@@ -29,13 +29,13 @@ Json to_json(const std::vector<SummaryRow>& rows) {
   return json;
 }
 
-Json names_of(const std::vector<SummaryRow>& rows) {
+Json names_of(const std::vector<TotalsRow>& rows) {
   Json names = Json::array();
-  for (const SummaryRow& row : rows) names.push_back(row.name);
+  for (const TotalsRow& row : rows) names.push_back(row.name);
   return names;
 }
 
-Json to_json(const ProfileSummary& summary) {
+Json to_json(const ProfileTotals& summary) {
   return {{"activities", to_json(summary.activities)},
           {"calls", to_json(summary.calls)},
           {"top_activities", names_of(rows_above(summary.activities, kReportedShare))},

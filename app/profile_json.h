@@ -9,7 +9,7 @@
 #include "convlab/profile/counters.h"
 #include "convlab/profile/overhead.h"
 #include "convlab/profile/startup.h"
-#include "convlab/profile/summary.h"
+#include "convlab/profile/totals.h"
 
 namespace convlab::app {
 
@@ -23,7 +23,7 @@ struct ProfileResult {
   Math math;
   PlanMode plan;
   const Recording& recording;
-  const ProfileSummary& summary;
+  const ProfileTotals& summary;
   const ProfilingCheck& check;
   const StartupBill& bill;
   const std::optional<Utilisation>& utilisation;

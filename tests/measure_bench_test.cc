@@ -16,8 +16,8 @@
 
 #include "convlab/base/limits.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/measure/compare.h"
 #include "convlab/measure/contention.h"
+#include "convlab/measure/in_turns.h"
 #include "convlab/measure/measure.h"
 #include "tests/errors.h"
 

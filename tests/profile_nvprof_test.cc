@@ -64,7 +64,7 @@ TEST(NvprofSummary, IsExactlyThisText) {
 }
 
 TEST(NvprofSummary, OnAHostItNamesTheHost) {
-  ProfileSummary summary = summarize(gpu_recording());
+  ProfileTotals summary = summarize(gpu_recording());
   summary.device = DeviceKind::simt;
   const std::string text = nvprof_summary(1, "x", summary);
   EXPECT_THAT(text, HasSubstr("\n CPU activities:   83.71%"));
@@ -132,7 +132,7 @@ struct Csv {
 };
 
 TEST(NvprofCsv, AParserReadsEveryFigureBack) {
-  const ProfileSummary summary = summarize(gpu_recording());
+  const ProfileTotals summary = summarize(gpu_recording());
   const std::string text = nvprof_summary_csv(278, "convlab run fa19", summary);
   EXPECT_THAT(text,
               HasSubstr("==278== Profiling result:\n\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\","
@@ -141,7 +141,7 @@ TEST(NvprofCsv, AParserReadsEveryFigureBack) {
   ASSERT_EQ(csv.rows.size(), summary.activities.size() + summary.calls.size());
   for (size_t i = 0; i < csv.rows.size(); ++i) {
     const bool on_device = i < summary.activities.size();
-    const SummaryRow& row = on_device ? summary.activities[i] : summary.calls[i - summary.activities.size()];
+    const TotalsRow& row = on_device ? summary.activities[i] : summary.calls[i - summary.activities.size()];
     EXPECT_EQ(csv.text(i, "Type"), on_device ? "GPU activities" : "API calls");
     EXPECT_EQ(csv.text(i, "Name"), row.name);
     EXPECT_EQ(csv.number(i, "Calls"), static_cast<double>(row.calls));

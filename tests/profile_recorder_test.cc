@@ -16,7 +16,7 @@
 #include "convlab/engine/engine.h"
 #include "convlab/profile/overhead.h"
 #include "convlab/profile/startup.h"
-#include "convlab/profile/summary.h"
+#include "convlab/profile/totals.h"
 #include "tests/errors.h"
 #include "tests/graph_builder.h"
 

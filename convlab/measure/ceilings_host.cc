@@ -110,7 +110,7 @@ Ceilings host_ceilings(ThreadPool& threads) {
   const int64_t told = sysconf(_SC_LEVEL2_CACHE_SIZE);
   const int64_t cache = told > 0 ? told : int64_t{256} << 10;
   const int64_t cached = cache / 4 * threads.size();  // two arrays, and room for what else a core keeps
-  constexpr int64_t kMemory = int64_t{96} << 20;      // an array: larger than a core's part of any last cache
+  constexpr int64_t kMemory = int64_t{80} << 20;      // an array: larger than a core's part of any last cache
   return {.fp32_flops = flops_per_second(threads),
           .memory_bytes = copy_rate(threads, kMemory, 1),
           .cache_bytes = copy_rate(threads, cached, 100),

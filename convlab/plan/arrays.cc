@@ -7,51 +7,51 @@
 
 namespace convlab {
 
-RunArrays::RunArrays(const PlanRequest& request)
+PlanArrays::PlanArrays(const PlanRequest& request)
     : request_(request), output_root_(root_of(request.graph, request.graph.output)) {
   of_value_[request.graph.input] = add_at(Location::Place::input, 0);
   arrays_.back().pixels = request.options.input == ElementType::u8;
 }
 
-size_t RunArrays::add_at(Location::Place place, int64_t at) {
+size_t PlanArrays::add_at(Location::Place place, int64_t at) {
   arrays_.push_back({.location = {place, at}});
   return arrays_.size() - 1;
 }
 
-size_t RunArrays::add_output() { return add_at(Location::Place::output, 0); }
+size_t PlanArrays::add_output() { return add_at(Location::Place::output, 0); }
 
-size_t RunArrays::add_scratch(const Shape& shape, Layout layout) {
+size_t PlanArrays::add_scratch(const Shape& shape, Layout layout) {
   arrays_.push_back({.bytes = layout_bytes(shape, layout), .layout = layout, .written = shape});
   return arrays_.size() - 1;
 }
 
-size_t RunArrays::of(ValueId value) {
+size_t PlanArrays::of(ValueId value) {
   const auto found = of_value_.find(value);
   if (found != of_value_.end()) return found->second;
   return of_value_[value] = add_at(Location::Place::constant, value);
 }
 
-size_t RunArrays::add(ValueId value, Layout layout) {
+size_t PlanArrays::add(ValueId value, Layout layout) {
   return of_value_[value] = value == output_root_ ? add_output() : add_scratch(request_.shape_of(value), layout);
 }
 
-size_t RunArrays::add_pixels(ValueId value) {
+size_t PlanArrays::add_pixels(ValueId value) {
   const Shape& shape = request_.shape_of(value);
   arrays_.push_back({.bytes = layout_bytes(shape, Layout::plain, ElementType::u8), .written = shape, .pixels = true});
   return of_value_[value] = arrays_.size() - 1;
 }
 
-void RunArrays::note_step(std::vector<size_t> inputs, size_t output) {
+void PlanArrays::note_step(std::vector<size_t> inputs, size_t output) {
   const auto now = static_cast<int64_t>(uses_.size());
   for (const size_t input : inputs) arrays_[input].last = now;
   arrays_[output].first = arrays_[output].last = now;
   uses_.push_back({std::move(inputs), output});
 }
 
-void RunArrays::place(Plan& plan) {
+void PlanArrays::place(Plan& plan) {
   std::vector<Lifetime> lifetimes;
   std::vector<int64_t*> places;
-  for (RunArray& array : arrays_) {
+  for (PlanArray& array : arrays_) {
     if (array.location.place != Location::Place::arena) continue;
     lifetimes.push_back({array.bytes, array.first, array.last});
     places.push_back(&array.location.at);

@@ -10,7 +10,7 @@
 namespace convlab {
 
 /// An array of a run. Several values share one where a node only reshapes.
-struct RunArray {
+struct PlanArray {
   Location location;  ///< place is final; an arena's address is found when all steps are known
   int64_t bytes = 0;
   Layout layout = Layout::plain;
@@ -20,11 +20,11 @@ struct RunArray {
 };
 
 /// All arrays of a run, while its steps are planned. They are counted from 0.
-class RunArrays {
+class PlanArrays {
  public:
-  explicit RunArrays(const PlanRequest& request);
+  explicit PlanArrays(const PlanRequest& request);
 
-  const RunArray& operator[](size_t array) const { return arrays_[array]; }
+  const PlanArray& operator[](size_t array) const { return arrays_[array]; }
 
   /// Where a value lies, which is the run's input, a constant, or was written by an earlier step.
   size_t of(ValueId value);
@@ -58,7 +58,7 @@ class RunArrays {
 
   const PlanRequest& request_;
   ValueId output_root_;
-  std::vector<RunArray> arrays_;
+  std::vector<PlanArray> arrays_;
   std::map<ValueId, size_t> of_value_;
   std::vector<Use> uses_;  ///< by step
 };

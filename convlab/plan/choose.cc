@@ -54,11 +54,11 @@ std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOpti
   return result;
 }
 
-ConvChoice choose(const PlanRequest& request, const Chain& chain, bool pixels, Layout x_layout) {
-  std::vector<Epilogue> parts{chain.step.epilogue, {.bias = chain.step.epilogue.bias}, {}};
+ConvChoice choose(const PlanRequest& request, const FusedConv& fused, bool pixels, Layout x_layout) {
+  std::vector<Epilogue> parts{fused.step.epilogue, {.bias = fused.step.epilogue.bias}, {}};
   parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   std::string refusals;
-  const Layout y_layout = layout_for_readers(request, chain.output);
+  const Layout y_layout = layout_for_readers(request, fused.output);
   for (const ConvKernel* kernel : request.candidates) {
     Refusal refusal = why_not_for_layout(request, *kernel, x_layout);
     if (refusal) continue;
@@ -66,8 +66,8 @@ ConvChoice choose(const PlanRequest& request, const Chain& chain, bool pixels, L
       for (const ElementType input : {ElementType::u8, ElementType::f32}) {
         if (input == ElementType::u8 && !pixels) continue;
         for (const Layout output : {y_layout, Layout::plain}) {
-          if (output != Layout::plain && (output != kernel->layout || part != chain.step.epilogue)) continue;
-          const ConvStep step{chain.step.problem, part, input, x_layout, output};
+          if (output != Layout::plain && (output != kernel->layout || part != fused.step.epilogue)) continue;
+          const ConvStep step{fused.step.problem, part, input, x_layout, output};
           refusal = kernel->refuses(step, request.caps);
           if (!refusal) return {kernel, step};
         }
@@ -76,7 +76,7 @@ ConvChoice choose(const PlanRequest& request, const Chain& chain, bool pixels, L
     refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", kernel->info.name, *refusal);
   }
   const std::string text =
-      fmt::format("{}: node '{}' (Conv, {}): ", request.graph.name, chain.conv_name, to_text(chain.step.problem));
+      fmt::format("{}: node '{}' (Conv, {}): ", request.graph.name, fused.conv_name, to_text(fused.step.problem));
   if (!request.options.kernel.empty()) throw bad_input("{}the kernel asked for does not fit: {}", text, refusals);
   throw unavailable("{}no kernel on {} computes it in {}: {}", text, name_of(request.caps.kind),
                     name_of(request.options.math), refusals.empty() ? "there is none" : refusals);

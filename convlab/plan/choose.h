@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "convlab/plan/chain.h"
+#include "convlab/plan/fused_conv.h"
 #include "convlab/plan/request.h"
 
 namespace convlab {
@@ -14,13 +14,13 @@ std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOpti
 
 struct ConvChoice {
   const ConvKernel* kernel;
-  ConvStep step;  ///< as much of the chain's step as the kernel computes
+  ConvStep step;  ///< as much of the fused step as the kernel computes
 };
 
-/// The first candidate that computes the chain's convolution at all, with as much of its epilogue as it takes. Its
+/// The first candidate that computes the convolution at all, with as much of its epilogue as it takes. Its
 /// input lies in `x_layout`, and may be taken as pixels if it is of `pixels`. Error(unavailable), or Error(bad_input)
 /// if a kernel was asked for, with all refusals where there is none.
-ConvChoice choose(const PlanRequest& request, const Chain& chain, bool pixels, Layout x_layout);
+ConvChoice choose(const PlanRequest& request, const FusedConv& fused, bool pixels, Layout x_layout);
 
 /// Why each other kernel of the device does not compute this step, in the registry's order.
 std::vector<Refused> refused_besides(const PlanRequest& request, const ConvChoice& choice);

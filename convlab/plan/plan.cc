@@ -6,8 +6,8 @@
 
 #include "convlab/model/shapes.h"
 #include "convlab/plan/arrays.h"
-#include "convlab/plan/chain.h"
 #include "convlab/plan/choose.h"
+#include "convlab/plan/fused_conv.h"
 #include "convlab/plan/layouts.h"
 #include "convlab/plan/request.h"
 #include "convlab/rewrite/readers.h"
@@ -83,41 +83,41 @@ class Planner {
   }
 
   void plan_conv(size_t place) {
-    const Chain chain = chain_from(request_, place);
-    for (const size_t node : chain.nodes) done_[node] = true;
+    const FusedConv fused = fused_conv_from(request_, place);
+    for (const size_t node : fused.nodes) done_[node] = true;
     const std::vector<ValueId>& values = graph_.nodes[place].inputs;
     size_t x = arrays_.of(values[0]);
-    const ConvChoice choice = choose(request_, chain, is_pixels(x), arrays_[x].layout);
-    const Epilogue &wanted = chain.step.epilogue, &taken = choice.step.epilogue;
+    const ConvChoice choice = choose(request_, fused, is_pixels(x), arrays_[x].layout);
+    const Epilogue &wanted = fused.step.epilogue, &taken = choice.step.epilogue;
     if (choice.step.input == ElementType::f32) x = float_operand(values[0]).array;
     std::vector<size_t> inputs{x, arrays_.of(values[1])};
     if (taken.bias) inputs.push_back(arrays_.of(values[2]));
 
     const bool complete = taken == wanted;
     const Shape y = choice.step.output_shape();
-    const size_t array = complete ? arrays_.add(chain.output, choice.step.output_layout) : arrays_.add_scratch(y);
-    emit_conv(choice, std::move(inputs), array, chain.name_with(taken));
-    if (!complete) plan_rest(chain, taken, {array, y});
+    const size_t array = complete ? arrays_.add(fused.output, choice.step.output_layout) : arrays_.add_scratch(y);
+    emit_conv(choice, std::move(inputs), array, fused.name_with(taken));
+    if (!complete) plan_rest(fused, taken, {array, y});
   }
 
   /// What the convolution's kernel refused becomes steps of their own; it has left `x`, with `taken` done.
-  void plan_rest(const Chain& chain, const Epilogue& taken, Operand x) {
-    const Epilogue& wanted = chain.step.epilogue;
+  void plan_rest(const FusedConv& fused, const Epilogue& taken, Operand x) {
+    const Epilogue& wanted = fused.step.epilogue;
     std::vector<std::pair<std::string, Op>> rest;
-    if (wanted.bias && !taken.bias) rest.emplace_back(chain.conv_name + ".bias", AddOp{});
-    if (wanted.pool) rest.emplace_back(chain.pool_name, PoolOp{*wanted.pool});
+    if (wanted.bias && !taken.bias) rest.emplace_back(fused.conv_name + ".bias", AddOp{});
+    if (wanted.pool) rest.emplace_back(fused.pool_name, PoolOp{*wanted.pool});
     if (wanted.activation.kind != ActivationKind::none) {
-      rest.emplace_back(chain.activation_name, ActivationOp{wanted.activation});
+      rest.emplace_back(fused.activation_name, ActivationOp{wanted.activation});
     }
     for (size_t i = 0; i < rest.size(); ++i) {
       const auto& [name, op] = rest[i];
       std::vector<Operand> operands{x};
       if (std::holds_alternative<AddOp>(op)) {
-        const ValueId bias = graph_.nodes[chain.nodes[0]].inputs[2];
+        const ValueId bias = graph_.nodes[fused.nodes[0]].inputs[2];
         operands.push_back({arrays_.of(bias), {x.shape[1], 1, 1}, true});
       }
-      const Shape y = std::holds_alternative<PoolOp>(op) ? chain.step.output_shape() : x.shape;
-      const size_t array = i + 1 == rest.size() ? arrays_.add(chain.output) : arrays_.add_scratch(y);
+      const Shape y = std::holds_alternative<PoolOp>(op) ? fused.step.output_shape() : x.shape;
+      const size_t array = i + 1 == rest.size() ? arrays_.add(fused.output) : arrays_.add_scratch(y);
       emit_op(step_of(op, operands, y), operands, array, name);
       x = {array, y};
     }
@@ -165,7 +165,7 @@ class Planner {
       step.inputs.push_back(operand.shape);
       step.constant.push_back(operand.constant);
     }
-    const RunArray& x = arrays_[operands[0].array];
+    const PlanArray& x = arrays_[operands[0].array];
     if (x.pixels) step.input = ElementType::u8;
     step.input_layout = x.layout;
     if (x.layout != Layout::plain) step.written = x.written;
@@ -199,7 +199,7 @@ class Planner {
 
   const Graph& graph_;
   const PlanRequest request_;
-  RunArrays arrays_;
+  PlanArrays arrays_;
   std::vector<bool> done_;              // by node: a step computes it together with one before it
   std::map<size_t, size_t> floats_of_;  // by array of pixels: their copy
   Plan plan_;

@@ -27,9 +27,9 @@ std::string end_of_profile(int process, const std::string& command) {
   return fmt::format("=={0}== Profiling application: {1}\n=={0}== Profiling result:\n", process, command);
 }
 
-void append_rows(std::string& text, std::string_view title, const std::vector<SummaryRow>& rows) {
+void append_rows(std::string& text, std::string_view title, const std::vector<TotalsRow>& rows) {
   std::string label = fmt::format("{}:", title);
-  for (const SummaryRow& row : rows) {
+  for (const TotalsRow& row : rows) {
     text += fmt::format("{:>16}  {:>7}  {:>8}  {:>8}  {:>8}  {:>8}  {:>8}  {}\n", label, nvprof_percent(row.share),
                         nvprof_time(row.total_ns), row.calls, nvprof_time(row.average_ns()), nvprof_time(row.min_ns),
                         nvprof_time(row.max_ns), row.name);
@@ -45,8 +45,8 @@ std::string quoted(std::string_view text) {
 
 double milliseconds(int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
-void append_csv_rows(std::string& text, std::string_view title, const std::vector<SummaryRow>& rows) {
-  for (const SummaryRow& row : rows) {
+void append_csv_rows(std::string& text, std::string_view title, const std::vector<TotalsRow>& rows) {
+  for (const TotalsRow& row : rows) {
     text += fmt::format("\"{}\",{:.6f},{:.6f},{},{:.6f},{:.6f},{:.6f},{}\n", title, 100 * row.share,
                         milliseconds(row.total_ns), row.calls, milliseconds(row.average_ns()), milliseconds(row.min_ns),
                         milliseconds(row.max_ns), quoted(row.name));
@@ -107,7 +107,7 @@ std::string nvprof_begin(int process, const std::string& command) {
   return fmt::format("=={0}== NVPROF is profiling process {0}, command: {1}\n", process, command);
 }
 
-std::string nvprof_summary(int process, const std::string& command, const ProfileSummary& summary) {
+std::string nvprof_summary(int process, const std::string& command, const ProfileTotals& summary) {
   std::string text = end_of_profile(process, command);
   text += "            Type  Time(%)      Time     Calls       Avg       Min       Max  Name\n";
   append_rows(text, activities_title(summary.device), summary.activities);
@@ -115,7 +115,7 @@ std::string nvprof_summary(int process, const std::string& command, const Profil
   return text;
 }
 
-std::string nvprof_summary_csv(int process, const std::string& command, const ProfileSummary& summary) {
+std::string nvprof_summary_csv(int process, const std::string& command, const ProfileTotals& summary) {
   std::string text = end_of_profile(process, command);
   text += "\"Type\",\"Time(%)\",\"Time\",\"Calls\",\"Avg\",\"Min\",\"Max\",\"Name\"\n,%,ms,,ms,ms,ms,\n";
   append_csv_rows(text, activities_title(summary.device), summary.activities);

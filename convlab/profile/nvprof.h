@@ -3,7 +3,7 @@
 #include <string>
 
 #include "convlab/device/activity.h"
-#include "convlab/profile/summary.h"
+#include "convlab/profile/totals.h"
 
 namespace convlab {
 
@@ -14,10 +14,10 @@ namespace convlab {
 std::string nvprof_begin(int process, const std::string& command);
 
 /// The summary, with the two lines before it.
-std::string nvprof_summary(int process, const std::string& command, const ProfileSummary& summary);
+std::string nvprof_summary(int process, const std::string& command, const ProfileTotals& summary);
 
 /// As --csv gives it. Every column of times is in ms with six decimals, which is exact.
-std::string nvprof_summary_csv(int process, const std::string& command, const ProfileSummary& summary);
+std::string nvprof_summary_csv(int process, const std::string& command, const ProfileTotals& summary);
 
 /// As --print-gpu-trace gives it: one line an activity of the device, in order. Start counts from the recording's
 /// begin.

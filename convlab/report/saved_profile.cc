@@ -15,12 +15,12 @@ int64_t nanoseconds(const JsonMembers& from, const char* name) {
   return std::llround(seconds * 1e9);
 }
 
-std::vector<SummaryRow> rows_from(const JsonMembers& from, const char* name) {
-  std::vector<SummaryRow> rows;
+std::vector<TotalsRow> rows_from(const JsonMembers& from, const char* name) {
+  std::vector<TotalsRow> rows;
   from.objects(name, [&](const JsonMembers& entry) {
-    SummaryRow row{.total_ns = nanoseconds(entry, "time_s"),
-                   .min_ns = nanoseconds(entry, "min_s"),
-                   .max_ns = nanoseconds(entry, "max_s")};
+    TotalsRow row{.total_ns = nanoseconds(entry, "time_s"),
+                  .min_ns = nanoseconds(entry, "min_s"),
+                  .max_ns = nanoseconds(entry, "max_s")};
     entry.read("name", row.name);
     entry.read("share", row.share);
     entry.read("calls", row.calls);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "convlab/profile/summary.h"
+#include "convlab/profile/totals.h"
 
 namespace convlab {
 
@@ -20,7 +20,7 @@ struct BillLine {
 struct SavedProfile {
   std::string source, command, model, device, device_name;
   int64_t images = 0;
-  ProfileSummary summary;
+  ProfileTotals summary;
   std::vector<BillLine> bill;  ///< with what no part covers as its last line
   double overhead = 0;         ///< of profiling: 0.01 is one per cent
   bool counted = false;        ///< taken with --counters, for which see saved_counters.h

@@ -17,7 +17,7 @@ constexpr double kMost = 0.9;
 constexpr double kVisible = 0.01;  // of a bill
 
 /// The layers that caused a row, the longest first.
-std::string parts_of(const SummaryRow& row) {
+std::string parts_of(const TotalsRow& row) {
   std::vector<std::pair<int64_t, std::string>> parts;
   for (const auto& [name, ns] : row.parts_ns) parts.emplace_back(ns, name);
   std::ranges::stable_sort(parts, std::greater(), &std::pair<int64_t, std::string>::first);
@@ -28,11 +28,11 @@ std::string parts_of(const SummaryRow& row) {
   return text;
 }
 
-std::string rows_table(std::string_view caption, std::string_view what, const std::vector<SummaryRow>& rows) {
+std::string rows_table(std::string_view caption, std::string_view what, const std::vector<TotalsRow>& rows) {
   if (rows.empty()) return "";
   Table table(caption, {std::string(what), "for", "calls", "time", "share", "together"});
   double together = 0;
-  for (const SummaryRow& row : rows_above(rows, kMost)) {
+  for (const TotalsRow& row : rows_above(rows, kMost)) {
     together += row.share;
     table.row({{.html = fmt::format("<code>{}</code>", escaped(row.name)), .kind = "long"},
                text_cell(parts_of(row)),

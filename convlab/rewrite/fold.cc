@@ -7,7 +7,7 @@
 
 #include "convlab/rewrite/evaluate.h"
 #include "convlab/rewrite/linear.h"
-#include "convlab/rewrite/linear_cut.h"
+#include "convlab/rewrite/linear_parts.h"
 #include "convlab/rewrite/readers.h"
 
 namespace convlab {
@@ -26,16 +26,16 @@ class Folder {
     std::vector<bool> seen(graph_.nodes.size());
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (seen[i]) continue;
-      std::vector<LinearStep> chain;
+      std::vector<LinearOp> chain;
       for (std::optional<size_t> at = i; at && chain.size() < kMostSteps;
            at = readers_.only(graph_.nodes[*at].output)) {
-        const auto step = linear_step(graph_, graph_.nodes[*at], shapes_);
+        const auto step = linear_op(graph_, graph_.nodes[*at], shapes_);
         if (!step || (!chain.empty() && step->from != chain.back().node->output)) break;
         chain.push_back(*step);
         seen[*at] = true;
       }
-      const auto computing = std::count_if(chain.begin(), chain.end(),
-                                           [](const LinearStep& step) { return !only_reshapes(step.node->op); });
+      const auto computing =
+          std::count_if(chain.begin(), chain.end(), [](const LinearOp& step) { return !only_reshapes(step.node->op); });
       if (computing > 1) fold(chain);
     }
     rebuild();
@@ -43,16 +43,16 @@ class Folder {
   }
 
  private:
-  void fold(const std::vector<LinearStep>& chain) {
+  void fold(const std::vector<LinearOp>& chain) {
     Folding folding;
-    for (const LinearStep& step : chain) folding.nodes += (folding.nodes.empty() ? "" : "+") + step.node->name;
+    for (const LinearOp& step : chain) folding.nodes += (folding.nodes.empty() ? "" : "+") + step.node->name;
     LinearCost after;
-    for (const LinearPart& part : cheapest_cut(chain)) {
+    for (const LinearPart& part : cheapest_parts(chain)) {
       after = after + part.cost;
       if (part.form == LinearPart::Form::kept) continue;
       folding.folded = true;
-      const std::vector<LinearStep> steps(chain.begin() + static_cast<std::ptrdiff_t>(part.begin),
-                                          chain.begin() + static_cast<std::ptrdiff_t>(part.end));
+      const std::vector<LinearOp> steps(chain.begin() + static_cast<std::ptrdiff_t>(part.begin),
+                                        chain.begin() + static_cast<std::ptrdiff_t>(part.end));
       if (!folding.text.empty()) folding.text += ", ";
       folding.text += part.form == LinearPart::Form::conv ? replace_by_conv(steps) : replace_by_dense(steps);
     }
@@ -64,9 +64,9 @@ class Folder {
     foldings_.push_back(std::move(folding));
   }
 
-  static std::string name_of_all(const std::vector<LinearStep>& steps) {
+  static std::string name_of_all(const std::vector<LinearOp>& steps) {
     std::string name;
-    for (const LinearStep& step : steps) {
+    for (const LinearOp& step : steps) {
       if (!only_reshapes(step.node->op)) name += (name.empty() ? "" : "+") + step.node->name;
     }
     return name;
@@ -82,13 +82,13 @@ class Folder {
   }
 
   /// Replaces the steps by `nodes`.
-  void replace(const std::vector<LinearStep>& steps, std::vector<Node> nodes) {
-    for (const LinearStep& step : steps) replaced_[index_of(*step.node)] = {};
+  void replace(const std::vector<LinearOp>& steps, std::vector<Node> nodes) {
+    for (const LinearOp& step : steps) replaced_[index_of(*step.node)] = {};
     replaced_[index_of(*steps.back().node)] = std::move(nodes);
   }
   size_t index_of(const Node& node) const { return static_cast<size_t>(&node - graph_.nodes.data()); }
 
-  std::string replace_by_conv(const std::vector<LinearStep>& steps) {
+  std::string replace_by_conv(const std::vector<LinearOp>& steps) {
     const ConvForm form = *conv_form(steps, false);
     const std::string name = name_of_all(steps);
     Node node{
@@ -106,7 +106,7 @@ class Folder {
     return fmt::format("{} as Conv {}x{}x{}x{}", name, form.k, form.c, form.r, form.s);
   }
 
-  std::string replace_by_dense(const std::vector<LinearStep>& steps) {
+  std::string replace_by_dense(const std::vector<LinearOp>& steps) {
     const DenseForm form = dense_form(steps, threads_);
     const std::string name = name_of_all(steps);
     const ValueId weights = add_constant(name + ".weights", {form.inputs, form.outputs}, form.weights);

@@ -14,7 +14,7 @@ bool same_for_all_images(const Tensor& constant, size_t rank) {
 }
 
 /// Whether the operator, its shapes being right, treats each image by itself and adds up multiples of its elements.
-bool is_affine(const Op& op, const LinearStep& step) {
+bool is_affine(const Op& op, const LinearOp& step) {
   if (std::holds_alternative<ConvOp>(op) || std::holds_alternative<BatchNormOp>(op) ||
       std::holds_alternative<GlobalAveragePoolOp>(op) || only_reshapes(op)) {
     return true;
@@ -40,8 +40,8 @@ bool is_affine(const Op& op, const LinearStep& step) {
 
 }  // namespace
 
-std::optional<LinearStep> linear_step(const Graph& graph, const Node& node, const std::vector<Shape>& shapes) {
-  LinearStep step{.node = &node, .y = shapes[static_cast<size_t>(node.output)]};
+std::optional<LinearOp> linear_op(const Graph& graph, const Node& node, const std::vector<Shape>& shapes) {
+  LinearOp step{.node = &node, .y = shapes[static_cast<size_t>(node.output)]};
   for (ValueId input : node.inputs) {
     const auto constant = graph.constants.find(input);
     step.given.push_back(constant == graph.constants.end() ? nullptr : &constant->second);
@@ -56,7 +56,7 @@ std::optional<LinearStep> linear_step(const Graph& graph, const Node& node, cons
   return step;
 }
 
-double multiply_adds(const LinearStep& step) {
+double multiply_adds(const LinearOp& step) {
   const auto outputs = static_cast<double>(element_count(step.y) / step.y[0]);
   const Op& op = step.node->op;
   if (std::holds_alternative<ConvOp>(op)) {

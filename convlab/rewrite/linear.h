@@ -13,7 +13,7 @@ namespace convlab {
 // arithmetic is double.
 
 /// An affine operator in a graph.
-struct LinearStep {
+struct LinearOp {
   const Node* node = nullptr;
   ValueId from = -1;                 ///< the input that is no constant
   Shape x, y;                        ///< of input and output, the first size being the images
@@ -22,10 +22,10 @@ struct LinearStep {
 
 /// The node as an affine operator on images, or nothing if it is not one: an activation, a maximum, a sum of two
 /// computed values, whatever mixes images. `shapes` is by ValueId, as from infer_shapes().
-std::optional<LinearStep> linear_step(const Graph& graph, const Node& node, const std::vector<Shape>& shapes);
+std::optional<LinearOp> linear_op(const Graph& graph, const Node& node, const std::vector<Shape>& shapes);
 
 /// Multiply-adds of one image by the operator's own definition.
-double multiply_adds(const LinearStep& step);
+double multiply_adds(const LinearOp& step);
 
 /// y[j] = bias[j] + sum over i of weights[i * outputs + j] * x[i]; i and j count an image's elements in row-major
 /// order.
@@ -35,7 +35,7 @@ struct DenseForm {
 };
 
 /// The steps, which follow each other, as one matrix.
-DenseForm dense_form(const std::vector<LinearStep>& steps, ThreadPool& threads);
+DenseForm dense_form(const std::vector<LinearOp>& steps, ThreadPool& threads);
 
 /// A convolution without dilation and groups. weights is K C R S; empty if `sizes_only`.
 struct ConvForm {
@@ -51,6 +51,6 @@ struct ConvForm {
 
 /// The steps as one convolution, or nothing if they cannot be: one of them is no convolution, or zeros around an image
 /// in the middle make outputs near the border a different function from the rest. Without weights if `sizes_only`.
-std::optional<ConvForm> conv_form(const std::vector<LinearStep>& steps, bool sizes_only);
+std::optional<ConvForm> conv_form(const std::vector<LinearOp>& steps, bool sizes_only);
 
 }  // namespace convlab

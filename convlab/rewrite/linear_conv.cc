@@ -23,7 +23,7 @@ void allocate(ConvForm& form) {
 }
 
 /// Groups become zeros between them, dilation zeros between filter elements.
-ConvForm of_conv(const ConvOp& op, const LinearStep& step, bool sizes_only) {
+ConvForm of_conv(const ConvOp& op, const LinearOp& step, bool sizes_only) {
   const ConvProblem problem = conv_problem(op, step.x, step.given[1]->shape());
   ConvForm form{.k = problem.k,
                 .c = problem.c,
@@ -52,7 +52,7 @@ ConvForm of_conv(const ConvOp& op, const LinearStep& step, bool sizes_only) {
 }
 
 /// Each map the mean of windows of its own channel; nothing where divisors differ from window to window.
-std::optional<ConvForm> of_average(const Pool& pool, const LinearStep& step, bool sizes_only) {
+std::optional<ConvForm> of_average(const Pool& pool, const LinearOp& step, bool sizes_only) {
   ConvForm form{.k = step.x[1],
                 .c = step.x[1],
                 .r = (pool.kernel_h - 1) * pool.dilation_h + 1,
@@ -87,7 +87,7 @@ ConvForm of_channels(int64_t channels, bool biased, bool sizes_only, auto scale,
   return form;
 }
 
-std::optional<ConvForm> of_step(const LinearStep& step, bool sizes_only) {
+std::optional<ConvForm> of_step(const LinearOp& step, bool sizes_only) {
   if (step.x.size() != 4 || step.y.size() != 4) return std::nullopt;
   const Op& op = step.node->op;
   const auto zero = [](size_t) { return 0.0; };
@@ -164,7 +164,7 @@ std::optional<ConvForm> composed(const ConvForm& first, const ConvForm& second, 
 
 }  // namespace
 
-std::optional<ConvForm> conv_form(const std::vector<LinearStep>& steps, bool sizes_only) {
+std::optional<ConvForm> conv_form(const std::vector<LinearOp>& steps, bool sizes_only) {
   std::optional<ConvForm> form = of_step(steps.front(), sizes_only);
   for (size_t i = 1; form && i < steps.size(); ++i) {
     const std::optional<ConvForm> next = of_step(steps[i], sizes_only);

@@ -24,7 +24,7 @@ class Taken {
  public:
   Taken(DenseForm form, ThreadPool& threads) : form_(std::move(form)), threads_(threads) {}
 
-  void take(const LinearStep& step) {
+  void take(const LinearOp& step) {
     if (only_reshapes(step.node->op)) return;
     take_one(step);
     is_identity_ = false;
@@ -33,7 +33,7 @@ class Taken {
   DenseForm form() && { return std::move(form_); }
 
  private:
-  void take_one(const LinearStep& step) {
+  void take_one(const LinearOp& step) {
     const Op& op = step.node->op;
     if (const auto* conv = std::get_if<ConvOp>(&op)) return take_conv(*conv, step);
     if (const auto* pool = std::get_if<PoolOp>(&op)) return take_pool(resolved_pool(*pool, step.x), step);
@@ -64,7 +64,7 @@ class Taken {
 
   /// Input i is read by one output alone: source(i) tells which one, and with what factor.
   template <class Source>
-  void take_rows(const LinearStep& step, const Source& source) {
+  void take_rows(const LinearOp& step, const Source& source) {
     replace(image_count(step.x), [&](int64_t i, double* to) {
       const auto [from, factor] = source(i);
       if (from >= 0) add_row(factor, row(from), to, form_.outputs);
@@ -74,7 +74,7 @@ class Taken {
   /// Output i of the step exceeds the linear part by this much.
   void add_offset(int64_t i, double offset) { add_row(offset, row(i), form_.bias.data(), form_.outputs); }
 
-  void take_conv(const ConvOp& op, const LinearStep& step) {
+  void take_conv(const ConvOp& op, const LinearOp& step) {
     const ConvProblem problem = conv_problem(op, step.x, step.given[1]->shape());
     const float* w = step.given[1]->values<float>().data();
     const int64_t height = problem.p(), width = problem.q(), maps = problem.maps_per_group();
@@ -101,7 +101,7 @@ class Taken {
     });
   }
 
-  void take_pool(const Pool& pool, const LinearStep& step) {
+  void take_pool(const Pool& pool, const LinearOp& step) {
     const int64_t h = step.x[2], w = step.x[3], height = step.y[2], width = step.y[3];
     std::vector<double> fresh(static_cast<size_t>(image_count(step.x) * form_.outputs));
     for (int64_t i = 0; i < form_.inputs; ++i) {
@@ -122,7 +122,7 @@ class Taken {
     form_.inputs = image_count(step.x);
   }
 
-  void take_batch_norm(const BatchNormOp& norm, const LinearStep& step) {
+  void take_batch_norm(const BatchNormOp& norm, const LinearOp& step) {
     const int64_t area = image_count(step.x) / step.x[1];
     const auto parameter = [&](size_t which, int64_t i) {
       return static_cast<double>(step.given[which]->values<float>()[static_cast<size_t>(i / area)]);
@@ -132,7 +132,7 @@ class Taken {
     take_rows(step, [&](int64_t i) { return std::pair(i, scale(i)); });
   }
 
-  void take_broadcast(const LinearStep& step) {
+  void take_broadcast(const LinearOp& step) {
     const Tensor& constant = *step.given[step.given[0] == nullptr ? 1 : 0];
     const Shape& shape = constant.shape();
     const auto value = [&](int64_t i) {
@@ -152,7 +152,7 @@ class Taken {
     }
   }
 
-  void take_pad(const PadOp& pad, const LinearStep& step) {
+  void take_pad(const PadOp& pad, const LinearOp& step) {
     const size_t rank = step.x.size();
     /// Where an element of `from` lies in `to`, `sign` * pads away; -1 outside.
     const auto moved = [&](int64_t i, const Shape& from, const Shape& to, int64_t sign) {
@@ -171,7 +171,7 @@ class Taken {
     take_rows(step, [&](int64_t i) { return std::pair(moved(i, step.x, step.y, 1), 1.0); });
   }
 
-  void take_transpose(const TransposeOp& op, const LinearStep& step) {
+  void take_transpose(const TransposeOp& op, const LinearOp& step) {
     take_rows(step, [&](int64_t i) {
       std::vector<int64_t> place(step.x.size());
       for (size_t d = step.x.size(); d-- > 1; i /= step.x[d]) place[d] = i % step.x[d];
@@ -183,7 +183,7 @@ class Taken {
     });
   }
 
-  void take_gemm(const LinearStep& step) {
+  void take_gemm(const LinearOp& step) {
     const auto* gemm = std::get_if<GemmOp>(&step.node->op);
     const float* b = step.given[1]->values<float>().data();
     const int64_t k = step.x[1], n = step.y[1];
@@ -213,7 +213,7 @@ class Taken {
 
 }  // namespace
 
-DenseForm dense_form(const std::vector<LinearStep>& steps, ThreadPool& threads) {
+DenseForm dense_form(const std::vector<LinearOp>& steps, ThreadPool& threads) {
   DenseForm form;
   form.inputs = form.outputs = image_count(steps.back().y);
   form.weights.resize(static_cast<size_t>(form.inputs * form.outputs));

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "convlab/kernels/cpu/by_count.h"
 #include "convlab/kernels/cpu/simd.h"
-#include "convlab/kernels/cpu/table.h"
 #include "convlab/tensor/layout.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu/lanes.cc"
@@ -73,7 +73,7 @@ void plain_tile(const LaneSums& job, int64_t first) {
 template <int kMaps>
 void plain_tiles(const LaneSums& job) {
   constexpr int kVectors = vectors_beside(kMaps);
-  constexpr auto kTiles = table_of<kVectors>([](auto vectors) { return &plain_tile<kMaps, vectors>; });
+  constexpr auto kTiles = by_count<kVectors>([](auto vectors) { return &plain_tile<kMaps, vectors>; });
   const int64_t vectors = job.pixels * (kImageLanes / static_cast<int64_t>(hn::Lanes(F())));
   int64_t first = 0;
   for (; first + kVectors <= vectors; first += kVectors) plain_tile<kMaps, kVectors>(job, first);
@@ -100,8 +100,8 @@ void pooled_tiles(const LaneSums& job) {
   }
 }
 
-constexpr auto kPlain = table_of<kMostMaps>([](auto maps) { return &plain_tiles<maps>; });
-constexpr auto kPooled = table_of<kMostMapsPooled>([](auto maps) { return &pooled_tiles<maps>; });
+constexpr auto kPlain = by_count<kMostMaps>([](auto maps) { return &plain_tiles<maps>; });
+constexpr auto kPooled = by_count<kMostMapsPooled>([](auto maps) { return &pooled_tiles<maps>; });
 
 void sum_all_lanes(const LaneSums& job) {
   const auto maps = static_cast<size_t>(job.maps - 1);

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/by_count.h"
 #include "convlab/kernels/cpu/simd.h"
-#include "convlab/kernels/cpu/table.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu/tiles.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -103,8 +103,8 @@ void pooled_tiles(const TileJob& job) {
   for (int m = 0; m < kMaps; ++m) std::copy_n(part + m * lanes, job.pixels - at, job.y + m * job.pitch + at);
 }
 
-constexpr auto kPlain = table_of<kMostMaps>([](auto maps) { return &plain_tiles<maps>; });
-constexpr auto kPooled = table_of<kMostMapsPooled>([](auto maps) { return &pooled_tiles<maps>; });
+constexpr auto kPlain = by_count<kMostMaps>([](auto maps) { return &plain_tiles<maps>; });
+constexpr auto kPooled = by_count<kMostMapsPooled>([](auto maps) { return &pooled_tiles<maps>; });
 
 void sum_all(const TileJob& job) {
   const auto maps = static_cast<size_t>(job.maps - 1);

@@ -61,21 +61,22 @@ Pieces pieces_of(const ConvStep& step, int threads) {
 }
 
 /// Some pixels of one output row that follow each other in a panel.
-struct Run {
+struct Stretch {
   int64_t image, p, q, column, count;
 };
 
-/// Writes one row of a run: the pixels of channel plane `plane` that filter element (r, s) meets, 0 outside the image.
+/// Writes one row of a stretch: the pixels of channel plane `plane` that filter element (r, s) meets, 0 outside the image.
 template <class Pixel>
-void unroll_run(const ConvProblem& problem, const Pixel* plane, int64_t r, int64_t s, const Run& run, float* to) {
-  const int64_t h = run.p * problem.stride_h + r * problem.dilation_h - problem.pad_top;
+void unroll_stretch(const ConvProblem& problem, const Pixel* plane, int64_t r, int64_t s, const Stretch& stretch,
+                    float* to) {
+  const int64_t h = stretch.p * problem.stride_h + r * problem.dilation_h - problem.pad_top;
   if (h < 0 || h >= problem.h) {
-    std::fill(to, to + run.count, 0.0f);
+    std::fill(to, to + stretch.count, 0.0f);
     return;
   }
-  const int64_t w = run.q * problem.stride_w + s * problem.dilation_w - problem.pad_left, stride = problem.stride_w;
-  const int64_t begin = w < 0 ? std::min(ceil_div(-w, stride), run.count) : 0;
-  const int64_t end = w < problem.w ? std::clamp(ceil_div(problem.w - w, stride), begin, run.count) : begin;
+  const int64_t w = stretch.q * problem.stride_w + s * problem.dilation_w - problem.pad_left, stride = problem.stride_w;
+  const int64_t begin = w < 0 ? std::min(ceil_div(-w, stride), stretch.count) : 0;
+  const int64_t end = w < problem.w ? std::clamp(ceil_div(problem.w - w, stride), begin, stretch.count) : begin;
   const Pixel* from = plane + h * problem.w + w;
   std::fill(to, to + begin, 0.0f);
   if (stride == 1) {
@@ -83,7 +84,7 @@ void unroll_run(const ConvProblem& problem, const Pixel* plane, int64_t r, int64
   } else {
     for (int64_t i = begin; i < end; ++i) to[i] = from[i * stride];
   }
-  std::fill(to + end, to + run.count, 0.0f);
+  std::fill(to + end, to + stretch.count, 0.0f);
 }
 
 /// Unrolls terms [first_term, first_term + depth) of `count` pixels from `column` on into panels, as gemm_block takes
@@ -93,21 +94,21 @@ void unroll(const ConvProblem& problem, const Pixel* x, int64_t first_channel, i
             int64_t column, int64_t count, int64_t first_term, int64_t depth, float* panels) {
   const int64_t width = problem.q(), plane = problem.h * problem.w, taps = problem.r * problem.s;
   for (int64_t done = 0; done < count; done += kGemmPanel, panels += kGemmPanel * depth) {
-    Run runs[kGemmPanel];
-    int64_t run_count = 0;
+    Stretch stretches[kGemmPanel];
+    int64_t stretch_count = 0;
     for (int64_t i = 0, end = std::min(kGemmPanel, count - done); i < end;) {
       const int64_t at = column + done + i, row = at / width;
-      Run& run = runs[run_count++];
-      run = {.image = image + row / rows.count, .p = rows.first + row % rows.count, .q = at % width, .column = i};
-      run.count = std::min(width - run.q, end - i);
-      i += run.count;
+      Stretch& stretch = stretches[stretch_count++];
+      stretch = {.image = image + row / rows.count, .p = rows.first + row % rows.count, .q = at % width, .column = i};
+      stretch.count = std::min(width - stretch.q, end - i);
+      i += stretch.count;
     }
     float* to = panels;
     for (int64_t term = first_term; term < first_term + depth; ++term, to += kGemmPanel) {
       const int64_t channel = first_channel + term / taps, r = term % taps / problem.s, s = term % problem.s;
-      for (int64_t i = 0; i < run_count; ++i) {
-        const Pixel* from = x + (runs[i].image * problem.c + channel) * plane;
-        unroll_run(problem, from, r, s, runs[i], to + runs[i].column);
+      for (int64_t i = 0; i < stretch_count; ++i) {
+        const Pixel* from = x + (stretches[i].image * problem.c + channel) * plane;
+        unroll_stretch(problem, from, r, s, stretches[i], to + stretches[i].column);
       }
     }
   }

@@ -10,8 +10,8 @@
 #include "convlab/base/checked.h"
 #include "convlab/base/half.h"
 #include "convlab/kernels/cpu/bf16.h"
+#include "convlab/kernels/cpu/by_count.h"
 #include "convlab/kernels/cpu/simd.h"
-#include "convlab/kernels/cpu/table.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_gemm/gemm.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -29,9 +29,9 @@ constexpr int kMostRows = std::is_same_v<A, float> ? kTileRows : static_cast<int
 
 /// kTiles<A, B>[i]: the tile of i + 1 rows. kRowTiles<A, B>[i]: the tile of one row, i + 1 panels wide.
 template <class A, class B>
-constexpr auto kTiles = table_of<kMostRows<A>>([](auto rows) { return &tile<rows, kTileVectors, A, B>; });
+constexpr auto kTiles = by_count<kMostRows<A>>([](auto rows) { return &tile<rows, kTileVectors, A, B>; });
 template <class A, class B>
-constexpr auto kRowTiles = table_of<kRowPanels>([](auto panels) { return &tile<1, panels * kPanelVectors, A, B>; });
+constexpr auto kRowTiles = by_count<kRowPanels>([](auto panels) { return &tile<1, panels * kPanelVectors, A, B>; });
 
 /// See gemm_block in the header. A, with its depth and lda, and B are as tile() takes them.
 template <class A, class B>

@@ -40,7 +40,7 @@ constexpr KernelInfo kInfo{
 constexpr int64_t kLeastChannels = 4, kLeastMaps = 8;
 constexpr int64_t kMostSummed = 1024;  // channels times filter rows: terms of a sum at one point
 constexpr int64_t kTermsAtOnce = 96;   // of these, summed in one go, so that errors do not pile up
-constexpr int64_t kRunTiles = 9;       // few, so that what a run reads at a point stays in the first cache for all maps
+constexpr int64_t kStretchTiles = 9;   // few: for all maps, what a stretch reads at a point stays in the first cache
 constexpr int64_t kSpanTiles = 4;      // tiles of maps whose sums at all points wait in the second cache
 
 /// Of a sum at a point.
@@ -52,7 +52,7 @@ struct Cut {
   int64_t blocks = 0, bands = 0;             ///< of 16 images, and of output rows of each
   int64_t rows = 0;                          ///< of a band
   int64_t row_step = 0, point_step = 0;      ///< floats from row to row, and from point to point, of transformed pixels
-  int64_t padded_count = 0, sums_count = 0;  ///< floats: of a row with its padding, of a run's sums
+  int64_t padded_count = 0, sums_count = 0;  ///< floats: of a row with its padding, of a stretch's sums
 
   int64_t scratch_count() const { return padded_count + kWinogradPoints * point_step + sums_count; }
 };
@@ -69,19 +69,19 @@ Cut cut_of(const ConvStep& step, int threads) {
   cut.row_step = (cut.tiles | 1) * kImageLanes;
   cut.point_step = checked_product({problem.channels_per_group(), problem.r, cut.row_step});
   cut.padded_count = ((cut.tiles - 1) * cut.outputs + kWinogradPoints) * kImageLanes;
-  cut.sums_count = kWinogradPoints * kSpanTiles * most_lane_maps(false) * kRunTiles * kImageLanes;
+  cut.sums_count = kWinogradPoints * kSpanTiles * most_lane_maps(false) * kStretchTiles * kImageLanes;
   return cut;
 }
 
-/// Where tile j of a run is, from the first.
+/// Where tile j of a stretch is, from the first.
 constexpr auto kTileAt = [] {
-  std::array<int64_t, kRunTiles> at{};
-  for (int64_t j = 0; j < kRunTiles; ++j) at[static_cast<size_t>(j)] = j * kImageLanes;
+  std::array<int64_t, kStretchTiles> at{};
+  for (int64_t j = 0; j < kStretchTiles; ++j) at[static_cast<size_t>(j)] = j * kImageLanes;
   return at;
 }();
 
 /// Neighbouring tiles of an output row, for some maps of a group.
-struct Run {
+struct Stretch {
   int64_t block, row;   ///< of the image
   int64_t tile, count;  ///< of the row
   int64_t first_map;    ///< of the group
@@ -127,17 +127,17 @@ class Launch {
     for (int64_t h = first; h < first + problem_.r - 1; ++h) transform(h);
     for (int64_t row = first; row < first + rows; ++row) {
       transform(row + problem_.r - 1);
-      for (int64_t tile = 0; tile < cut_.tiles; tile += kRunTiles) {
+      for (int64_t tile = 0; tile < cut_.tiles; tile += kStretchTiles) {
         for (int64_t from = 0; from < map_tiles_.count; from += kSpanTiles) {
-          const Run run{.block = block,
-                        .row = row,
-                        .tile = tile,
-                        .count = std::min(kRunTiles, cut_.tiles - tile),
-                        .first_map = first_map,
-                        .from = from,
-                        .to = std::min(from + kSpanTiles, map_tiles_.count)};
-          sum_run(run, points, sums);
-          write_run(run, sums);
+          const Stretch stretch{.block = block,
+                                .row = row,
+                                .tile = tile,
+                                .count = std::min(kStretchTiles, cut_.tiles - tile),
+                                .first_map = first_map,
+                                .from = from,
+                                .to = std::min(from + kSpanTiles, map_tiles_.count)};
+          sum_stretch(stretch, points, sums);
+          write_stretch(stretch, sums);
         }
       }
     }
@@ -190,22 +190,22 @@ class Launch {
   }
 
   /// sums[point][map][tile].
-  void sum_run(const Run& run, const float* points, float* sums) const {
-    const int64_t map_step = run.count * kImageLanes, point_step = maps_of(run) * map_step;
-    const float* const w = static_cast<const float*>(args_.prepared) + run.first_map * terms_ * kWinogradPoints;
-    const uint32_t* const offsets = offsets_ + run.row % problem_.r * terms_;
+  void sum_stretch(const Stretch& stretch, const float* points, float* sums) const {
+    const int64_t map_step = stretch.count * kImageLanes, point_step = maps_of(stretch) * map_step;
+    const float* const w = static_cast<const float*>(args_.prepared) + stretch.first_map * terms_ * kWinogradPoints;
+    const uint32_t* const offsets = offsets_ + stretch.row % problem_.r * terms_;
     for (int64_t point = 0; point < kWinogradPoints; ++point) {
       for (int64_t term = 0; term < terms_; term += kTermsAtOnce) {
-        for (int64_t tile = run.from; tile < run.to; ++tile) {
+        for (int64_t tile = stretch.from; tile < stretch.to; ++tile) {
           const int64_t map = map_tiles_.first(tile), maps = map_tiles_.first(tile + 1) - map;
-          sum_lanes({.x = points + point * cut_.point_step + run.tile * kImageLanes,
+          sum_lanes({.x = points + point * cut_.point_step + stretch.tile * kImageLanes,
                      .x_at = kTileAt.data(),
-                     .pixels = run.count,
+                     .pixels = stretch.count,
                      .offsets = offsets + term,
                      .terms = std::min(kTermsAtOnce, terms_ - term),
                      .w = w + map * terms_ * kWinogradPoints + (point * terms_ + term) * maps,
                      .maps = static_cast<int>(maps),
-                     .y = sums + point * point_step + (map - map_tiles_.first(run.from)) * map_step,
+                     .y = sums + point * point_step + (map - map_tiles_.first(stretch.from)) * map_step,
                      .map_step = map_step,
                      .pixel_step = kImageLanes,
                      .add = term > 0});
@@ -215,13 +215,14 @@ class Launch {
   }
 
   /// Outputs of the sums.
-  void write_run(const Run& run, const float* sums) const {
+  void write_stretch(const Stretch& stretch, const float* sums) const {
     const Epilogue& epilogue = args_.step.epilogue;
-    const int64_t maps = maps_of(run), map_step = run.count * kImageLanes;
-    const int64_t column = run.tile * cut_.outputs, pixels = std::min(run.count * cut_.outputs, problem_.q() - column);
+    const int64_t maps = maps_of(stretch), map_step = stretch.count * kImageLanes;
+    const int64_t column = stretch.tile * cut_.outputs,
+                  pixels = std::min(stretch.count * cut_.outputs, problem_.q() - column);
     for (int64_t m = 0; m < maps; ++m) {
-      const int64_t k = run.first_map + map_tiles_.first(run.from) + m;
-      float* const y = output(run.block, k, run.row, column);
+      const int64_t k = stretch.first_map + map_tiles_.first(stretch.from) + m;
+      float* const y = output(stretch.block, k, stretch.row, column);
       winograd_output({.from = sums + m * map_step,
                        .point_step = maps * map_step,
                        .pixels = pixels,
@@ -232,7 +233,9 @@ class Launch {
     }
   }
 
-  int64_t maps_of(const Run& run) const { return map_tiles_.first(run.to) - map_tiles_.first(run.from); }
+  int64_t maps_of(const Stretch& stretch) const {
+    return map_tiles_.first(stretch.to) - map_tiles_.first(stretch.from);
+  }
 
   const ConvArgs& args_;
   const ConvProblem& problem_;

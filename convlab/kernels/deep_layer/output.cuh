@@ -47,28 +47,28 @@ struct Finish {
 };
 
 /// A part of a task's results that is contiguous in shared memory and in y.
-struct Run {
+struct Stretch {
   char* to;
   const char* from;
   int bytes;
 };
 
-/// One warp copies a run from shared memory; then `from` may be written again. Other warps must have written there
+/// One warp copies a stretch from shared memory; then `from` may be written again. Other warps must have written there
 /// before and, on GPUs, called fence_for_async() since.
-inline __device__ void copy_run(const Run& run) {
+inline __device__ void copy_stretch(const Stretch& stretch) {
   const int lane = threadIdx.x % 32;
-  const auto together =
-      reinterpret_cast<uintptr_t>(run.to) | reinterpret_cast<uintptr_t>(run.from) | static_cast<uintptr_t>(run.bytes);
+  const auto together = reinterpret_cast<uintptr_t>(stretch.to) | reinterpret_cast<uintptr_t>(stretch.from) |
+                        static_cast<uintptr_t>(stretch.bytes);
   if (kBulkCopies && together % 16 == 0) {
-    if (lane == 0) copy_bulk(run.to, run.from, run.bytes);
+    if (lane == 0) copy_bulk(stretch.to, stretch.from, stretch.bytes);
     __syncwarp();
   } else if (together % 16 == 0) {
-    for (int at = lane * 16; at < run.bytes; at += 32 * 16) {
-      *reinterpret_cast<uint4*>(run.to + at) = *reinterpret_cast<const uint4*>(run.from + at);
+    for (int at = lane * 16; at < stretch.bytes; at += 32 * 16) {
+      *reinterpret_cast<uint4*>(stretch.to + at) = *reinterpret_cast<const uint4*>(stretch.from + at);
     }
   } else {
-    for (int at = lane * 4; at < run.bytes; at += 32 * 4) {
-      *reinterpret_cast<uint32_t*>(run.to + at) = *reinterpret_cast<const uint32_t*>(run.from + at);
+    for (int at = lane * 4; at < stretch.bytes; at += 32 * 4) {
+      *reinterpret_cast<uint32_t*>(stretch.to + at) = *reinterpret_cast<const uint32_t*>(stretch.from + at);
     }
   }
 }
@@ -149,12 +149,12 @@ struct BlocksOutput {
     char* image = static_cast<char*>(y) + static_cast<int64_t>(task.image) * image_bytes;
     const bool last = first_map + here == maps && task.first_row + task.rows == layer.p;
     if (layer.bands == 1) {
-      copy_run({image + first_map * area * 2, results, here * area * 2});
+      copy_stretch({image + first_map * area * 2, results, here * area * 2});
     } else {
       for (int map = 0; map < here; map += 8) {
         const int slot_bytes = min(16, (here - map) * 2);
-        copy_run({image + (first_map + map) * area * 2 + task.first_row * layer.q * slot_bytes,
-                  results + map / 8 * slots * 16, slots * slot_bytes});
+        copy_stretch({image + (first_map + map) * area * 2 + task.first_row * layer.q * slot_bytes,
+                      results + map / 8 * slots * 16, slots * slot_bytes});
       }
     }
     const int at = used + threadIdx.x % 32 * 8;  // the rest of the image, a multiple of 8
@@ -206,8 +206,8 @@ struct PlainOutput {
     char* to = reinterpret_cast<char*>(static_cast<float*>(y) +
                                        (static_cast<int64_t>(task.image) * layer.k + first_map) * area +
                                        task.first_row * layer.q);
-    if (layer.bands == 1) return copy_run({to, results, maps * area * 4});
-    for (int map = 0; map < maps; ++map) copy_run({to + map * area * 4, results + map * floats * 4, floats * 4});
+    if (layer.bands == 1) return copy_stretch({to, results, maps * area * 4});
+    for (int map = 0; map < maps; ++map) copy_stretch({to + map * area * 4, results + map * floats * 4, floats * 4});
   }
 };
 

@@ -47,7 +47,7 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   const int64_t pixel_size = sizeof(typename Layer::Pixel), all_columns = ceil_div(problem.k, 4);
   const int64_t rows = problem.p() / Layer::kSquare, width = problem.q() / Layer::kSquare;
   const int steps = first_layer_steps(problem);
-  // Measured on an H200 with the course's layers. Bulk stores gain by long runs, waits at barriers by more blocks side
+  // Measured on an H200 with the course's layers. Bulk stores gain by long stretches, waits at barriers by more blocks side
   // by side; 14 of 66 rows leave no small band.
   const bool light = Layer::kProducts == 1, small_filter = steps == 2;
   if (tuning.columns == 0) tuning.columns = 3;
@@ -82,13 +82,14 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   int64_t shared_bytes = 0;
   for (int64_t band_rows = std::min<int64_t>(tuning.band_rows, rows);; band_rows = (band_rows - 1) / 2 * 2) {
     shape.bands = narrow(ceil_div(rows, band_rows));
-    // As even as possible; of an even number of rows, so that runs and units of pixels begin where they may.
+    // As even as possible; of an even number of rows, so that stretches and units of pixels begin where they may.
     shape.band_rows = narrow(shape.bands == 1 ? rows : round_up(ceil_div(rows, shape.bands), 2));
     const int64_t height = round_up(shape.band_rows, 2) * Layer::kSquare + problem.r - 1;
     shape.results_offset = narrow(round_up(shape.pixels_offset + (height * Layer::kRowWords + 1) * 4, kLine));
-    const int64_t run = shape.band_rows * width * 4;
-    shape.run_pitch = narrow(shape.bands == 1 ? run : round_up(run + kLine, kLine));  // it may begin anywhere in a line
-    shape.results_bytes = narrow(round_up(columns * 4 * shape.run_pitch + kLine, kLine));
+    const int64_t stretch = shape.band_rows * width * 4;
+    shape.stretch_pitch =
+        narrow(shape.bands == 1 ? stretch : round_up(stretch + kLine, kLine));  // it may begin anywhere in a line
+    shape.results_bytes = narrow(round_up(columns * 4 * shape.stretch_pitch + kLine, kLine));
     shared_bytes = shape.results_offset + shape.buffers * shape.results_bytes;
     if (shared_bytes <= kMostSharedBytes) break;
     if (band_rows <= 2) {

@@ -32,12 +32,12 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 //      loaded while the band before was computed; and find the range of the values. Where halves do not cover it, the
 //      band is computed by definition, plainly.cuh.
 //   2. For each pass, which takes some of the maps: each warp multiplies groups of 16 cells and stages their results,
-//      pooled and activated, in runs as they will lie in memory; then each warp begins to store some of the runs, and
+//      pooled and activated, in stretches as they will lie in memory; then each warp begins to store some of the stretches, and
 //      goes on to the next pass or band while the copy engine reads them.
 // Shared memory: filters as operands, and bias; pixels; results, once or twice.
 //
-// Measured on an H200: bulk stores of whole runs take 0.55 ms for 2.09 GB in runs of 5.8 kB, 0.62 ms in runs of 1.6 kB,
-// and 0.48 ms in one piece; a quarter longer where a run's offset from a line of memory is not that of its results from
+// Measured on an H200: bulk stores of whole stretches take 0.55 ms for 2.09 GB in stretches of 5.8 kB, 0.62 ms in stretches of 1.6 kB,
+// and 0.48 ms in one piece; a quarter longer where a stretch's offset from a line of memory is not that of its results from
 // a line of shared memory (results.cuh). Telling L2 to evict results first makes the one product of halves 3 % faster
 // with small filters, and the others slower.
 
@@ -133,11 +133,13 @@ __global__ void __launch_bounds__(Layer::kMostThreads, 1)
       const int first_map = pass * kColumns * 4, maps = min(kColumns * 4, shape.conv.k - first_map);
       unsigned char* const staging = results + buffer * shape.results_bytes;
       if (++buffer == shape.buffers) buffer = 0;
-      // Bytes of the image's output before a run, and where the run is staged.
-      const auto begin_of = [&](int run) { return ((first_map + run) * plane + first_row * shape.columns) * 4; };
-      const auto staged_at = [&](int run) {
-        const int first = shape.bands == 1 ? 0 : run;  // a band of all rows has its runs one after the other
-        return staging + run * shape.run_pitch + ((reinterpret_cast<uintptr_t>(to) + begin_of(first)) & 127);
+      // Bytes of the image's output before a stretch, and where the stretch is staged.
+      const auto begin_of = [&](int stretch) {
+        return ((first_map + stretch) * plane + first_row * shape.columns) * 4;
+      };
+      const auto staged_at = [&](int stretch) {
+        const int first = shape.bands == 1 ? 0 : stretch;  // a band of all rows has its stretches one after the other
+        return staging + stretch * shape.stretch_pitch + ((reinterpret_cast<uintptr_t>(to) + begin_of(first)) & 127);
       };
       Filters<kSteps, kColumns> filters;
       float biases[kColumns];
@@ -157,8 +159,8 @@ __global__ void __launch_bounds__(Layer::kMostThreads, 1)
       fence_for_async();
       __syncthreads();
       const bool whole = shape.bands == 1;
-      store_runs(whole ? 1 : maps, shape.evict_first, [&](int run) -> Run {
-        return {reinterpret_cast<unsigned char*>(to) + begin_of(run), staged_at(run),
+      store_stretches(whole ? 1 : maps, shape.evict_first, [&](int stretch) -> Stretch {
+        return {reinterpret_cast<unsigned char*>(to) + begin_of(stretch), staged_at(stretch),
                 (whole ? maps : 1) * rows * shape.columns * 4};
       });
     }

@@ -6,13 +6,13 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How results of a first layer get from shared memory to where they belong: in runs, the longest contiguous pieces of a
-// band. A run is staged at the offset from a line of 128 bytes that it has in the output. So it needs no alignment: its
+// How results of a first layer get from shared memory to where they belong: in stretches, the longest contiguous pieces of a
+// band. A stretch is staged at the offset from a line of 128 bytes that it has in the output. So it needs no alignment: its
 // middle is whole vectors on both sides, and less than a vector before and after it goes word by word. And bulk stores
 // take it as it lies; where the offsets differ, they take a quarter longer on an H200.
 
 /// `bytes` bytes, a multiple of 4, to be stored at `to`; in shared memory they are at `from`, equal modulo 128.
-struct Run {
+struct Stretch {
   unsigned char* to;
   const unsigned char* from;
   int bytes;
@@ -41,44 +41,44 @@ inline __device__ uint64_t store_policy(bool evict_first) {
 }
 #endif
 
-/// Stores runs(0) to runs(count - 1), a warp each; all threads take part, each after a fence_for_async() and a barrier.
+/// Stores stretches(0) to stretches(count - 1), a warp each; all threads take part, each after a fence_for_async() and a barrier.
 /// Bulk stores are only begun.
-template <class Runs>
-__device__ void store_runs(int count, [[maybe_unused]] bool evict_first, const Runs& runs) {
+template <class Stretches>
+__device__ void store_stretches(int count, [[maybe_unused]] bool evict_first, const Stretches& stretches) {
   const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
 #if CONVLAB_BULK_STORES
   if (lane != 0) return;
   const uint64_t policy = store_policy(evict_first);
 #pragma unroll 1
   for (int i = threadIdx.x / 32; i < count; i += warps) {
-    const Run run = runs(i);
-    const int head = run.head(), middle = run.middle();
+    const Stretch stretch = stretches(i);
+    const int head = stretch.head(), middle = stretch.middle();
     if (middle > 0) {
       asm volatile(
-          "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(run.to + head),
-          "r"(to_shared(run.from + head)), "r"(middle), "l"(policy)
+          "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(stretch.to + head),
+          "r"(to_shared(stretch.from + head)), "r"(middle), "l"(policy)
           : "memory");
     }
 #pragma unroll 1
-    for (int at = 0; at < head; at += 4) run.copy_word(at);
+    for (int at = 0; at < head; at += 4) stretch.copy_word(at);
 #pragma unroll 1
-    for (int at = head + middle; at < run.bytes; at += 4) run.copy_word(at);
+    for (int at = head + middle; at < stretch.bytes; at += 4) stretch.copy_word(at);
   }
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 #else
   for (int i = threadIdx.x / 32; i < count; i += warps) {
-    const Run run = runs(i);
-    const int head = run.head(), middle = run.middle();
+    const Stretch stretch = stretches(i);
+    const int head = stretch.head(), middle = stretch.middle();
     for (int at = head + lane * 16; at < head + middle; at += 32 * 16) {
-      *reinterpret_cast<uint4*>(run.to + at) = *reinterpret_cast<const uint4*>(run.from + at);
+      *reinterpret_cast<uint4*>(stretch.to + at) = *reinterpret_cast<const uint4*>(stretch.from + at);
     }
-    if (lane * 4 < head) run.copy_word(lane * 4);
-    if (lane * 4 < run.tail()) run.copy_word(head + middle + lane * 4);
+    if (lane * 4 < head) stretch.copy_word(lane * 4);
+    if (lane * 4 < stretch.tail()) stretch.copy_word(head + middle + lane * 4);
   }
 #endif
 }
 
-/// Waits until all but the last kLeft calls of store_runs have read the results that this thread had them store; then a
+/// Waits until all but the last kLeft calls of store_stretches have read the results that this thread had them store; then a
 /// barrier makes that known to all.
 template <int kLeft>
 __device__ void wait_for_stores() {

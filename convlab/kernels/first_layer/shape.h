@@ -22,7 +22,7 @@ struct FirstLayerShape {
   bool contiguous;                        ///< a band's pixels are whole rows of the image, and may be read in units
   int pixels_offset;                      ///< bytes from the start of shared memory; before them are filters and bias
   int results_offset;                     ///< likewise
-  int run_pitch;                          ///< bytes from a run's staged results to the next's: see Run
+  int stretch_pitch;                      ///< bytes from a stretch's staged results to the next's: see Stretch
   int results_bytes;                      ///< of one pass
   int buffers;                            ///< for results: 1 or 2
   bool evict_first;                       ///< whether L2 is told that results may leave it before others

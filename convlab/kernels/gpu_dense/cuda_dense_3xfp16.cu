@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
     }
     const int row = mixed_row(thread % 32 / 4), t = thread % 4;
     const int first = (group * kDenseGroupRows + thread / 32 * 16 + row) * 128;
-    DenseRun run = run_from(cut, cut.begin(team), end);
-    int left = static_cast<int>(end - cut.begin(team)), of_run = run.last - run.first;
+    DenseStretch stretch = stretch_from(cut, cut.begin(team), end);
+    int left = static_cast<int>(end - cut.begin(team)), of_stretch = stretch.last - stretch.first;
     float sum[kDenseColumns / 2], of_slice[kDenseColumns / 2];
 #pragma unroll
     for (int i = 0; i < kDenseColumns / 2; ++i) sum[i] = 0;
@@ -144,13 +144,13 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
 #pragma unroll
         for (int i = 0; i < kDenseColumns / 2; ++i) sum[i] = fmaf(of_slice[i], rows[now].undo[i / 2 % 2], sum[i]);
         --left;
-        if (--of_run > 0) continue;
-        leave_part(sum, cut, cut.part(team, run.tile), group, thread, parts);
+        if (--of_stretch > 0) continue;
+        leave_part(sum, cut, cut.part(team, stretch.tile), group, thread, parts);
 #pragma unroll
         for (int i = 0; i < kDenseColumns / 2; ++i) sum[i] = 0;
         if (left == 0) break;
-        run = run_from(cut, end - left, end);
-        of_run = run.last - run.first;
+        stretch = stretch_from(cut, end - left, end);
+        of_stretch = stretch.last - stretch.first;
       }
     }
   }
@@ -167,20 +167,20 @@ __global__ void __launch_bounds__(kMostGroups * 128)
   const int64_t end = cut.begin(team + 1);
   const bool idle = threadIdx.x / 32 * 16 >= cut.tile_rows;  // a warp without rows leaves zeros
   for (int64_t step = cut.begin(team); step < end;) {
-    const DenseRun run = run_from(cut, step, end);
+    const DenseStretch stretch = stretch_from(cut, step, end);
     float sum[kDenseColumns / 2] = {};
-    for (int slice = run.first; slice < run.last && !idle; ++slice) {
+    for (int slice = stretch.first; slice < stretch.last && !idle; ++slice) {
       float term[2][2][4];
 #pragma unroll
       for (int i = 0; i < 16; ++i) {
         const int in_tile = first + i / 8 * 8;
-        const int64_t row = cut.first_row(run.tile) + in_tile;
+        const int64_t row = cut.first_row(stretch.tile) + in_tile;
         const int64_t at = int64_t{slice} * kSliceTerms + i / 4 % 2 * 16 + 4 * t + i % 4;
         const bool inside = in_tile < cut.tile_rows && row < cut.rows && at < terms;
         term[i / 8][i / 4 % 2][i % 4] = inside ? a[row * terms + at] : 0;
       }
       const SplitRows rows = split_rows(term);
-      const __half* b = packed + (int64_t{run.tile % cut.column_tiles} * cut.slices + slice) * kSliceElements;
+      const __half* b = packed + (int64_t{stretch.tile % cut.column_tiles} * cut.slices + slice) * kSliceElements;
 #pragma unroll
       for (int j = 0; j < kDenseColumns / 8; ++j) {
         uint32_t column[4][2];  // two steps of large halves, two of small ones
@@ -199,8 +199,8 @@ __global__ void __launch_bounds__(kMostGroups * 128)
         for (int i = 0; i < 4; ++i) sum[4 * j + i] = fmaf(of_slice[i], rows.undo[i / 2], sum[4 * j + i]);
       }
     }
-    leave_part(sum, cut, cut.part(team, run.tile), group, thread, parts);
-    step += run.last - run.first;
+    leave_part(sum, cut, cut.part(team, stretch.tile), group, thread, parts);
+    step += stretch.last - stretch.first;
   }
 }
 

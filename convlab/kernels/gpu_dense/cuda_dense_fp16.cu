@@ -44,18 +44,18 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
     }
     StageTurn<4> turn;
     for (int64_t step = cut.begin(team); step < end;) {
-      const DenseRun run = run_from(cut, step, end);
+      const DenseStretch stretch = stretch_from(cut, step, end);
       float sum[2][kDenseColumns / 2];
       int before = -1;  // the stage that multiplications may still be reading
-      for (int slice = run.first; slice < run.last; ++slice) {
+      for (int slice = stretch.first; slice < stretch.last; ++slice) {
         barrier_wait(shared.full + turn.stage, turn.parity);
         const uint64_t rows = dense_operand(shared.a(turn.stage) + warpgroup * (2 * kDenseGroupRows * 128));
         const uint64_t columns = dense_operand(shared.b(turn.stage));
         fence_multiplications();
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
-          multiply_group(sum[0], rows + 2 * k, columns + 2 * k, slice > run.first || k > 0);
-          multiply_group(sum[1], rows + 512 + 2 * k, columns + 2 * k, slice > run.first || k > 0);
+          multiply_group(sum[0], rows + 2 * k, columns + 2 * k, slice > stretch.first || k > 0);
+          multiply_group(sum[1], rows + 512 + 2 * k, columns + 2 * k, slice > stretch.first || k > 0);
         }
         commit_multiplications();
         await_all_but<1>();
@@ -68,9 +68,9 @@ __global__ void __launch_bounds__(Stages::kThreads, 1)
 #pragma unroll
       for (int i = 0; i < 2; ++i) {
         const int group = warpgroup * 2 + i;
-        if (group < cut.groups()) leave_part(sum[i], cut, cut.part(team, run.tile), group, thread, parts);
+        if (group < cut.groups()) leave_part(sum[i], cut, cut.part(team, stretch.tile), group, thread, parts);
       }
-      step += run.last - run.first;
+      step += stretch.last - stretch.first;
     }
   }
 #endif
@@ -86,17 +86,17 @@ __global__ void __launch_bounds__(kMostGroups * 128)
   const int64_t end = cut.begin(team + 1);
   const bool idle = threadIdx.x / 32 * 16 >= cut.tile_rows;  // a warp without rows leaves zeros
   for (int64_t step = cut.begin(team); step < end;) {
-    const DenseRun run = run_from(cut, step, end);
+    const DenseStretch stretch = stretch_from(cut, step, end);
     const __half* row[2];
     bool inside[2];
     for (int i = 0; i < 2; ++i) {
-      const int64_t at = cut.first_row(run.tile) + first + 8 * i;
+      const int64_t at = cut.first_row(stretch.tile) + first + 8 * i;
       inside[i] = first + 8 * i < cut.tile_rows && at < cut.rows;
       row[i] = a + (inside[i] ? at * stride : 0);
     }
     float sum[kDenseColumns / 2] = {};
-    for (int slice = run.first; slice < run.last && !idle; ++slice) {
-      const __half* b = packed + (int64_t{run.tile % cut.column_tiles} * cut.slices + slice) * kSliceElements;
+    for (int slice = stretch.first; slice < stretch.last && !idle; ++slice) {
+      const __half* b = packed + (int64_t{stretch.tile % cut.column_tiles} * cut.slices + slice) * kSliceElements;
       for (int k = 0; k < kSliceHalves; k += 16) {
         uint32_t words[4];
         for (int i = 0; i < 4; ++i) {
@@ -115,8 +115,8 @@ __global__ void __launch_bounds__(kMostGroups * 128)
         }
       }
     }
-    leave_part(sum, cut, cut.part(team, run.tile), group, thread, parts);
-    step += run.last - run.first;
+    leave_part(sum, cut, cut.part(team, stretch.tile), group, thread, parts);
+    step += stretch.last - stretch.first;
   }
 }
 

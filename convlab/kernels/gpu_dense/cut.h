@@ -12,7 +12,7 @@ inline constexpr int kDenseGroupRows = 64;  ///< rows that four warps make
 inline constexpr int kDenseTeams = 132;     ///< blocks that a product is cut for: an H200's multiprocessors
 
 /// How a product of matrices is cut. A tile of `tile_rows` rows and 160 columns takes `slices` steps along the summed
-/// dimension. All steps of all tiles, one tile after the other, are cut into `teams` runs of equal length, a block
+/// dimension. All steps of all tiles, one tile after the other, are cut into `teams` stretches of equal length, a block
 /// each, whatever tiles they begin and end in, so that any number of rows keeps all multiprocessors busy. What a team
 /// adds up for one tile is a part; a tile's parts are added in their order afterwards. The cut depends on the sizes
 /// alone, so that all devices give the same bits.

@@ -113,10 +113,10 @@ __device__ void fill_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>
   const int bytes = cut.tile_rows * 128 + shared.kB;
   StageTurn<kStages> turn;
   for (int64_t step = cut.begin(team); step < end;) {
-    const DenseRun run = run_from(cut, step, end);
-    const int row = static_cast<int>(cut.first_row(run.tile));
-    const __half* b = packed + (int64_t{run.tile % cut.column_tiles} * cut.slices + run.first) * kSliceElements;
-    for (int slice = run.first; slice < run.last; ++slice, b += kSliceElements) {
+    const DenseStretch stretch = stretch_from(cut, step, end);
+    const int row = static_cast<int>(cut.first_row(stretch.tile));
+    const __half* b = packed + (int64_t{stretch.tile % cut.column_tiles} * cut.slices + stretch.first) * kSliceElements;
+    for (int slice = stretch.first; slice < stretch.last; ++slice, b += kSliceElements) {
       barrier_wait(shared.empty + turn.stage, turn.parity ^ 1);
       uint64_t* full = shared.full + turn.stage;
       barrier_arrive_expecting(full, bytes);
@@ -124,7 +124,7 @@ __device__ void fill_stages(const DenseStages<kWarpgroups, kGroupsEach, kStages>
       fetch_bulk(to_shared(shared.b(turn.stage)), b, shared.kB, full);
       turn.next();
     }
-    step += run.last - run.first;
+    step += stretch.last - stretch.first;
   }
 }
 

@@ -110,13 +110,13 @@ __global__ void __launch_bounds__(256) pack_weights(DenseWeights weights, TermOr
 }
 
 /// What a block adds up for one tile: the slices [first, last).
-struct DenseRun {
+struct DenseStretch {
   int tile;
   int first, last;
 };
 
-/// The run that begins at this step, of a team that ends at `end`.
-inline __device__ DenseRun run_from(const DenseCut& cut, int64_t step, int64_t end) {
+/// The stretch that begins at this step, of a team that ends at `end`.
+inline __device__ DenseStretch stretch_from(const DenseCut& cut, int64_t step, int64_t end) {
   const int tile = static_cast<int>(step / cut.slices), first = static_cast<int>(step % cut.slices);
   return {tile, first, static_cast<int>(min(static_cast<int64_t>(cut.slices), first + end - step))};
 }

@@ -1,4 +1,4 @@
-#include "convlab/rewrite/linear_cut.h"
+#include "convlab/rewrite/linear_parts.h"
 
 #include <algorithm>
 #include <optional>
@@ -23,8 +23,8 @@ LinearCost cost_of(double multiply_adds, const Shape& x, const Shape& y, double 
   return {multiply_adds, 4 * (images + weights / static_cast<double>(x[0]))};
 }
 
-LinearPart kept(const std::vector<LinearStep>& chain, size_t at) {
-  const LinearStep& step = chain[at];
+LinearPart kept(const std::vector<LinearOp>& chain, size_t at) {
+  const LinearOp& step = chain[at];
   LinearPart part{.begin = at, .end = at + 1};
   if (only_reshapes(step.node->op)) return part;
   double weights = 0;
@@ -33,7 +33,7 @@ LinearPart kept(const std::vector<LinearStep>& chain, size_t at) {
   return part;
 }
 
-std::optional<LinearPart> as_conv(const std::vector<LinearStep>& chain, size_t begin, size_t end) {
+std::optional<LinearPart> as_conv(const std::vector<LinearOp>& chain, size_t begin, size_t end) {
   const auto form = conv_form(
       {chain.begin() + static_cast<std::ptrdiff_t>(begin), chain.begin() + static_cast<std::ptrdiff_t>(end)}, true);
   if (!form || form->filter_count() > kMostMatrixCount) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<LinearPart> as_conv(const std::vector<LinearStep>& chain, size_t b
       cost_of(static_cast<double>(image_count(y)) * terms, x, y, static_cast<double>(form->filter_count()))};
 }
 
-std::optional<LinearPart> as_dense(const std::vector<LinearStep>& chain, size_t begin, size_t end) {
+std::optional<LinearPart> as_dense(const std::vector<LinearOp>& chain, size_t begin, size_t end) {
   const Shape &x = chain[begin].x, &y = chain[end - 1].y;
   for (size_t i = begin; i < end; ++i) {
     // The matrices on the way must stay small, too.
@@ -65,7 +65,7 @@ std::string to_text(const LinearCost& cost) {
                      cost.bytes * 1e-3);
 }
 
-LinearCost cost_of(const std::vector<LinearStep>& chain) {
+LinearCost cost_of(const std::vector<LinearOp>& chain) {
   LinearCost cost;
   for (size_t i = 0; i < chain.size(); ++i) cost = cost + kept(chain, i).cost;
   return cost;
@@ -73,7 +73,7 @@ LinearCost cost_of(const std::vector<LinearStep>& chain) {
 
 /// Found from the chain's beginning on: the best of the first j steps is the best of the first i, and one part for the
 /// rest. What stays as it is comes first, and only a lower cost replaces it.
-std::vector<LinearPart> cheapest_cut(const std::vector<LinearStep>& chain) {
+std::vector<LinearPart> cheapest_parts(const std::vector<LinearOp>& chain) {
   struct Best {
     LinearCost cost;
     LinearPart last;
@@ -96,7 +96,7 @@ std::vector<LinearPart> cheapest_cut(const std::vector<LinearStep>& chain) {
   return parts;
 }
 
-std::string why_not_one(const std::vector<LinearStep>& chain) {
+std::string why_not_one(const std::vector<LinearOp>& chain) {
   const auto conv = as_conv(chain, 0, chain.size()), dense = as_dense(chain, 0, chain.size());
   if (!conv && !dense) return fmt::format("its matrix would have more than {} elements", kMostMatrixCount);
   const bool as_filter = conv && (!dense || conv->cost.total() <= dense->cost.total());

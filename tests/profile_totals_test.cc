@@ -1,6 +1,6 @@
 // Totals, what makes up 90 % of them and which layer caused it; the Chrome trace; all from made-up recordings.
 
-#include "convlab/profile/summary.h"
+#include "convlab/profile/totals.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,39 +19,39 @@ using testing::Pair;
 using testing::SizeIs;
 
 TEST(Summary, AddsUpByNameAndRemembersTheLayers) {
-  const ProfileSummary summary = summarize(gpu_recording());
+  const ProfileTotals summary = summarize(gpu_recording());
   ASSERT_THAT(summary.activities, SizeIs(3));
-  const SummaryRow& kernel = summary.activities[0];
+  const TotalsRow& kernel = summary.activities[0];
   EXPECT_EQ(kernel.total_ns, 40'000'000);
   EXPECT_EQ(kernel.calls, 2);
   EXPECT_EQ(kernel.min_ns, 10'000'000);
   EXPECT_EQ(kernel.max_ns, 30'000'000);
   EXPECT_THAT(kernel.parts_ns, ElementsAre(Pair("conv1", 10'000'000), Pair("conv2", 30'000'000)));
   double sum = 0;
-  for (const SummaryRow& row : summary.activities) sum += row.share;
+  for (const TotalsRow& row : summary.activities) sum += row.share;
   EXPECT_NEAR(sum, 1, 1e-12);
 }
 
 TEST(Summary, CountsACallInsideAnotherOnceAndKeepsThreadsApart) {
-  const ProfileSummary summary = summarize(gpu_recording());
-  for (const SummaryRow& row : summary.calls) EXPECT_NE(row.name, "cuInit");
+  const ProfileTotals summary = summarize(gpu_recording());
+  for (const TotalsRow& row : summary.calls) EXPECT_NE(row.name, "cuInit");
   ASSERT_THAT(summary.calls, SizeIs(3));
   EXPECT_EQ(summary.calls[2].name, "cudaLaunchKernel");
   EXPECT_EQ(summary.calls[2].calls, 3);  // one of them within another thread's, by the clock alone
 }
 
 TEST(Summary, OfNothingIsEmpty) {
-  const ProfileSummary summary = summarize({});
+  const ProfileTotals summary = summarize({});
   EXPECT_THAT(summary.activities, IsEmpty());
   EXPECT_THAT(summary.calls, IsEmpty());
   EXPECT_THAT(rows_above(summary.calls, 0.9), IsEmpty());
 }
 
 std::vector<std::string> names_above(const std::vector<double>& shares, double share) {
-  std::vector<SummaryRow> rows;
+  std::vector<TotalsRow> rows;
   for (size_t i = 0; i < shares.size(); ++i) rows.push_back({.name = std::to_string(i), .share = shares[i]});
   std::vector<std::string> names;
-  for (const SummaryRow& row : rows_above(rows, share)) names.push_back(row.name);
+  for (const TotalsRow& row : rows_above(rows, share)) names.push_back(row.name);
   return names;
 }
 

@@ -9,7 +9,7 @@ namespace convlab {
 /// Functions that are made at compile time for 1 to kMost of something, to choose from at run time: element i is what
 /// entry() gives for an integral_constant of i + 1.
 template <int kMost, class Entry>
-constexpr auto table_of(Entry entry) {
+constexpr auto by_count(Entry entry) {
   return [&]<int... kLess>(std::integer_sequence<int, kLess...>) {
     return std::array{entry(std::integral_constant<int, kLess + 1>())...};
   }

@@ -10,7 +10,7 @@
 namespace convlab {
 
 /// All activities of one name.
-struct SummaryRow {
+struct TotalsRow {
   std::string name;
   double share = 0;  ///< of the time of all rows of its table, 0..1
   int64_t total_ns = 0, calls = 0, min_ns = 0, max_ns = 0;
@@ -20,20 +20,20 @@ struct SummaryRow {
 };
 
 /// nvprof's two tables, each by total time, the largest first.
-struct ProfileSummary {
+struct ProfileTotals {
   DeviceKind device = DeviceKind::cpu;
-  std::vector<SummaryRow> activities;  ///< what the device did
-  std::vector<SummaryRow> calls;       ///< what the host called; a call made inside another one is part of that
+  std::vector<TotalsRow> activities;  ///< what the device did
+  std::vector<TotalsRow> calls;       ///< what the host called; a call made inside another one is part of that
 };
 
-ProfileSummary summarize(const Recording& recording);
+ProfileTotals summarize(const Recording& recording);
 
 /// The fewest rows that together take more than `share` of the table's time; all of them where none are enough.
-std::vector<SummaryRow> rows_above(const std::vector<SummaryRow>& rows, double share);
+std::vector<TotalsRow> rows_above(const std::vector<TotalsRow>& rows, double share);
 
 /// The course's question, "what takes more than 90 % of the time", answered for one table: a line a row with its share,
 /// time and name, and below it the layers that caused it.
-std::string to_text(const std::vector<SummaryRow>& top_rows);
+std::string to_text(const std::vector<TotalsRow>& top_rows);
 
 /// Kernels and API calls, and how they differ: a paragraph for a report.
 extern const std::string_view kKernelsVersusApiCalls;

@@ -32,12 +32,12 @@ struct LinearPart {
 };
 
 /// The cost of a chain as it is.
-LinearCost cost_of(const std::vector<LinearStep>& chain);
+LinearCost cost_of(const std::vector<LinearOp>& chain);
 
 /// A chain cut into the parts that cost least together, in its order.
-std::vector<LinearPart> cheapest_cut(const std::vector<LinearStep>& chain);
+std::vector<LinearPart> cheapest_parts(const std::vector<LinearOp>& chain);
 
 /// What all of a chain would cost as one operator, for people: why it is better left as it is.
-std::string why_not_one(const std::vector<LinearStep>& chain);
+std::string why_not_one(const std::vector<LinearOp>& chain);
 
 }  // namespace convlab

@@ -1,4 +1,4 @@
-#include "convlab/profile/summary.h"
+#include "convlab/profile/totals.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 namespace convlab {
 namespace {
 
-class Table {
+class Totals {
  public:
   void add(const Activity& activity) {
-    SummaryRow& row = rows_[activity.name];
+    TotalsRow& row = rows_[activity.name];
     const int64_t duration = activity.duration_ns();
     row.min_ns = row.calls == 0 ? duration : std::min(row.min_ns, duration);
     row.max_ns = std::max(row.max_ns, duration);
@@ -23,8 +23,8 @@ class Table {
     total_ns_ += duration;
   }
 
-  std::vector<SummaryRow> sorted() {
-    std::vector<SummaryRow> result;
+  std::vector<TotalsRow> sorted() {
+    std::vector<TotalsRow> result;
     for (auto& [name, row] : rows_) {
       row.name = name;
       row.share = total_ns_ > 0 ? static_cast<double>(row.total_ns) / static_cast<double>(total_ns_) : 0;
@@ -36,7 +36,7 @@ class Table {
   }
 
  private:
-  std::map<std::string, SummaryRow> rows_;
+  std::map<std::string, TotalsRow> rows_;
   int64_t total_ns_ = 0;
 };
 
@@ -68,8 +68,8 @@ const std::string_view kKernelsVersusApiCalls =
     "waited for it below. A large share among the calls means setting up or waiting; it does not mean that a function\n"
     "computes slowly. And what the GPU takes for its kernels can be the smaller part of a short run.\n";
 
-ProfileSummary summarize(const Recording& recording) {
-  Table activities, calls;
+ProfileTotals summarize(const Recording& recording) {
+  Totals activities, calls;
   for (const Activity& each : recording.activities) {
     if (each.on_device()) activities.add(each);
   }
@@ -77,10 +77,10 @@ ProfileSummary summarize(const Recording& recording) {
   return {.device = recording.device, .activities = activities.sorted(), .calls = calls.sorted()};
 }
 
-std::vector<SummaryRow> rows_above(const std::vector<SummaryRow>& rows, double share) {
-  std::vector<SummaryRow> top;
+std::vector<TotalsRow> rows_above(const std::vector<TotalsRow>& rows, double share) {
+  std::vector<TotalsRow> top;
   double sum = 0;
-  for (const SummaryRow& row : rows) {
+  for (const TotalsRow& row : rows) {
     if (sum > share) break;
     sum += row.share;
     top.push_back(row);
@@ -88,10 +88,10 @@ std::vector<SummaryRow> rows_above(const std::vector<SummaryRow>& rows, double s
   return top;
 }
 
-std::string to_text(const std::vector<SummaryRow>& top_rows) {
+std::string to_text(const std::vector<TotalsRow>& top_rows) {
   std::string text;
   double sum = 0;
-  for (const SummaryRow& row : top_rows) {
+  for (const TotalsRow& row : top_rows) {
     sum += row.share;
     text += fmt::format("  {:>7}  {:>8}  {}\n", nvprof_percent(row.share), nvprof_time(row.total_ns), row.name);
     std::vector<std::pair<int64_t, std::string>> parts;

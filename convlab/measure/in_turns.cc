@@ -1,4 +1,4 @@
-#include "convlab/measure/compare.h"
+#include "convlab/measure/in_turns.h"
 
 #include <optional>
 

@@ -9,7 +9,7 @@
 namespace convlab {
 
 /// What a convolution and the nodes after it come to, in the order in which they are computed.
-struct Chain {
+struct FusedConv {
   ConvStep step;
   ValueId output = -1;
   std::vector<size_t> nodes;  ///< their places in the graph, the convolution's first
@@ -19,8 +19,8 @@ struct Chain {
   std::string name_with(const Epilogue& epilogue) const;
 };
 
-/// The chain that begins with the convolution in this place; of no other node where the plan's mode is layers. A pooling whose
+/// What begins with the convolution in this place; no other node where the plan's mode is layers. A pooling whose
 /// windows share rows is none of it, and so is what follows it.
-Chain chain_from(const PlanRequest& request, size_t conv);
+FusedConv fused_conv_from(const PlanRequest& request, size_t conv);
 
 }  // namespace convlab
