@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Proves run.sh and test.sh in a bare Debian 12: a root made by debootstrap, with nothing but its base system, gets a
-# copy of this repository (tracked files only, in a folder whose name has a space) and runs ./run.sh, ./test.sh, and
-# ./run.sh again without a network. Prints the seconds of each. Takes about 15 minutes, 4 GB under $TMPDIR and root;
-# where it cannot work it says SKIPPED and exits with 77.
+# bare_root.sh [RELEASE]: proves run.sh and test.sh in a bare Debian, bookworm (12, the default) or trixie (13). A root
+# made by debootstrap, with nothing but its base system, gets a copy of this repository (tracked files only, in a folder
+# whose name has a space) and runs ./run.sh, ./test.sh, and ./run.sh again without a network. Prints the seconds of each.
+# Takes about 15 minutes, 4 GB under $TMPDIR and root; where it cannot work it says SKIPPED and exits with 77.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+
+release=${1:-bookworm}
 
 skip() {
   echo "SKIPPED: $*"
@@ -61,12 +63,12 @@ classify() {
 }
 
 make_root() {
-  debootstrap --variant=minbase bookworm "$bare" "$mirror" >"$bare/log" 2>&1 || {
+  debootstrap --variant=minbase "$release" "$bare" "$mirror" >"$bare/log" 2>&1 || {
     tail -n 5 "$bare/log"
-    skip "debootstrap from $mirror failed, see above"
+    skip "debootstrap of $release from $mirror failed, see above"
   }
 }
-timed "debootstrap from $mirror" make_root
+timed "debootstrap of $release from $mirror" make_root
 mount -t proc proc "$bare/proc"
 cp /etc/resolv.conf /etc/hosts "$bare/etc/"
 mkdir -p "$bare/srv/a copy/convlab"
