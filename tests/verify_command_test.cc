@@ -172,7 +172,9 @@ TEST(VerifyCommand, AFaultOnSimtFailsItsCaseAndNoOther) {
       const std::string line = line_of(result, kernel);
       EXPECT_THAT(line, StartsWith("FAILED "));
       // With several threads of the host, who waits may first see the other block's write, which is a race.
-      if (std::string_view(threads) == "1") EXPECT_THAT(line, HasSubstr(fault));
+      if (std::string_view(threads) == "1") {
+        EXPECT_THAT(line, HasSubstr(fault));
+      }
       EXPECT_THAT(line, testing::ContainsRegex(R"(block \([01],0,0\), thread \([0-9]+,0,0\))"));
       EXPECT_THAT(line, testing::ContainsRegex("planted_convolutions.cu:[0-9]+"));
     }

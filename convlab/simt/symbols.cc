@@ -315,8 +315,10 @@ void Module::read_names() const {
       if (distance < begin) return;
       const auto named = names_.find(symbol_at(thread_locals_, static_cast<uintptr_t>(distance - begin)));
       if (named == names_.end()) return;
+      const Symbol& array = *named->first;
       if (kernel == kernels_.end()) {
-        named->second.others = true;
+        // In another object file the number is something else.
+        named->second.others |= function.file == array.file || is_local_to(array, function);
       } else {
         named->second.kernels.insert(*kernel);
       }
