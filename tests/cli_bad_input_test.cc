@@ -115,7 +115,7 @@ TEST(Copies, ThatTakeMoreThanTheMemoryAreRefusedWithTheFigure) {
   constexpr int64_t kBytes = int64_t{60000} * 1000 * 784;
   if (usable_memory_bytes() > kBytes) GTEST_SKIP() << "the most copies fit into the memory of this machine";
   expect_bad_input({"run", "fa17-low", "--split", "train", "--copies", "1000", "--device", "cpu"},
-                   {"--copies 1000: 60000000 images take 49.7 GB", gigabytes(usable_memory_bytes()), "fewer"});
+                   {"--copies 1000: 60000000 images take 49.8 GB", gigabytes(usable_memory_bytes()), "fewer"});
 }
 
 // ONNX models.

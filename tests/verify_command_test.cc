@@ -171,7 +171,7 @@ TEST(VerifyCommand, AFaultOnSimtFailsItsCaseAndNoOther) {
     for (const auto& [kernel, fault] : all) {
       const std::string line = line_of(result, kernel);
       EXPECT_THAT(line, StartsWith("FAILED "));
-      // With several threads of the host, who waits may first see the other block's write, which is a race.
+      // With several threads of the host, a block that waits may first see the other's write, which is a race.
       if (std::string_view(threads) == "1") {
         EXPECT_THAT(line, HasSubstr(fault));
       }

@@ -130,9 +130,11 @@ int64_t usable_memory_bytes() {
 std::string gigabytes(int64_t bytes) { return fmt::format("{:.1f} GB", static_cast<double>(bytes) * 1e-9); }
 
 void require_memory(int64_t bytes, std::string_view what, std::string_view advice) {
+  // The program itself, and the system, take some, too: Linux kills who comes close to the limit.
   const int64_t usable = usable_memory_bytes();
-  if (bytes <= usable) return;
-  throw bad_input("{} {} of memory, this process may use {}; {}", what, gigabytes(bytes), gigabytes(usable), advice);
+  if (bytes <= usable - usable / 8) return;
+  throw bad_input("{} {} of memory; this process may use {}, of which an eighth must stay free; {}", what,
+                  gigabytes(bytes), gigabytes(usable), advice);
 }
 
 }  // namespace convlab
