@@ -129,6 +129,7 @@ std::vector<int64_t> Pipeline::choose_chunks(const Batch& batch, Schedule& sched
   few.images = ceil_div(batch.images, kFew);
   if (few.images == batch.images) return {batch.images};
   Piece piece = rehearsed(schedule.feed, 0, few.images);
+  if (plans_.memory().moves() != moves_) return {batch.images};  // the whole was recorded with addresses of before
   const auto seconds = [&](const auto& work) { return std::min(stream_.time(work), stream_.time(work)); };
   const auto upload_seconds = [&](const Batch& some) { return seconds([&] { upload(some, schedule.feed); }); };
   const auto compute_seconds = [&](Piece& some) { return seconds([&] { compute(some, schedule.feed); }); };
