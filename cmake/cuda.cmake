@@ -7,6 +7,7 @@ set(CONVLAB_CUDA_ARCHITECTURES "" CACHE STRING
 
 set(CONVLAB_CUDA_FOUND OFF)
 set(CONVLAB_CUPTI_INCLUDE_DIR "")
+set(CONVLAB_CUDNN_INCLUDE_DIR "")
 set(wanted ${CONVLAB_CUDA})
 if(CONVLAB_CUDA STREQUAL AUTO)
   set(wanted OFF)
@@ -25,12 +26,41 @@ endif()
 # Any one architecture, so that CMake adds none of its own: the flags below say which.
 set(CMAKE_CUDA_ARCHITECTURES OFF)
 enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)  # the first that knows C++20
+  set(too_old "nvcc is of CUDA ${CMAKE_CUDA_COMPILER_VERSION}, and the kernels need 12 or later")
+  if(CONVLAB_CUDA STREQUAL AUTO)
+    message(STATUS "${too_old}: there will be no --device cuda")
+    return()
+  endif()
+  message(FATAL_ERROR "${too_old}; name another one with -DCMAKE_CUDA_COMPILER=PATH")
+endif()
 find_package(CUDAToolkit REQUIRED)
 set(CONVLAB_CUDA_FOUND ON)
 # CUPTI's headers alone, where they are installed: the library is loaded when it is wanted.
 unset(CONVLAB_CUPTI_INCLUDE_DIR)
 find_path(CONVLAB_CUPTI_INCLUDE_DIR cupti.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
   ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include ${CUDAToolkit_INCLUDE_DIRS}/../extras/CUPTI/include)
+if(CONVLAB_CUPTI_INCLUDE_DIR)
+  # Records of older versions are others, and so is their way to count versions.
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_INCLUDES ${CONVLAB_CUPTI_INCLUDE_DIR} ${CUDAToolkit_INCLUDE_DIRS})
+  check_cxx_source_compiles("#include <cupti.h>
+    static_assert(CUPTI_API_VERSION >= 130000);
+    CUpti_ActivityKernel10 kernel;
+    CUpti_ActivityMemcpy6 copy;
+    CUpti_ActivityMemset4 fill;
+    int main() {}" CONVLAB_CUPTI_FITS)
+  unset(CMAKE_REQUIRED_INCLUDES)
+endif()
+if(NOT CONVLAB_CUPTI_INCLUDE_DIR OR NOT CONVLAB_CUPTI_FITS)
+  set(CONVLAB_CUPTI_INCLUDE_DIR "")
+  message(STATUS "CUPTI's headers of CUDA 13 are not there: convlab profile cannot see what a GPU does")
+endif()
+unset(CONVLAB_CUDNN_INCLUDE_DIR)
+find_path(CONVLAB_CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+if(NOT CONVLAB_CUDNN_INCLUDE_DIR)
+  message(STATUS "cudnn.h is not there: the kernels cudnn and cudnn.tf32 are left out")
+endif()
 # CMake 3.25 knows no flag for C++20 with nvcc 13; cuda_compat.h asserts that it took effect.
 set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)

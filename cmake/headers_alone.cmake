@@ -3,8 +3,10 @@
 file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h ${CMAKE_SOURCE_DIR}/fuzz/*.h)
 if(NOT CONVLAB_CUDA_FOUND)
-  # These need the CUDA toolkit's headers.
-  list(REMOVE_ITEM headers convlab/device/cuda_check.h convlab/kernels/libraries/cudnn_library.h)
+  list(REMOVE_ITEM headers convlab/device/cuda_check.h)  # needs the CUDA toolkit's headers
+endif()
+if(NOT CONVLAB_CUDNN_INCLUDE_DIR)
+  list(REMOVE_ITEM headers convlab/kernels/libraries/cudnn_library.h)
 endif()
 if(NOT CONVLAB_CUPTI_INCLUDE_DIR)
   list(REMOVE_ITEM headers convlab/device/cupti_library.h)

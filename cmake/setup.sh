@@ -8,14 +8,26 @@ fail() {
   exit 3
 }
 
-# The names in package lists, comments left out.
+# The names in package lists, comments left out; those that a build needs, and the optional ones.
 packages_in() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$@"; }
+required_in() { sed '/# optional/d' "$@" | packages_in; }
+optional_in() { sed '/# optional/!d' "$@" | packages_in; }
 
 # Which of the given packages dpkg does not have installed. Versions, as in "g++:amd64", do not matter.
 missing_packages() {
   local package
   for package in "$@"; do
     [ "$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | head -n 1)" = installed ] || echo "$package"
+  done
+}
+
+# wanted_packages LIST...: those of the lists that are missing, but for optional ones that this release does not have.
+# shellcheck disable=SC2046  # one word a package is what is wanted
+wanted_packages() {
+  local package
+  missing_packages $(required_in "$@")
+  for package in $(missing_packages $(optional_in "$@")); do
+    if apt-cache show "$package" >/dev/null 2>&1; then echo "$package"; fi
   done
 }
 
@@ -35,26 +47,32 @@ can_be_root() {
   [ -t 0 ] && [ -t 2 ] && sudo -v >&2  # a person can type the password
 }
 
-# install_missing LIST...: the packages in these lists are there afterwards, on Debian and its relatives.
+# install_missing LIST...: the packages in these lists are there afterwards, on Debian and its relatives. Optional ones
+# are left out where the release does not have them, or nobody may install them.
 install_missing() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     return 0  # another system: configuring will tell what is missing
   fi
   local missing
-  # shellcheck disable=SC2046  # one word a package is what is wanted
-  missing=$(missing_packages $(packages_in "$@") | tr '\n' ' ')
-  missing=${missing% }
+  missing=$(wanted_packages "$@" | tr '\n' ' ')
   [ -n "$missing" ] || return 0
-  local line="apt-get install --no-install-recommends $missing"
-  can_be_root || fail "packages are missing, and installing them takes root or sudo. Run this, then try again:
+  local line="apt-get install --no-install-recommends ${missing% }"
+  if ! can_be_root; then
+    # shellcheck disable=SC2046
+    [ -z "$(missing_packages $(required_in "$@"))" ] ||
+      fail "packages are missing, and installing them takes root or sudo. Run this, then try again:
   sudo $line"
-  say "installing with apt-get: $missing"
+    say "parts are left out, for which root would install: ${missing% }"
+    return 0
+  fi
+  say "installing with apt-get: ${missing% }"
   apt_log=$(mktemp)
   local options="-y -qq --no-install-recommends -o DPkg::Lock::Timeout=300"
   # shellcheck disable=SC2086  # both are lists of words
   if ! as_root apt-get install $options $missing; then
     # No package lists yet, or old ones.
     as_root apt-get update -qq || true
+    missing=$(wanted_packages "$@" | tr '\n' ' ')
     # shellcheck disable=SC2086
     if ! as_root apt-get install $options $missing; then
       tail -n 20 "$apt_log" >&2
