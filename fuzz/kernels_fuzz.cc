@@ -2,6 +2,7 @@
 // images and how its arrays lie. What the kernel does not refuse must be right: convlab/verify checks it against the definition, element
 // by element, on its own fills.
 #include <algorithm>
+#include <cstdio>
 #include <span>
 #include <vector>
 

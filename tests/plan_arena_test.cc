@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "convlab/base/error.h"
 #include "convlab/base/rng.h"
 

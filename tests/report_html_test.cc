@@ -1,7 +1,9 @@
 #include "convlab/report/html.h"
 
 #include <gtest/gtest.h>
+
 #include <zlib.h>
+#include <limits>
 
 #include "convlab/report/embedded.h"
 #include "convlab/report/png.h"
