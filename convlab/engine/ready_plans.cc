@@ -55,7 +55,7 @@ Plan ReadyPlans::planned(int64_t n) const {
   const int64_t wanted = run_bytes(plan);
   if (wanted > device_.caps().memory_bytes) {
     throw bad_input("{}: a batch of {} images needs {} bytes of memory, {} has {}{}", graph_.graph().name, n, wanted,
-                    device_.caps().description, device_.caps().memory_bytes,
+                    device_.caps().name, device_.caps().memory_bytes,
                     n > 1 ? "; give a smaller --batch" : ", too little for a single image");
   }
   return plan;

@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(Layer::kThreads, Layer::kLeastBlocks)
       products.template wait<0>(sums[(kTurns - 1) % 2]);
       store(sums[(kTurns - 1) % 2], kTurns - 1, place, exist);
     }
-    const int left = first_row + rows == shape.rows ? shape.left_bytes : 0;
+    const int left = first_map == 0 && first_row + rows == shape.rows ? shape.left_bytes : 0;  // by one pass alone
     if (const int word = threadIdx.x * 4; word < left) {  // these are less than 128
       *reinterpret_cast<uint32_t*>(to + (shape.image_bytes - left) + word) = 0;
     }
