@@ -180,8 +180,7 @@ struct WarpgroupMultiply<168> {
   }
 };
 
-/// The same with A from registers, which hold a warp's 16 rows as mma_fp16 takes them. D is given in groups of 8
-/// columns.
+/// The same with A from registers, which hold a warp's 16 rows as mma_fp16 takes them. D is given 8 columns at a time.
 template <int kColumns>
 struct WarpgroupMultiplyRows;
 
