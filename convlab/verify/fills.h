@@ -37,7 +37,7 @@ struct IntegerLimits {
 
 IntegerLimits integer_limits(const ConvStep& step, Math math);
 
-/// An image batch of the step: `layer` does not matter to it. Reals: images of at most three channels are raw pixels,
+/// An image batch of the step, the same for every `layer`. Reals: images of at most three channels are raw pixels,
 /// whole numbers in 0..255, as first layers get them; others are uniform in (-1, 1). NaN: at a pixel that some output
 /// reads.
 Tensor fill_images(const ConvStep& step, Fill fill, const IntegerLimits& limits);
