@@ -1,6 +1,5 @@
 // What a GPU does, by CUPTI's activity records: kernels, copies, and the calls of the CUDA runtime and driver. Each
-// part of the program is pushed as an external correlation id, and CUPTI reports it with each call made within the
-// part.
+// part of the program is pushed as an external correlation id, and CUPTI reports it with each call made within.
 
 #include <cxxabi.h>
 
@@ -30,8 +29,7 @@ struct FilledBuffer {
   size_t bytes;
 };
 
-/// Buffers that CUPTI has filled. It calls back from a thread of its own, without any pointer of ours: hence a global
-/// variable.
+/// Buffers that CUPTI has filled. It calls back from a thread of its own, without any pointer of ours: hence this global.
 struct Inbox {
   std::mutex mutex;
   std::vector<FilledBuffer> buffers;

@@ -139,8 +139,7 @@ inline constexpr std::string_view kAllGpus = "cuda:all";
 /// Error(bad_input) for another name, Error(unavailable) with the reason where the device is missing.
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options);
 
-/// As open_device(), one device; for kAllGpus one or more, by number. Error(unavailable) where one of them cannot be
-/// opened.
+/// As open_device(), one device; for kAllGpus one or more, by number. Error(unavailable) where one cannot be opened.
 std::vector<std::unique_ptr<Device>> open_devices(std::string_view name, const DeviceOptions& options);
 
 struct DeviceListing {

@@ -31,8 +31,8 @@ __device__ T* from_shared(SharedAddress address) {
 }
 
 /// Copies a T of 4, 8 or 16 bytes from global to shared memory, or zeros unless it exists. On a GPU it is there once
-/// the copies have arrived at a barrier (arrive_with_copies) or the thread has waited (wait_for_copies), on the host at
-/// once.
+/// the copies have arrived at a barrier (arrive_with_copies) or the thread has waited (wait_for_copies); on the host,
+/// at once.
 template <class T>
 __device__ void copy_async(SharedAddress to, const T* from, bool exists) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);

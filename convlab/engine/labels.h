@@ -7,8 +7,7 @@
 namespace convlab {
 
 /// The class with the largest score of each image, the lowest of equals. `scores` holds `classes` numbers per image.
-/// Error(wrong_result) that names the image, counted from `first` on, if one is NaN: a network that computes NaN has no
-/// answer.
+/// Error(wrong_result) that names the image, counted from `first` on, if one is NaN: then the network has no answer.
 std::vector<int> labels_of(std::span<const float> scores, int64_t classes, int64_t first = 0);
 
 /// The same from ArgMaxOp's output: a class per image, or NaN. Writes to `labels`, one for each place: allocating

@@ -13,8 +13,7 @@ namespace {
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
-/// Ceilings are measured, too, and a machine that was busy then may do better now: a host, which others share, much
-/// better.
+/// Ceilings are measured, too, and a machine that was busy then may do better now: a shared host, much better.
 double tolerance(DeviceKind device) { return device == DeviceKind::cuda ? 0.85 : 0.5; }
 
 void refuse_the_impossible(const ConvKernel& kernel, const ConvStep& step, const Ceilings& ceilings, double bytes,

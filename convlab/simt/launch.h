@@ -9,8 +9,7 @@
 
 namespace convlab::simt {
 
-/// The size of a grid or block along x, y and z; 64-bit, so that a product too large for the device is an error, not
-/// another number.
+/// The size of a grid or block along x, y and z; 64-bit, so that too large a product is an error, not another number.
 struct LaunchExtent {
   int64_t x = 1, y = 1, z = 1;
   constexpr LaunchExtent(int64_t x_ = 1, int64_t y_ = 1, int64_t z_ = 1) : x(x_), y(y_), z(z_) {}

@@ -52,8 +52,7 @@ class Module {
 
   /// What `kernel` may touch: its own arrays, and those of device functions of its object file or of headers, unless
   /// the machine code shows (on x86-64) that only other kernels name them. No other thread-local variable of the
-  /// program. nullptr, a kernel of a program without symbols, may touch all words. The result lives as long as the
-  /// module.
+  /// program. nullptr, a kernel of a program without symbols, may touch all words. The result lives with the module.
   const SharedArrays& shared_arrays_of(const Symbol* kernel) const;
   const Symbol* function_at(uintptr_t address) const;
 
