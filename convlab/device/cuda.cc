@@ -70,8 +70,7 @@ class NativeStream {
   cudaEvent_t given_ = nullptr;
 };
 
-/// Bases end in reverse order: what libraries attached to the Stream goes first, while CUDA's own stream
-/// still exists.
+/// Bases end in reverse order: what libraries attached to the Stream goes first, while CUDA's own still lives.
 class CudaStream final : private NativeStream, public Stream {
  public:
   CudaStream(const DeviceCaps& caps, int index) : NativeStream(index), caps_(caps) {}

@@ -29,7 +29,7 @@ struct FilledBuffer {
   size_t bytes;
 };
 
-/// Buffers that CUPTI has filled. It calls back from a thread of its own, without any pointer of ours: hence this global.
+/// Buffers that CUPTI has filled. It calls back from a thread of its own, without any pointer of ours, so it is global.
 struct Inbox {
   std::mutex mutex;
   std::vector<FilledBuffer> buffers;

@@ -17,7 +17,7 @@ bool simt_present();
 
 // What else simt can be told. No effect in a build without it.
 
-/// Kernels may from now on touch these bytes of a buffer of simt's and no others: guards surround it. Faults say `name`.
+/// From now on kernels may touch only these bytes of a buffer of simt's: an array between guards. Faults say `name`.
 void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name, bool writable);
 
 /// How long a kernel may run without progress before that is a fault: see simt::set_stuck_after().

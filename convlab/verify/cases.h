@@ -9,7 +9,7 @@
 namespace convlab {
 
 /// The problems of a shape list: one problem text a line (see parse_problem); `#` begins a comment, empty lines are
-/// skipped. Error(bad_input) with `name` and the line for a line that is no problem or a repeated one, and if there are none.
+/// skipped. Error(bad_input) with `name` and the line if it is no problem or repeats one; also for an empty list.
 std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view name);
 std::vector<ConvProblem> read_shapes(const std::filesystem::path& path);
 
