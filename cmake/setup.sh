@@ -8,7 +8,7 @@ fail() {
   exit 3
 }
 
-# The names in package lists, comments left out.
+# The names in package lists, without comments.
 packages_in() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$@"; }
 
 # Which of the given packages dpkg does not have installed. Versions, as in "g++:amd64", do not matter.
@@ -35,13 +35,13 @@ can_be_root() {
   [ -t 0 ] && [ -t 2 ] && sudo -v >&2  # a person can type the password
 }
 
-# install_missing LIST...: the packages in these lists are there afterwards, on Debian and its relatives.
+# install_missing LIST...: installs the packages in these lists, on Debian and its relatives.
 install_missing() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    return 0  # another system: configuring will tell what is missing
+    return 0  # another system: configuring will say what is missing
   fi
   local missing
-  # shellcheck disable=SC2046  # one word a package is what is wanted
+  # shellcheck disable=SC2046  # we want one word per package
   missing=$(missing_packages $(packages_in "$@") | tr '\n' ' ')
   missing=${missing% }
   [ -n "$missing" ] || return 0
@@ -69,7 +69,7 @@ install_missing() {
 # configure PRESET: once; ninja repeats it when a CMake file changes.
 configure() {
   local folder="$root/build/$1" log
-  # A folder that was moved or copied with its build would build the old place.
+  # A build folder that was moved or copied would build the old place.
   if [ -f "$folder/build.ninja" ] && grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
     return 0
   fi
