@@ -1,4 +1,4 @@
-// convlab bench: kernels timed on convolutions, beside the library's, with what the machine could do at best.
+// convlab bench: times kernels on convolutions, beside the library's and the best that the machine could do.
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,7 @@ struct BenchOptions {
   bool sweep = false, ceilings = false;
 };
 
-/// As many as keep a GPU busy for a while and a host for less than a second; an executor of GPU threads has its limits.
+/// Enough to keep a GPU busy for a while, or a host for less than a second; simt, which executes GPU threads, is slow.
 int64_t default_images(DeviceKind device) {
   switch (device) {
     case DeviceKind::cuda:
@@ -98,7 +98,7 @@ std::vector<ConvProblem> chosen_problems(const BenchOptions& options, DeviceKind
 
 std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, DeviceKind device) {
   std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device);
-  // Without --sweep and --against, times stand beside the library's.
+  // Without --sweep and --against, we also time the library.
   for (const ConvKernel& kernel : conv_kernels()) {
     const bool beside =
         kernel.info.device == device && kernel.info.library && !options.sweep && options.against.empty();
@@ -112,15 +112,15 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
   return kernels;
 }
 
-/// The plain step, or one from and to the layout that the kernel knows if it takes nothing else.
+/// The plain step; if the kernel takes only its own layout, one from and to that.
 ConvStep step_for(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps) {
   const ConvStep plain{.problem = problem};
   const ConvStep inside{.problem = problem, .input_layout = kernel.layout, .output_layout = kernel.layout};
   return kernel.refuses(plain, caps) && !kernel.refuses(inside, caps) ? inside : plain;
 }
 
-/// Why a kernel is not timed: skipped, or failed. Passed: it fits, and was just seen to be right on two images at most;
-/// at the problem's own size its outputs are looked at as it is timed. Libraries are taken as they are until then.
+/// Why a kernel is not timed: skipped, or failed. Passed: it fits, and was just right on at most two images; timing
+/// checks its outputs at the problem's own size. Libraries are trusted until then.
 CaseResult examined(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
   if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
   if (kernel.info.library) return {Outcome::passed, ""};
@@ -133,7 +133,7 @@ CaseResult examined(const ConvKernel& kernel, const ConvStep& step, Device& devi
 
 bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
 
-/// "1.2%", ">100%" where it says nothing any more, or "-" where samples are too few to tell.
+/// "1.2%", ">100%" where the spread says nothing any more, or "-" if there are too few samples to tell.
 std::string spread_text(const Summary& summary) {
   if (!std::isfinite(summary.spread())) return "-";
   return summary.spread() <= 1 ? fmt::format("{:.1f}%", 100 * summary.spread()) : ">100%";
@@ -204,7 +204,7 @@ std::string to_text(const std::map<std::string, int>& tuning) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-/// Every combination of the kernel's tunables; prints the best ones and what the kernel has chosen.
+/// Times every combination of the kernel's tunables; prints the best ones and the kernel's own choice.
 std::vector<Record> sweep(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ceilings, const Effort& effort,
                           Output& output) {
   const std::vector<std::vector<int>> grid = tuning_grid(kernel.tunables);
@@ -286,11 +286,10 @@ class Session {
     size_t index;  ///< of the Record
   };
 
-  /// There is no table for what --sweep and --against show.
+  /// --sweep and --against show no table.
   bool special() const { return options_.sweep || other_ != nullptr; }
 
-  /// Does something with a kernel. What cannot be done, or shows that the kernel is wrong, is told, and the session goes
-  /// on.
+  /// Does something with a kernel. Reports what cannot be done, or shows that the kernel is wrong, and goes on.
   void attempt(const ConvKernel& kernel, const std::function<void()>& work) {
     try {
       work();
@@ -344,7 +343,7 @@ class Session {
     results_.compared(index, other, comparison);
   }
 
-  /// The fastest of our own, in turns with the library of the same arithmetic, on plain arrays.
+  /// The fastest of our own, in turns with the library in the same arithmetic, on plain arrays.
   void compare_best(const ConvProblem& problem, const std::vector<Timed>& timed, const Timed& library) {
     const Timed* best = nullptr;
     for (const Timed& each : timed) {
@@ -353,7 +352,7 @@ class Session {
       if (alike && (best == nullptr || each.median_ms < best->median_ms)) best = &each;
     }
     if (best == nullptr) return;
-    constexpr double kLaunches = 4, kPatience = 10;  // a pair of turns; as many times as long as it was to take
+    constexpr double kLaunches = 4, kPatience = 10;  // a pair of turns; how often the planned time may pass
     const double seconds = kLaunches * effort_.least * (best->median_ms + library.median_ms) * 1e-3;
     if (seconds > kPatience * effort_.seconds) {
       output_.print("{} against {}: {}: turns would take {:.1f} s; --seconds {:.1f} gives them time\n",
@@ -364,11 +363,11 @@ class Session {
     take_turns(*best->kernel, *library.kernel, arrays({.problem = problem}), best->index);
   }
 
-  /// Arrays for this step: those that there are, if they lie as it wants.
+  /// Arrays for this step: the present ones, if they have its layouts.
   BenchArrays& arrays(const ConvStep& step) {
     if (!layer_) layer_ = timed_layer(step, oracle_);
     if (!arrays_ || arrays_->step().input_layout != step.input_layout) {
-      arrays_.reset();  // first, as there may not be room for both
+      arrays_.reset();  // first, as both may not fit into memory
       arrays_.emplace(device_, step, layer_);
     }
     return *arrays_;
@@ -390,7 +389,7 @@ class Session {
 };
 
 void bench(const BenchOptions& options, Output& output) {
-  BenchResults results(output);  // before the device's threads, so that Ctrl-C is not theirs
+  BenchResults results(output);  // before the device's threads, which must not get Ctrl-C
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
   const DeviceKind kind = device->caps().kind;
   const std::vector<ConvProblem> problems = chosen_problems(options, kind);

@@ -13,18 +13,18 @@
 
 namespace convlab::app {
 
-/// The Records of a session. Each is in the JSON file, a whole one at any time, as soon as it is added, and Ctrl-C ends
-/// the session with those that there are.
+/// The Records of a session. The JSON file is always whole and gets each Record as soon as it is added; Ctrl-C ends the
+/// session with those that there are.
 class BenchResults {
  public:
-  /// To be made before other threads; see OnInterrupt.
+  /// Make it before other threads; see OnInterrupt.
   explicit BenchResults(Output& output);
   ~BenchResults();
 
   /// Returns the Record's number, for compared().
   size_t add(const Record& record);
 
-  /// What its kernel was, in turns, against another one.
+  /// How its kernel did, in turns, against another one.
   void compared(size_t number, const ConvKernel& other, const Comparison& comparison);
 
   void finish();

@@ -17,8 +17,8 @@
 namespace convlab::app {
 namespace {
 
-/// A file without a name, closed with the value: what a process writes to it can be read when it has ended, and no pipe
-/// can run full.
+/// A file without a name, closed with the value: we read what a process wrote to it when the process has ended, and no
+/// pipe can run full.
 class Scratch {
  public:
   Scratch() : number_(::memfd_create("convlab", MFD_CLOEXEC)) {
@@ -61,7 +61,7 @@ ChildRun run_child(std::vector<std::string> arguments) {
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, output.number(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, complaint.number(), STDERR_FILENO);
-  // Where whoever started this program ignores the end of children, so would this program, and learn nothing of it.
+  // If the program's starter ignores the end of children, this program inherits that, and would learn nothing of it.
   ::signal(SIGCHLD, SIG_DFL);
   pid_t child = 0;
   const double begin_s = monotonic_s();

@@ -15,8 +15,8 @@ struct ChildRun {
   Usage usage;                    ///< of the whole process, as its parent sees it: what /usr/bin/time gives
 };
 
-/// Runs this program with these arguments, the first being its name, and waits for it. Error(unavailable) where no
-/// process can be started or waited for. From then on the end of children is no longer ignored (SIGCHLD).
+/// Runs this program with these arguments, the first being its name, and waits for it. Error(unavailable) if no process
+/// can be started or waited for. From then on this program no longer ignores the end of children (SIGCHLD).
 ChildRun run_child(std::vector<std::string> arguments);
 
 }  // namespace convlab::app

@@ -20,7 +20,7 @@
 namespace convlab::app {
 namespace {
 
-/// The side of the images that the model takes; `wanted` is --size, 0 where it was not given.
+/// The side of the images that the model takes; `wanted` is --size, 0 if it was not given.
 int64_t image_side(const Graph& graph, int64_t wanted) {
   const Shape& shape = graph.input_shape;
   const auto takes = [&] {
@@ -48,7 +48,7 @@ bool on_gpu(const ClassifyOptions& options) {
   return device.starts_with("cuda") || (device == "auto" && cuda_present());
 }
 
-/// Whether images are left as they are for the device to scale.
+/// Whether images stay unscaled for the device to scale.
 bool leaves_scaling(const ClassifyOptions& options) {
   return options.scaling == Scaling::chosen ? on_gpu(options) : options.scaling == Scaling::device;
 }
@@ -59,11 +59,11 @@ struct ModelFile {
   int64_t side = 0;
 };
 
-/// The images that are asked for. Error(bad_input) with the figure where copies would take more memory than there is.
+/// The images asked for. Error(bad_input) with the figure if copies would take more memory than there is.
 Dataset load_images(const ClassifyOptions& options) {
   Dataset all = load_fashion_mnist(options.split, options.data, options.images);
   if (options.copies == 1) return all;
-  // Beside its pixels, an image has its label here and in the Classifier, the label that is found, and scores.
+  // Besides its pixels, an image has its label here and in the Classifier, the label found for it, and scores.
   constexpr int64_t kBytesBeside = 2 + sizeof(int) + sizeof(float) * kFashionMnistClasses.size();
   const int64_t images = checked_mul(std::ssize(all.labels), options.copies);
   const int64_t pixels = all.images.count() / std::ssize(all.labels);
@@ -72,7 +72,7 @@ Dataset load_images(const ClassifyOptions& options) {
   return repeated(all, options.copies);
 }
 
-/// What load_classifier() needs from files, got by other threads while it opens the device: that takes a GPU longer.
+/// What load_classifier() needs from files; other threads read it while it opens the device: a GPU takes longer.
 struct Reading {
   explicit Reading(const ClassifyOptions& options) {
     model = std::async(std::launch::async, [&options] {
@@ -91,11 +91,11 @@ struct Reading {
   }
 
   std::shared_future<ModelFile> model;
-  std::shared_future<std::shared_ptr<Dataset>> data;  ///< labels are there to read; images are only for `images`
+  std::shared_future<std::shared_ptr<Dataset>> data;  ///< for labels; images are only for `images`
   std::future<ScaledImages> images;
 };
 
-/// The plan's step over all images, on so many devices: the plan is that of one batch of `batch`.
+/// The plan's step over all images, on so many devices: the plan is for one batch of `batch`.
 LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, size_t devices) {
   const auto copies = static_cast<double>(devices);  // of what is constant
   const double batches = static_cast<double>(images) / static_cast<double>(batch);
@@ -153,7 +153,7 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
     loaded.images = reading.images.get();
   }
 
-  // Over the bus to a GPU, labels and originals are less than scores and scaled images.
+  // Labels and originals are fewer bytes over the bus to a GPU than scores and scaled images.
   loaded.finds_labels = loaded.caps().kind == DeviceKind::cuda;
   const EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
                              .batch = options.batch,
@@ -196,20 +196,20 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
   EngineGroup& engines = *classifier.engines;
   Engine& first = engines.first();
   const int64_t count = classifier.count();
-  const int64_t outputs = element_count(first.output_shape(count)) / count;  // of an image
+  const int64_t outputs = element_count(first.output_shape(count)) / count;  // per image
   ScaledImages& images = classifier.images;
   std::vector<float> output(static_cast<size_t>(count * outputs));
   const Buffer locked = classifier.devices.front()->page_lock(output.data(), output.size() * sizeof(float));
   const size_t steps = first.plan().steps.size();
 
-  // With somebody watching, or with more images than are scaled at once, a host's work is handed over batch by batch,
-  // which is what the engine does, too.
+  // With somebody watching, or with more images than we scale at once, we give a host its work batch by batch, as the
+  // engine does anyway.
   const bool on_host = classifier.caps().kind != DeviceKind::cuda;
   const bool by_batch = on_host && (Progress::visible() || !images.ready());
   const int64_t piece = by_batch ? std::min(first.batch(), count) : count;
   Progress progress("classifying", count * repeat);
 
-  // Memory is taken and code loaded once, outside of the timing. One batch does that; a GPU needs all of them to reach
+  // Allocates memory and loads code once, outside of the timing. One batch does that; a GPU needs all of them to reach
   // its clock rate, and is fast.
   const int64_t some = on_host ? std::min(first.batch(), count) : count;
   engines.run(images.from(0, some), some, output.data());
@@ -228,7 +228,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
       };
       classifier.find_labels(of(output, begin * outputs, n * outputs), begin, of(labels, begin, n));
     };
-    // Seconds of a pass, without those for scaling. A device's labels are found as soon as it is done.
+    // Seconds of a pass, without scaling. We find a device's labels as soon as it is done.
     const auto run = [&](bool timed) {
       double passed = 0;
       for (int64_t at = 0; at < count; at += piece) {
@@ -239,7 +239,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
         if (timed) {
           const std::vector<double> seconds = engines.run_timed(from, n, to);
           for (size_t i = 0; i < steps; ++i) sums[i] += seconds[i];
-          if (on_host) find_labels(at, n);  // of a GPU they are those of the pass that is not timed step by step
+          if (on_host) find_labels(at, n);  // a GPU's come from the pass that is not timed step by step
         } else {
           engines.run(from, n, to,
                       [&](int64_t first_image, int64_t some_of_n) { find_labels(at + first_image, some_of_n); });
@@ -250,7 +250,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
       return passed;
     };
     // Waiting for a GPU after each step costs time that the whole network must not be charged with; on a host nothing
-    // is waited for, and one pass gives both.
+    // waits, and one pass gives both.
     if (!on_host) {
       run(true);
       device_network_seconds.push_back(engines.time_on_device(images.from(0, count), count, output.data()));
@@ -259,7 +259,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
     for (size_t i = 0; i < steps; ++i) step_seconds[i].push_back(sums[i]);
   }
 
-  // On a host, images in memory are on the device.
+  // On a host, images in memory are already on the device.
   Classification result{
       .network_seconds = median(network_seconds),
       .device_network_seconds = median(on_host ? network_seconds : device_network_seconds),

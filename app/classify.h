@@ -18,18 +18,18 @@
 
 namespace convlab::app {
 
-/// Where images are scaled to the side that the model takes: on the host while they are loaded, or on the device as the
-/// network's first step, which takes fewer bytes over the bus to a GPU.
+/// Where images are scaled to the model's side: on the host while they are loaded, or on the device as the network's
+/// first step, which sends fewer bytes over the bus to a GPU.
 enum class Scaling { chosen, host, device };
 
-/// The main job, classifying Fashion-MNIST with one model, as `run` and the course's commands share it.
+/// The main job, classifying Fashion-MNIST with one model, which `run` and the course's commands share.
 struct ClassifyOptions {
   std::string model = "fa19";
-  int64_t images = std::numeric_limits<int64_t>::max();  ///< the first so many, or all where there are fewer
+  int64_t images = std::numeric_limits<int64_t>::max();  ///< the first so many, or all if there are fewer
   int64_t copies = 1;                                    ///< of these images, one after the other
   Split split = Split::test;
   std::string data;  ///< folder of the idx files; "": the usual places
-  int64_t side = 0;  ///< to which images are scaled; 0: what the model takes
+  int64_t side = 0;  ///< to which images are scaled; 0: the model's
   ComputeOptions compute;
   PlanMode plan = PlanMode::fused;
   int64_t batch = 0;                  ///< on each device; 0: the engine's choice
@@ -37,13 +37,13 @@ struct ClassifyOptions {
   bool pipelined = true;              ///< see EngineOptions
 };
 
-/// Everything that is there before the first image is classified.
+/// Everything that exists before the first image is classified.
 struct Classifier {
   std::string course_model;  ///< "ece408"
   ScaledImages images;       ///< to the model's side, or originals where the device scales
   std::vector<uint8_t> labels;
   std::vector<std::unique_ptr<Device>> devices;  ///< of one kind
-  Buffer locked_images;                          ///< while it is there, the images keep their place in memory
+  Buffer locked_images;                          ///< while it lives, the images keep their place in memory
   std::unique_ptr<EngineGroup> engines;
   bool finds_labels = false;  ///< the engines give a label an image, not scores
   double load_seconds = 0;
@@ -53,21 +53,21 @@ struct Classifier {
 
   const DeviceCaps& caps() const { return devices.front()->caps(); }
 
-  /// The classes that the engines' output stands for, of some images from `first` on. Error(wrong_result) where the
+  /// The classes that the engines' output stands for, for some images from `first` on. Error(wrong_result) where the
   /// network computes NaN.
   void find_labels(std::span<const float> output, int64_t first, std::span<int> labels) const;
 };
 
-/// Loads model and data, plans and packs weights. All that can be wrong with the input is found here. `observer` may be
+/// Loads model and data, plans and packs weights. Finds everything that can be wrong with the input. `observer` may be
 /// null; the first device's engine keeps it.
 std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, StageObserver* observer = nullptr);
 
 /// One step of the plan over all images.
 struct LayerResult {
   std::string name, op, kernel;
-  std::string problem;     ///< of a convolution: its text, for all images; otherwise ""
-  Math math = Math::fp32;  ///< of a convolution: the kernel's
-  double seconds = 0;      ///< where it took longest, of several devices
+  std::string problem;     ///< a convolution's text, for all images; otherwise ""
+  Math math = Math::fp32;  ///< a convolution's kernel's
+  double seconds = 0;      ///< on the slowest of several devices
   double flops = 0;        ///< of all devices together
   double bytes = 0;        ///< that must move at least: inputs and outputs once each, weights once on each device
 };
@@ -82,7 +82,7 @@ struct Classification {
 };
 
 /// Classifies all images `repeat` times after a warm-up; times are medians. The engines' observer sees the warm-up, and
-/// what is timed is one part to `observer`. Error(wrong_result) where the network computes NaN.
+/// `observer` gets all that is timed as one part. Error(wrong_result) where the network computes NaN.
 Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer = nullptr);
 
 /// Right answers / images.

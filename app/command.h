@@ -19,7 +19,7 @@ struct Command {
   Action (*declare)(CLI::App& options);
 };
 
-// One file a command; the table in main.cc lists them.
+// One file per command; the table in main.cc lists them.
 Action declare_bench(CLI::App& options);
 Action declare_convert(CLI::App& options);
 Action declare_infer(CLI::App& options);

@@ -1,4 +1,4 @@
-// convlab m1.1, m1.2, m2.1, m3.1, m4.1, final: the scripts of the course, with their arguments and their lines.
+// convlab m1.1, m1.2, m2.1, m3.1, m4.1, final: the course's scripts, with their arguments and their output lines.
 
 #include <fmt/format.h>
 
@@ -21,11 +21,11 @@ namespace {
 
 constexpr int64_t kCourseImages = 10000;
 
-/// One of the course's scripts: whose convolution runs where.
+/// One of the course's scripts: whose convolution runs, and where.
 struct Script {
   std::string_view name, device;
   std::string_view kernel;         ///< --kernel's default; "auto": the planner's choice
-  std::string_view instead;        ///< what to type where there is no GPU
+  std::string_view instead;        ///< what to type without a GPU
   bool library = false;            ///< the library's convolution, and its output line
   bool model_in_fa17 = false;      ///< fa17's takes MODEL IMAGES
   bool announced_in_fa17 = false;  ///< fa17's begins with "New Inference"
@@ -40,8 +40,8 @@ constexpr Script kM12{.name = "m1.2",
                       .announced_in_fa17 = true};
 constexpr Script kM21{
     .name = "m2.1", .device = "cpu", .kernel = "cpu.direct", .model_in_fa17 = true, .announced_in_fa17 = true};
-// The own convolution on the GPU, as the course told it: first the plain one, then the best of what was tried, and last
-// the best that there is. The fastest rung in full precision, by the table of docs/ladder.md, is m4.1's.
+// Our own convolution on the GPU, in the course's order: first the plain one, then the best of those tried, and last
+// the best of all. m4.1 takes the fastest rung in full precision, by the table of docs/ladder.md.
 constexpr Script kM31{.name = "m3.1",
                       .device = "cuda",
                       .kernel = "cuda.basic",
@@ -58,7 +58,7 @@ struct CourseOptions {
   ClassifyOptions classify;
 };
 
-/// The shipped model that a script of a semester loads; `course_model`: fa17's MODEL.
+/// The shipped model that a script loads for a semester; `course_model`: fa17's MODEL.
 std::string model_of(const Script& script, const std::string& semester, const std::string& course_model) {
   if (semester == "fa17") return course_model == "ece408-low" ? "fa17-low" : "fa17-high";
   if (semester == "sp19" && script.library) return "sp19-library";
@@ -83,13 +83,13 @@ void read_arguments(const Script& script, CourseOptions& options) {
   }
   options.classify.images = kCourseImages;
   if (!arguments.empty()) {
-    // As the scripts did: any number is taken, and then put into the range that there is.
+    // As in the scripts: any number is allowed, and then limited to the range that there is.
     options.classify.images = std::clamp<int64_t>(parse_int(arguments[0], "IMAGES", 0, INT64_MAX), 1, kCourseImages);
   }
   options.classify.model = model_of(script, options.semester, course_model);
 }
 
-/// The script's device; an Error that says what to do where it is not there.
+/// The script's device; if it is missing, an Error that says what to do.
 std::unique_ptr<Device> open_device_of(const Script& script, const ComputeOptions& compute) {
   if (compute.device == "cuda" && !cuda_present()) {
     throw unavailable("{} runs on a GPU, and cuda is {}; without one, type 'convlab {}'", script.name,

@@ -11,7 +11,7 @@ namespace convlab::app {
 /// A fraction as Python prints it: "0.77", "0.7653", "1.0".
 std::string python_repr(double value);
 
-// The lines that the course's scripts print, of which `run` prints the own-op ones, too.
+// The lines that the course's scripts print; `run` prints the own-op ones, too.
 
 inline constexpr std::string_view kLoadingData = "Loading fashion-mnist data... done\n";
 inline constexpr std::string_view kLoadingModel = "Loading model... done\n";

@@ -10,7 +10,7 @@ namespace convlab::app {
 
 OnInterrupt::OnInterrupt(std::function<void()> last_words) {
   struct sigaction action {};
-  if (sigaction(SIGINT, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;  // as who started us wants it
+  if (sigaction(SIGINT, nullptr, &action) != 0 || action.sa_handler == SIG_IGN) return;  // our starter wants it ignored
   sigemptyset(&signal_);
   sigaddset(&signal_, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signal_, &mask_before_);
@@ -32,7 +32,7 @@ void OnInterrupt::wait(const std::function<void()>& last_words) {
   if (over_) return;
   try {
     last_words();
-  } catch (const std::exception&) {  // what cannot be written now cannot be helped
+  } catch (const std::exception&) {  // what we cannot write now is lost
   }
   ::_exit(kInterrupted);
 }

@@ -8,12 +8,12 @@
 
 namespace convlab::app {
 
-/// While it lives, Ctrl-C (SIGINT) ends the process by way of `last_words`: a thread of its own waits for the signal, calls
-/// them, whatever the other threads are at, and exits with kInterrupted. Threads that are started meanwhile leave the
-/// signal to it, so it must come before them. Where the signal is ignored, it stays so.
+/// While it lives, Ctrl-C (SIGINT) ends the process through `last_words`: a thread of its own waits for the signal,
+/// calls them, whatever the other threads are doing, and exits with kInterrupted. Threads started meanwhile leave the
+/// signal to it, so create it before them. An ignored signal stays ignored.
 class OnInterrupt {
  public:
-  static constexpr int kInterrupted = 128 + SIGINT;  ///< the exit status, as shells tell it
+  static constexpr int kInterrupted = 128 + SIGINT;  ///< the exit status, as in shells
 
   explicit OnInterrupt(std::function<void()> last_words);
   ~OnInterrupt();

@@ -50,7 +50,7 @@ constexpr std::array kCommands{
             declare_convert},
 };
 
-/// A closed standard stream would hand its number to the first file that is opened, and messages would end up in it.
+/// A closed standard stream would pass its number to the first opened file, and messages would end up in that file.
 void open_standard_streams() {
   for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) != descriptor) std::abort();
@@ -65,7 +65,7 @@ void open_standard_streams() {
                   nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest));
 }
 
-/// CLI11 tells what it did not expect; this adds the option that was probably meant.
+/// CLI11 says what it did not expect; this adds the option that was probably meant.
 [[noreturn]] void reject_arguments(const CLI::App& command, const CLI::ParseError& error) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -79,7 +79,7 @@ void open_standard_streams() {
   throw bad_input("{}: {}{}; see 'convlab {} --help'", command.get_name(), error.what(), hint, command.get_name());
 }
 
-/// The arguments as they were given, but for --json.
+/// The arguments as given, except for --json.
 std::string command_line(int argc, char** argv) {
   std::string text;
   for (int i = 1; i < argc; ++i) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// CLI11 is read by options.cc and main.cc alone: it takes the compiler seconds.
+// Only options.cc and main.cc read CLI11: it takes the compiler seconds.
 namespace CLI {
 class App;
 class Option;
@@ -13,8 +13,8 @@ class Option;
 
 namespace convlab::app {
 
-// Options with strict values: each rejects, as Error(bad_input) that names the option and what it takes, everything but
-// a whole value in range. `names` is CLI11's: "-n,--images" for an option, "IMAGES" for a positional.
+// Options with strict values: each rejects everything but a whole value in range, as Error(bad_input) that names the
+// option and what it takes. `names` is CLI11's: "-n,--images" for an option, "IMAGES" for a positional.
 
 CLI::Option* add_int(CLI::App& options, const std::string& names, int64_t& value, int64_t low, int64_t high,
                      const std::string& help);
@@ -29,10 +29,10 @@ CLI::Option* add_text(CLI::App& options, const std::string& names, std::string& 
 CLI::Option* add_parsed(CLI::App& options, const std::string& names, const std::string& type, const std::string& help,
                         std::function<void(const std::string& text, const std::string& name)> parse);
 
-/// True where it is given; it takes no value.
+/// True if it is given; it takes no value.
 CLI::Option* add_flag(CLI::App& options, const std::string& names, bool& value, const std::string& help);
 
-/// At least `fewest` and at most `most` texts, one after the other.
+/// At least `fewest` and at most `most` texts, one after another.
 CLI::Option* add_texts(CLI::App& options, const std::string& names, std::vector<std::string>& values, int fewest,
                        int most, const std::string& type, const std::string& help);
 

@@ -21,7 +21,7 @@ class Output {
   /// --json: "m2.1 1000". Error(bad_input) where the file could not be written later.
   explicit Output(std::string json_path, std::string command = "");
 
-  /// Writes to standard output at once, so that a pipe sees a line when it is done.
+  /// Writes to standard output at once, so that a pipe sees each line when it is done.
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
     const std::string text = fmt::format(format, std::forward<Args>(args)...);
@@ -29,18 +29,18 @@ class Output {
     printed_ += text;
   }
 
-  /// All text so far, also where the JSON took its place.
+  /// All text so far, even if the JSON took its place.
   const std::string& printed() const { return printed_; }
 
   const std::string& command() const { return command_; }
 
   bool wants_json() const { return !json_path_.empty(); }
 
-  /// Writes the JSON, if it was asked for. Call it once, before throwing Error(wrong_result).
+  /// Writes the JSON, if asked for. Call it once, before throwing Error(wrong_result).
   void json(const Json& results);
 
-  /// Writes what there is so far, where json() will replace it: a whole file at any time. Nothing to standard output, a
-  /// pipe or a device.
+  /// Writes what there is so far, where json() will replace it: the file is whole at any time. Writes nothing to
+  /// standard output, a pipe or a device.
   void json_so_far(const Json& results);
 
  private:
@@ -49,8 +49,8 @@ class Output {
   std::string json_path_, command_, printed_;
 };
 
-/// Error(bad_input) that names the option where the file could not be written: a run may take minutes, and it is said
-/// before, not after.
+/// Error(bad_input) that names the option if the file could not be written: a run may take minutes, so we say it
+/// before.
 void require_writable(const std::string& option, const std::filesystem::path& path);
 
 /// A line on standard error: "convlab: note: ...".

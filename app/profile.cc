@@ -1,5 +1,5 @@
-// convlab profile: nvprof's tables for a run, what in them makes up 90 % of the time and for which layer, and where the
-// time of a whole run went.
+// convlab profile: nvprof's tables for a run, what makes up 90 % of the time and for which layer, and where the time of
+// a whole run went.
 
 #include <unistd.h>
 
@@ -61,7 +61,7 @@ class Program {
   const Classifier& classifier() const { return *classifier_; }
   double accuracy() const { return accuracy_; }
 
-  /// The GPU's counters, of one more pass.
+  /// The GPU's counters, from one more pass.
   Utilisation counters() {
     if (classifier_->caps().kind != DeviceKind::cuda) {
       return {.kernels = {}, .refusal = "only GPUs have them; give --device cuda"};
@@ -81,7 +81,7 @@ class Program {
  private:
   Engine& engine() { return classifier_->engines->first(); }
 
-  /// Each copy and each launch by itself, so that a profile's rows can be told apart, and compared with passes without it.
+  /// Each copy and each launch by itself, so that a profile's rows are distinct and comparable with passes without it.
   static ClassifyOptions one_after_another(ClassifyOptions options) {
     options.pipelined = false;
     return options;
@@ -132,7 +132,8 @@ void profile(const ProfileOptions& options, Output& output) {
   if (options.run.classify.compute.device == kAllGpus) {
     throw bad_input("--device {}: a profile is one GPU's; give one of them, such as cuda:0", kAllGpus);
   }
-  // Before this process touches a GPU, so that the run starts as cold as any. A table that a program reads is alone.
+  // Before this process touches a GPU, so that the run starts as cold as any. A table for a program to read stands
+  // alone.
   const bool table_only = options.csv && !output.wants_json();
   std::optional<StartupBill> bill;
   if (!table_only) bill = make_bill(time_whole_run(options.run));

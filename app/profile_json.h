@@ -13,7 +13,7 @@
 
 namespace convlab::app {
 
-/// The share of time whose kernels, and calls, a report must name.
+/// The share of time for which a report must name kernels and calls.
 inline constexpr double kReportedShare = 0.9;
 
 struct ProfileResult {

@@ -7,7 +7,7 @@
 namespace convlab::app {
 
 /// A line on standard error, "classifying: 40 %, 12 s left", rewritten in place as work goes on and erased at the end.
-/// Shown only on a terminal, and only for work that takes longer than a second.
+/// Appears only on a terminal, and only for work that takes longer than a second.
 class Progress {
  public:
   Progress(std::string what, int64_t total);

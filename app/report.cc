@@ -1,5 +1,5 @@
-// convlab report: the course's report with its evidence, one page. What saved files do not hold and a CPU can do is run
-// here, each script as a process of its own.
+// convlab report: the course's report with its evidence, one page. Runs here what saved files lack and a CPU can do,
+// each script as its own process.
 
 #include "convlab/report/report.h"
 
@@ -59,7 +59,7 @@ Evidence read_evidence(const std::vector<std::string>& from) {
   return evidence;
 }
 
-/// Runs a script of the course unless the evidence has it.
+/// Runs a course script unless the evidence has its output.
 void run_script(const ReportOptions& options, const std::string& script, int64_t images, ReportInput& input) {
   std::vector<SavedRun>& runs = input.evidence.runs;
   const bool there = std::ranges::any_of(runs, [&](const SavedRun& run) {

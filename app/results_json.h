@@ -13,19 +13,19 @@
 
 namespace convlab::app {
 
-// What the commands found, and how `--json` writes it. JSON is built here and in the files beside it whose names end in
-// _json.cc or _results.cc, and nowhere else in app/: reading its header takes the compiler seconds.
+// What the commands found, and how `--json` writes it. Only this file and those beside it whose names end in _json.cc
+// or _results.cc build JSON in app/: reading its header takes the compiler seconds.
 
 struct VerifiedCase {
   const ConvKernel* kernel;
   ConvStep step;
   CaseResult result;
 };
-/// `counts`: of cases passed, failed and skipped.
+/// `counts`: of passed, failed and skipped cases.
 void write_json(Output& output, const std::string& device, const std::vector<VerifiedCase>& cases,
                 const std::array<int64_t, 3>& counts);
 
-/// What is empty was not asked for.
+/// Empty members were not asked for.
 struct Listing {
   std::vector<KernelInfo> kernels;
   std::vector<ShippedModel> models;
@@ -47,7 +47,7 @@ struct ConvertResult {
 };
 void write_json(Output& output, const ConvertResult& result);
 
-/// `path`: where the page was written.
+/// `path`: where the page is.
 void write_json(Output& output, const std::string& path, const ReportInput& input, const Report& page);
 
 }  // namespace convlab::app

@@ -40,7 +40,7 @@ std::string place_of(const Classifier& classifier) {
   return fmt::format("{} GPUs ({})", shares.size(), fmt::join(parts, ", "));
 }
 
-/// `ceilings`: of each of the devices, where they are known.
+/// `ceilings`: each device's, where known.
 void print_layers(Output& output, const Classification& result, size_t devices,
                   const std::optional<Ceilings>& ceilings) {
   const auto parts = static_cast<double>(devices);
@@ -76,8 +76,8 @@ void print_foldings(Output& output, PlanMode plan, const std::vector<Folding>& f
   if (foldings.empty()) output.print("nothing folded: no two linear operators stand next to each other\n");
 }
 
-/// Each convolution is part of the network, and the network part of the process: Op Time <= network <= wall. Operators
-/// and network are timed in passes of their own on a GPU, so a disturbance may show; it is told, and not hidden.
+/// Each convolution is part of the network, and the network part of the process: Op Time <= network <= wall. A GPU
+/// times operators and network in separate passes, so a disturbance may show; we report it.
 void check_order_of_times(const Classification& result, double elapsed_seconds) {
   constexpr double kTolerance = 1.05;
   for (const LayerResult& layer : result.layers) {
@@ -113,7 +113,7 @@ void run(const RunOptions& options, double expect, Output& output) {
   const std::vector<std::unique_ptr<Device>> devices = std::move(classifier->devices);
   {
     const Observed part(&log, {Stage::release});
-    classifier.reset();  // what measuring takes is not to come on top
+    classifier.reset();  // so that measuring does not add to its memory
   }
 
   const DeviceKind kind = devices.front()->caps().kind;

@@ -16,7 +16,7 @@ struct RunOptions {
 
 void add_run_options(CLI::App& parser, RunOptions& options);
 
-/// The words of the command that these are: "convlab", "run", "fa19", and then what is not as it is by default.
+/// The words of the command for these options: "convlab", "run", "fa19", and then what differs from the defaults.
 std::vector<std::string> run_command(const RunOptions& options);
 
 }  // namespace convlab::app

@@ -34,7 +34,7 @@ const uint8_t* ScaledImages::from(int64_t first, int64_t n) {
     require_memory(checked_add(bytes, images_.count()),
                    fmt::format("{} images scaled to {}x{} take", n, shape_[2], shape_[3]),
                    "give fewer images, or a smaller --batch");
-    some_ = {};  // not old and new at a time
+    some_ = {};  // not old and new at once
     some_ = Tensor(ElementType::u8, scaled);
   }
   resize_maps(images, originals, shape_[2], some_.values<uint8_t>().data(), *threads_);

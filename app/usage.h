@@ -5,16 +5,16 @@
 
 namespace convlab::app {
 
-/// What this process has used since it began.
+/// What this process has used since it started.
 struct Usage {
   double user_s = 0, system_s = 0, elapsed_s = 0;
   int64_t max_rss_kb = 0;  ///< the most memory that was resident at once, in KiB
 };
 
-/// Call it once at the start of main: elapsed time counts from there.
+/// Call it once at the start of main: elapsed time starts there.
 void start_usage_clock();
 
-/// When that was, in seconds of CLOCK_MONOTONIC, which all processes share.
+/// That moment, in seconds of CLOCK_MONOTONIC, which all processes share.
 double began_s();
 
 /// The same clock, now.

@@ -38,7 +38,7 @@ std::vector<ConvProblem> chosen_problems(const VerifyOptions& options) {
 }
 
 void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, const CaseResult& result) {
-  if (Progress::visible()) fmt::print(stderr, "\r\033[K");  // where the progress stands, the result goes
+  if (Progress::visible()) fmt::print(stderr, "\r\033[K");  // the result replaces the progress line
   const std::string detail =
       result.outcome == Outcome::passed ? fmt::format("relative L2 {:.1e}", result.relative_l2) : result.reason;
   output.print("{:<8}{:<24} {}: {}\n", name_of(result.outcome), kernel.info.name, describe(step), detail);
@@ -50,7 +50,7 @@ void verify(const VerifyOptions& options, Output& output) {
   const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
   const std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device->caps().kind);
 
-  // What a problem costs beside its sums; it only matters to the estimate of the time left.
+  // A problem's cost besides its sums; it only matters for the estimate of the time left.
   constexpr double kOverhead = 1e5;
   const auto cost = [](const ConvProblem& problem) {
     return static_cast<int64_t>(std::min(problem.flops() + kOverhead, 0x1p32));

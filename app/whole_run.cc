@@ -1,4 +1,4 @@
-// A process runs `convlab run` and tells where its time went; this one sees when it began and when it was gone.
+// A process runs `convlab run` and reports where its time went; this one sees when it began and when it ended.
 
 #include "app/whole_run.h"
 
@@ -23,13 +23,13 @@ DeviceKind device_named(const std::string& name) {
   return DeviceKind::cpu;
 }
 
-/// Error as the run ended with, if it did.
+/// Throws the run's Error, if it ended with one.
 void require_success(const ChildRun& run) {
   if (run.status == 0) return;
   const bool known = run.status <= static_cast<int>(ErrorKind::unavailable);
   constexpr std::string_view kPrefix = "convlab: ";
   std::string message = run.complaint.substr(0, run.complaint.find_last_not_of('\n') + 1);
-  message = message.substr(message.rfind('\n') + 1);  // notes may stand before it
+  message = message.substr(message.rfind('\n') + 1);  // notes may precede it
   if (message.starts_with(kPrefix)) message = message.substr(kPrefix.size());
   if (message.empty()) message = fmt::format("timing a whole run: it ended with status {}", run.status);
   throw Error(known ? static_cast<ErrorKind>(run.status) : ErrorKind::bad_input, message);

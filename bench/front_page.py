@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""README.md's table: what convlab takes beside others, from the measurements that docs/peers.md, docs/gpu_networks.md and
-docs/ladder.md show whole.
+"""README.md's table: convlab's times beside others', from the measurements that docs/peers.md, docs/gpu_networks.md
+and docs/ladder.md show in full.
 
     python3 bench/front_page.py              # writes it
     python3 bench/front_page.py --check      # exit status 1 where it would change

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 
 def output_of(command: list[str]) -> list | dict:
-    """What a command of convlab with `--json -` tells."""
+    """The result of a convlab command with `--json -`."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr.strip()[-2000:]}")

@@ -6,10 +6,11 @@
     python3 bench/gpu_networks.py write                 docs/gpu_networks.md, from these files
     python3 bench/gpu_networks.py write --check         exit status 1 where it is not what they give
 
-`measure` needs PyTorch and the package onnx, and a GPU; about five minutes. A convolution's time is `convlab bench`'s of a hot
-kernel; a network's is `convlab run`'s device_network_s (images on the device to labels there) or network_s (images in the
-host's memory to labels there, the median of several processes). PyTorch is given its best of two layouts, eager or compiled, with and without CUDA graphs.
-`scaling` needs two GPUs or more, and nothing beside convlab (bench/gpu_scaling.py).
+`measure` needs PyTorch, the package onnx and a GPU; it takes about five minutes. A convolution's time is `convlab
+bench`'s of a hot kernel; a network's is `convlab run`'s device_network_s (images on the device to labels there) or
+network_s (images in the host's memory to labels there, the median of several processes). PyTorch gets its best of two
+layouts, eager or compiled, with and without CUDA graphs. `scaling` needs two GPUs or more, and nothing beside convlab
+(bench/gpu_scaling.py).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ KERNELS = {
 }
 
 
-# Where pages lie in the host's memory differs from process to process, and with it the bus by some percent.
+# Pages lie elsewhere in the host's memory in each process, which changes the bus's speed by some percent.
 HOST_PROCESSES = 7
 
 
@@ -54,7 +55,7 @@ def convolutions(layers: list[str], math: str) -> dict:
 
 
 def well_known(name: str, problem: str) -> dict:
-    """The first layer of a network that everybody knows; whichever kernel is the fastest."""
+    """The first layer of a well-known network, by the fastest kernel."""
     return {"work": f"{name}'s first layer, {problem}", "kind": "conv", "math": "fp32", "parts": [["cuda.*", problem]]}
 
 
@@ -84,7 +85,7 @@ ROWS = [
 
 
 def measured(binary: str, row: dict, data: str) -> dict:
-    """What convlab takes, in milliseconds, and who computed it."""
+    """convlab's time in milliseconds, and the kernels that computed it."""
     if row["kind"] == "conv":
         parts = []
         for kernel, problem in row["parts"]:
@@ -144,7 +145,7 @@ def table(rows: list[dict], limits: dict[str, str]) -> list[str]:
 
 
 def limits() -> dict[str, str]:
-    """What limits a row, by its name and math: sentences of people who saw the counters, in docs/gpu_limits.md."""
+    """What limits a row, by its name and math: people who saw the counters wrote it in docs/gpu_limits.md."""
     found = re.findall(r"^- (.+?): (.+)$", (ROOT / "docs" / "gpu_limits.md").read_text(), flags=re.MULTILINE)
     return dict(found)
 

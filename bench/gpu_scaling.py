@@ -1,7 +1,7 @@
 """One GPU against all GPUs of a host: what `bench/gpu_networks.py scaling` measures, and the tables of it.
 
-A sample is `network_s` of one process of `convlab run` (the median of its passes): images in the host's memory to labels
-there. Processes on one GPU and on all take turns, so that a change of the machine's speed meets both.
+A sample is `network_s` of one process of `convlab run` (the median of its passes): images in the host's memory to
+labels there. Processes on one GPU and on all take turns, so that a change of the machine's speed meets both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from gpu_common import ms, now, output_of
 
 PASSES, ROUNDS = 20, 5  # passes of a process; processes of each way
-TIES = 0.0005  # share of labels that rounding may turn, where two classes (nearly) tie and batches of another size take another kernel
+TIES = 0.0005  # share of labels that rounding may turn: two classes (nearly) tie, and other batch sizes take other kernels
 ROWS = [("fa19", "fp16", "folded", 10), ("fa19", "fp16", "folded", 50), ("fa19", "fp16", "fused", 10), ("fa19", "fp32", "fused", 10)]  # times 10000 images
 WAYS = {"one": "cuda:0", "all": "cuda:all"}
 
@@ -54,7 +54,7 @@ def measure(arguments: argparse.Namespace) -> None:
 
 
 def section(folder: Path) -> list[str]:
-    """A table for each file in the folder, as Markdown; nothing where there is none."""
+    """A table for each file in the folder, as Markdown; nothing if there is none."""
     lines = []
     for path in sorted(folder.glob("*.json")):
         saved = json.loads(path.read_text())

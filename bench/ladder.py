@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes docs/ladder.md and its picture, docs/ladder.svg, from the Records of one GPU and what the kernels say of themselves.
+"""Makes docs/ladder.md and its picture, docs/ladder.svg, from the Records of one GPU and the kernels' own words.
 
-Records: results/FOLDER/*.json, which bench/ladder.sh measured. Of each rung the page tells what it says of itself (idea,
-arithmetic, limits), its Op Times, what it gained over the rung that it changes, and why (docs/ladder_why.md).
+Records: results/FOLDER/*.json, which bench/ladder.sh measured. For each rung the page has its own words (idea,
+arithmetic, limits), its Op Times, its gain over the rung that it changes, and why (docs/ladder_why.md).
 
     python3 bench/ladder.py                     writes both
-    python3 bench/ladder.py --check             exit status 1 where they are not what the Records give
+    python3 bench/ladder.py --check             exit status 1 if the Records give others
 
-Needs Python alone.
+Needs only Python.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ LIBRARY = {"fp32": "cudnn", "tf32": "cudnn.tf32"}
 
 
 def explanations() -> dict[str, str]:
-    """Why each step gained what it did, or did not, by kernel: written by people who saw the figures."""
+    """Why each step gained, or did not, by kernel: written by people who saw the figures."""
     text = (ROOT / "docs" / "ladder_why.md").read_text()
     sections = re.split(r"^## `([^`]+)`$", text, flags=re.MULTILINE)[1:]
     return {name: body.strip() for name, body in zip(sections[::2], sections[1::2], strict=True)}
 
 
 class Kernel:
-    """What a kernel's file says of itself, in its KernelInfo."""
+    """What a kernel's file says about it, in its KernelInfo."""
 
     def __init__(self, path: Path) -> None:
         info = re.search(r"constexpr KernelInfo kInfo\{(.*?)\n\};", path.read_text(), re.DOTALL)[1]
@@ -108,7 +108,7 @@ def ladder_table(kernels: list[Kernel], records: Records) -> list[str]:
 
 
 def picture(kernels: list[Kernel], records: Records) -> str:
-    """An SVG of how many times as fast as the first rung each rung is, a bar each, and where cuDNN stands."""
+    """An SVG: a bar for each rung's gain over the first, and a mark for cuDNN's."""
     bars = [(kernel.name, records.math(kernel.name), records.total("cuda.basic") / total) for kernel in kernels
             if kernel.rung < PRODUCTION and (total := records.total(kernel.name))]  # fmt: skip
     cudnn = records.total("cuda.basic") / records.total("cudnn")
@@ -191,7 +191,7 @@ def main() -> int:
     kernels = [kernel for kernel in kernels if kernel.rung != PRODUCTION]
     kernels.sort(key=lambda kernel: (kernel.rung, kernel.name))
     target = ROOT / "docs" / "ladder.md"
-    if arguments.check and target.exists():  # a kernel that nobody has measured yet is no reason to complain
+    if arguments.check and target.exists():  # we do not complain about a kernel that nobody has measured yet
         known = target.read_text()
         kernels = [kernel for kernel in kernels if f"`{kernel.name}`" in known or records.total(kernel.name) is not None]
     return publish({target: page(kernels, records), ROOT / "docs" / "ladder.svg": picture(kernels, records)}, arguments.check)

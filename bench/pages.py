@@ -1,4 +1,4 @@
-"""How the scripts here write what documents show of saved measurements, and check it."""
+"""How the scripts here write the saved measurements that documents show, and check them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def between(path: Path, name: str, lines: list[str]) -> str:
 
 
 def publish(wanted: dict[Path, str], check: bool) -> int:
-    """Writes each file's text where it differs. With `check` it writes nothing; 1 where something would change."""
+    """Writes each file's text where it differs. With `check` writes nothing; 1 if something would change."""
     changed = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in changed:
         print(f"{path.relative_to(ROOT)}: {'is not what the Records give' if check else 'written'}")

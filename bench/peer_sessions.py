@@ -1,6 +1,6 @@
-"""The libraries that bench/peers.py measures: each a class that loads a model for some threads and computes scores.
+"""The libraries that bench/peers.py measures: each is a class that loads a model for some threads and computes scores.
 
-`settings` are the ways to run that are worth trying, `maths` the arithmetics that it has; version() is None where the
+`settings` are the ways to run that are worth trying, `maths` the library's arithmetics; version() is None if the
 library is not installed.
 """
 

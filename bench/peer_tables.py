@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of what bench/peers.py saved, as Markdown; docs/peers.md has those of all of results/cpu.
+"""Markdown tables of what bench/peers.py saved; docs/peers.md has the tables of all of results/cpu.
 
     python3 bench/peer_tables.py                      # writes docs/peers.md's
     python3 bench/peer_tables.py --check              # exit status 1 where they would change
@@ -24,7 +24,7 @@ def is_ours(row: dict) -> bool:
 
 
 def table(saved: dict) -> str:
-    """Markdown: a line a network, in milliseconds; of convlab also how many times as fast it is as the fastest peer."""
+    """Markdown: a line per network, in milliseconds; for convlab also its gain over the fastest peer."""
     names = [row["name"] for row in saved["results"][0]["rows"]]
     lines = ["| network | images | " + " | ".join(f"{name}, ms" for name in names) + " |", "|---" * (len(names) + 2) + "|"]
     for result in saved["results"]:
@@ -43,7 +43,7 @@ def milliseconds(seconds: float) -> str:
 
 
 def write(check: bool) -> int:
-    """The page's tables of all saved measurements; 1 if `check` and they are not there."""
+    """Writes the page's tables of all saved measurements; 1 if `check` and they would change."""
     tables = [table(json.loads(path.read_text())) for path in sorted(RECORDS.glob("*.json"))]
     return publish({PAGE: between(PAGE, "peers", ["\n\n".join(tables)])}, check)
 

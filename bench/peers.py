@@ -4,16 +4,17 @@
 All take turns, round by round, so that a change of the machine's speed meets everyone. A sample is the median of
 --repeat passes over all images after a warm-up: convlab's is `network_s` of `convlab run MODEL --json -`, from uint8
 images in memory to labels; a peer's is from float32 images in memory, scaled beforehand outside the time, to labels.
-Each peer is first tried with all its settings and batch sizes, on 2000 images, and the best of them takes part in the
-rounds. Labels of all must agree but for a few ties, and more of them in bf16. A peer that is not installed is left out,
-and said to be.
+Each peer first tries all its settings and batch sizes, on 2000 images, and the best of them takes part in the
+rounds. All labels must agree except for a few ties, more of them in bf16. A peer that is not installed is left out,
+with a message.
 
     python3 bench/peers.py --models fa19 sp19 --json results/cpu/peers.json
     python3 bench/peers.py --images 1 --batch 1 --repeat 300          # one image
     python3 bench/peers.py --maths fp32 bf16x2 bf16                   # convlab in these arithmetics, for CPUs with AMX
-    python3 bench/peers.py --peer-math bf16 --maths bf16              # and the peers that can in bf16, too
+    python3 bench/peers.py --peer-math bf16 --maths bf16              # also the peers that have bf16, in bf16
 
-bench/peer_tables.py writes docs/peers.md's tables of what is saved in results/cpu. Needs what bench/requirements.txt lists, best in a virtual environment of its own.
+bench/peer_tables.py writes docs/peers.md's tables from results/cpu. Install what bench/requirements.txt lists, best in
+a virtual environment of its own.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def variants(maths: list[str]) -> dict[str, str]:
 
 
 def serve(pipe, peer: str, model: str, images: np.ndarray, threads: int, math: str) -> None:
-    """A peer in a process of its own: answers (setting, batch, images, repeat) with seconds of each pass, and the labels."""
+    """A peer in its own process: answers (setting, batch, images, repeat) with each pass's seconds, and the labels."""
     sessions: dict[str, object] = {}
 
     def classify(setting: str, batch: int, count: int) -> np.ndarray:
@@ -76,7 +77,7 @@ def serve(pipe, peer: str, model: str, images: np.ndarray, threads: int, math: s
                 classify(setting, batch, count)
                 seconds.append(time.perf_counter() - start)
             pipe.send((seconds, labels))
-        except Exception as error:  # whatever a library raises is told to the one who asked
+        except Exception as error:  # pass on whatever a library raises
             pipe.send((f"{type(error).__name__}: {error}", None))
 
 
@@ -103,7 +104,7 @@ class Peer:
         return statistics.median(seconds), labels
 
     def try_all(self, batches: list[int]) -> np.ndarray:
-        """Finds the best setting and batch on some of the images; the labels of all by it."""
+        """Finds the best setting and batch on some images; labels all images with it."""
         count = min(self.images, TRIED_IMAGES)
         for setting in PEERS[self.name].settings:
             for batch in batches:
@@ -125,7 +126,7 @@ class Peer:
 
 
 def convlab_sample(args: argparse.Namespace, model: str, arguments: str) -> dict:
-    """What one run of convlab says of itself."""
+    """What one run of convlab reports."""
     command = [str(args.convlab), "run", model, "--device", "cpu", "--threads", str(args.threads)]
     command += ["--images", str(args.images), "--repeat", str(args.repeat), "--data", str(args.data), "--json", "-"]
     done = subprocess.run(command + shlex.split(arguments), capture_output=True, text=True)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Verifies CUDA kernels over the lists of shapes under compute-sanitizer: accesses, races, and memory that was never
-# written. Every kernel has a line for each tool; what was found is in FOLDER/TOOL-KERNEL.txt.
+# Verifies CUDA kernels over the lists of shapes under compute-sanitizer: accesses, races, and memory that nobody
+# wrote. Every kernel has a line for each tool; FOLDER/TOOL-KERNEL.txt has the findings.
 #
 #   bench/sanitize.sh BINARY FOLDER [GLOB]        kernels whose names match (default 'cuda.*')
 #
-# SHAPES="FILE ..." names other lists, TOOLS="memcheck ..." other tools. Exit status 1 where anything was found. Needs a
+# SHAPES="FILE ..." names other lists, TOOLS="memcheck ..." other tools. Exit status 1 if there are findings. Needs a
 # GPU and the CUDA toolkit's compute-sanitizer; a kernel takes from seconds to minutes.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)

@@ -1,4 +1,4 @@
-"""PyTorch on a GPU, with cuDNN, torch.compile and CUDA graphs: what bench/gpu_networks.py measures convlab beside.
+"""PyTorch on a GPU, with cuDNN, torch.compile and CUDA graphs: bench/gpu_networks.py measures convlab beside it.
 
 All times are milliseconds, medians between CUDA events, after a warm-up in which cuDNN has searched its algorithms.
 """
@@ -38,7 +38,7 @@ def choose_math(math: str) -> None:
 
 
 def fastest(times: dict[str, float]) -> dict:
-    """The least of the ways that were tried, and all of them."""
+    """The fastest way of those tried, and all of them."""
     way = min(times, key=times.__getitem__)
     return {"way": way, "ms": times[way], "tried": times}
 
@@ -69,7 +69,7 @@ class Labels(torch.nn.Module):
 
 
 def replayed(model: torch.nn.Module, pixels: torch.Tensor):
-    """The model as one CUDA graph on these images; nothing but its replay."""
+    """The model as one CUDA graph on these images: only its replay."""
     for _ in range(3):
         model(pixels)
     torch.cuda.synchronize()

@@ -1,4 +1,4 @@
-# CUDA, if wanted and there: sets CONVLAB_CUDA_FOUND and what a CUDA source is compiled with.
+# CUDA, if asked for and present: sets CONVLAB_CUDA_FOUND and the options that compile a CUDA source.
 
 set(CONVLAB_CUDA AUTO CACHE STRING "AUTO: kernels for GPUs where a driver and nvcc are present; ON; OFF")
 set_property(CACHE CONVLAB_CUDA PROPERTY STRINGS AUTO ON OFF)
@@ -36,7 +36,7 @@ if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)  # the first that knows C++20
 endif()
 find_package(CUDAToolkit REQUIRED)
 set(CONVLAB_CUDA_FOUND ON)
-# CUPTI's headers alone, where they are installed: the library is loaded when it is wanted.
+# Only CUPTI's headers, where they are installed: the program loads the library when it needs it.
 unset(CONVLAB_CUPTI_INCLUDE_DIR)
 find_path(CONVLAB_CUPTI_INCLUDE_DIR cupti.h HINTS ${CUDAToolkit_INCLUDE_DIRS}
   ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include ${CUDAToolkit_INCLUDE_DIRS}/../extras/CUPTI/include)
@@ -80,7 +80,7 @@ endif()
 list(JOIN CONVLAB_CUDA_ARCHITECTURES "," CONVLAB_CUDA_ARCHITECTURE_TEXT)
 message(STATUS "CUDA ${CUDAToolkit_VERSION} for compute capability ${CONVLAB_CUDA_ARCHITECTURE_TEXT}")
 
-# fmt 9 takes nvcc's front end for one without constexpr, and then does not compile.
+# fmt 9 assumes that nvcc's front end lacks constexpr, and then does not compile.
 set(CONVLAB_CUDA_OPTIONS --expt-relaxed-constexpr -Wno-deprecated-gpu-targets -DFMT_USE_CONSTEXPR=1)
 foreach(architecture IN LISTS CONVLAB_CUDA_ARCHITECTURES)
   list(APPEND CONVLAB_CUDA_OPTIONS "SHELL:-gencode arch=compute_${architecture},code=sm_${architecture}")

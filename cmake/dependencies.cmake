@@ -1,4 +1,4 @@
-# Third-party libraries: Debian packages, found once here. run.sh and test.sh install them.
+# Third-party libraries: Debian packages, all found here. run.sh and test.sh install them.
 
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
@@ -10,7 +10,7 @@ if(CONVLAB_PORTABLE)
   set(Protobuf_USE_STATIC_LIBS ON)
 endif()
 find_package(Protobuf REQUIRED)
-# libonnx-dev ships ONNX's schema; generating from it, rather than linking libonnx, needs protobuf alone at run time.
+# libonnx-dev ships ONNX's schema; generating from it, rather than linking libonnx, needs only protobuf at run time.
 find_file(CONVLAB_ONNX_PROTO onnx/onnx.proto REQUIRED)
 
 if(CONVLAB_ONEDNN)

@@ -1,4 +1,4 @@
-# Every header compiles alone: one source a header, which includes it twice, in a library that nobody links.
+# Every header compiles alone: one source per header includes it twice, in a library that nobody links.
 
 file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h ${CMAKE_SOURCE_DIR}/fuzz/*.h)
@@ -36,5 +36,5 @@ foreach(layer IN LISTS CONVLAB_LAYERS)
     target_link_libraries(convlab_headers_alone PRIVATE convlab_${name})
   endif()
 endforeach()
-# What convlab_test() gives to tests, for the headers that they share.
+# What convlab_test() gives to tests, also for the headers that they share.
 target_compile_definitions(convlab_headers_alone PRIVATE CONVLAB_SOURCE_DIR="" CONVLAB_BINARY="")

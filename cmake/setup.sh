@@ -51,7 +51,7 @@ can_be_root() {
 # are left out where the release does not have them, or nobody may install them.
 install_missing() {
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    return 0  # another system: configuring will tell what is missing
+    return 0  # another system: configuring will say what is missing
   fi
   local missing
   missing=$(wanted_packages "$@" | tr '\n' ' ')
@@ -87,7 +87,7 @@ install_missing() {
 # configure PRESET: once; ninja repeats it when a CMake file changes.
 configure() {
   local folder="$root/build/$1" log
-  # A folder that was moved or copied with its build would build the old place.
+  # A build folder that was moved or copied would build the old place.
   if [ -f "$folder/build.ninja" ] && grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
     return 0
   fi

@@ -1,5 +1,4 @@
-# One place for what every target has in common: language, warnings, sanitizers, and how a layer, a kernel and a test
-# are declared.
+# One place for what all targets share: language, warnings, sanitizers, and how to declare a layer, a kernel and a test.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -12,7 +11,7 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without this ccache keeps nothing that was compiled with precompiled headers; it compares these by content.
+  # Without this ccache keeps nothing compiled with precompiled headers; it compares these by content.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
     ${CCACHE_PROGRAM})
 endif()
@@ -28,7 +27,7 @@ target_include_directories(convlab_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(convlab_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"  # for ccache
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wno-missing-field-initializers>"
-  # GCC 12 warns of these inside its own std::vector and std::string.
+  # GCC 12 warns about these inside its own std::vector and std::string.
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>"
   "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CONVLAB_WERROR}>>:-Werror>")
 if(CONVLAB_SANITIZE)
@@ -43,11 +42,11 @@ if(CONVLAB_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "CONVLAB_FUZZ needs clang: use the preset fuzz")
   endif()
-  add_compile_options(-fsanitize=fuzzer-no-link)  # counts branches in all code; the targets alone link the fuzzer
+  add_compile_options(-fsanitize=fuzzer-no-link)  # counts branches in all code; only the targets link the fuzzer
 endif()
 
-# What nearly every file reads, compiled once: it is half of what a small file costs. CI builds without, so that each
-# file includes what it needs.
+# What nearly every file reads, compiled once: it is half of a small file's cost. CI builds without it, so that each
+# file must include what it needs.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "" @ONLY)
 function(convlab_precompiled_headers name)
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
@@ -57,19 +56,19 @@ function(convlab_precompiled_headers name)
 endfunction()
 convlab_precompiled_headers(convlab_precompiled)
 
-# For code that takes the compiler longer than it ever takes to run: files are read, tables are printed.
+# For code that takes longer to compile than it ever runs: it reads files and prints tables.
 add_library(convlab_cold_options INTERFACE)
 target_compile_options(convlab_cold_options INTERFACE "$<$<CONFIG:Release>:-O1>")
 convlab_precompiled_headers(convlab_cold_precompiled convlab_cold_options)
 
 # Everything that an executable of the project links: all layers, and the kernels' objects. Kernels register
-# themselves, and from an archive the linker would take only what something refers to, that is, none of them.
+# themselves, and from an archive the linker would take only what something refers to: none of them.
 add_library(convlab_layers INTERFACE)
 add_library(convlab_all INTERFACE)
 target_link_libraries(convlab_all INTERFACE convlab_layers)
 
-# convlab_layer(NAME SOURCES file... DEPENDS target... [COLD]): the library of one folder under convlab/; that of
-# kernels/ops is convlab_kernels_ops. COLD: compiled with convlab_cold_options.
+# convlab_layer(NAME SOURCES file... DEPENDS target... [COLD]): the library of one folder under convlab/; kernels/ops
+# becomes convlab_kernels_ops. COLD: compiled with convlab_cold_options.
 function(convlab_layer folder)
   cmake_parse_arguments(ARG "COLD" "" "SOURCES;DEPENDS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
@@ -84,8 +83,8 @@ function(convlab_layer folder)
   target_link_libraries(convlab_layers INTERFACE convlab_${name})
 endfunction()
 
-# convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel, or one operator, in one file. A .cu file is
-# compiled by nvcc where CUDA is there, and once more for the host, unless it is bound to a chip (GPU_ONLY).
+# convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel, or one operator, in one file. nvcc
+# compiles a .cu file if CUDA is present, and the host's compiler does, unless the file is bound to a chip (GPU_ONLY).
 function(convlab_kernel file)
   cmake_parse_arguments(ARG "GPU_ONLY" "" "DEPENDS;OPTIONS" ${ARGN})
   get_filename_component(stem ${file} NAME_WE)
@@ -129,7 +128,7 @@ function(convlab_test name)
   target_link_libraries(${name} PRIVATE convlab_options convlab_all GTest::gmock GTest::gtest_main ${ARG_DEPENDS})
   target_compile_definitions(${name} PRIVATE CONVLAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     CONVLAB_BINARY="${CMAKE_BINARY_DIR}/bin/convlab")
-  # Sanitizers end a program that asks for too much memory, unless told to answer as malloc does.
+  # Sanitizers end a program that asks for too much memory, unless told to act as malloc does.
   set(environment ASAN_OPTIONS=allocator_may_return_null=1)
   if(CONVLAB_SANITIZE STREQUAL thread)
     set(environment TSAN_OPTIONS=allocator_may_return_null=1)

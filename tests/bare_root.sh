@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bare_root.sh [RELEASE]: proves run.sh and test.sh in a bare Debian, bookworm (12, the default) or trixie (13). A root
-# made by debootstrap, with nothing but its base system, gets a copy of this repository (tracked files only, in a folder
-# whose name has a space) and runs ./run.sh, ./test.sh, and ./run.sh again without a network. Prints the seconds of each.
+# from debootstrap, with only the base system, gets a copy of this repository (tracked files only, in a folder whose
+# name has a space) and runs ./run.sh, ./test.sh, and ./run.sh again without a network. Prints the seconds of each.
 # Takes about 15 minutes, 4 GB under $TMPDIR and root; where it cannot work it says SKIPPED and exits with 77.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr double kNoCpuLimit = std::numeric_limits<double>::infinity();
 constexpr int64_t kNoMemoryLimit = std::numeric_limits<int64_t>::max();
 
-/// A /proc and a /sys of the test's own.
+/// The test's own /proc and /sys.
 class Groups : public testing::Test {
  protected:
   void write(const std::filesystem::path& below_root, std::string_view text) {
@@ -89,7 +89,7 @@ TEST_F(Groups, InAContainerTheMountBeginsAtItsGroup) {
   write("sys/fs/cgroup/cpu.max", "200000 100000\n");
   write("sys/fs/cgroup/inner/cpu.max", "100000 100000\n");
   expect(1, kNoMemoryLimit);
-  // A group that cannot be seen from here: what can be seen counts.
+  // A group that is invisible from here: what is visible counts.
   write("proc/self/cgroup", "0::/../other\n");
   expect(2, kNoMemoryLimit);
   write("proc/self/cgroup", "0::/docker/99\n");

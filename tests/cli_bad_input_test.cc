@@ -1,5 +1,5 @@
-// Damaged, contradicting and missing input: each is a message that names the place, exit status 2, nothing on standard
-// output and no memory to speak of.
+// Damaged, contradicting and missing input: each gives a message that names the place, exit status 2, nothing on
+// standard output, and takes no memory to speak of.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -193,7 +193,7 @@ TEST_F(BadOnnx, SizesThatOverflowOrDisagree) {
   channels.graph().mutable_node(0)->set_input(1, "v");
   expect_bad(channels, {"the_node", "Conv"});
   expect_bad(small_model(4), {"the_node"});                            // a filter larger than the image
-  expect_bad(small_model(int64_t{1} << 62), {"4611686018427387904"});  // images that nobody has memory for
+  expect_bad(small_model(int64_t{1} << 62), {"4611686018427387904"});  // images that no machine has memory for
 }
 
 TEST_F(BadOnnx, SmallFilesThatAskForMuch) {
@@ -206,7 +206,7 @@ TEST_F(BadOnnx, SmallFilesThatAskForMuch) {
     for (const std::string& place : places) EXPECT_THAT(convert.complaint, HasSubstr(place));
     EXPECT_LT(convert.max_rss_kb, kMostKilobytes / 2);
   };
-  OnnxModel nothing(13);  // 0 elements, of which -1 would be any number
+  OnnxModel nothing(13);  // 0 elements, so -1 could be any number
   nothing.input("x", {-1, 4}).output("y").initializer("e", OnnxModel::floats({0, 3}, {}));
   nothing.initializer("s", OnnxModel::integers({2}, {0, -1})).node("Reshape", {"e", "s"}, {"z"});
   expect_little(nothing.node("Relu", {"x"}, {"y"}), {"Reshape", "no elements"});
@@ -295,7 +295,7 @@ class BadMxnet : public testing::Test {
     bytes.insert(bytes.end(), raw, raw + sizeof value);
   }
 
-  /// An array as format V2 has it, of ones but for the last.
+  /// An array in format V2, of ones except for the last.
   static void append_array(Bytes& bytes, const Shape& shape, int64_t count, float last) {
     append<uint32_t>(bytes, 0xF993FAC9);
     append<int32_t>(bytes, 0);  // dense
@@ -307,7 +307,7 @@ class BadMxnet : public testing::Test {
     for (int64_t i = 0; i < count; ++i) append<float>(bytes, i + 1 < count ? 1.0f : last);
   }
 
-  /// Filters of 10@5x5, and a dense layer of as many weights as it takes, whatever `shape` says.
+  /// Filters of 10@5x5, and a dense layer of all the weights that it takes, whatever `shape` says.
   void write_params(const Shape& shape = {10, kColumns}, float last = 1) {
     Bytes bytes;
     append<uint64_t>(bytes, 0x112);

@@ -100,7 +100,7 @@ TEST(CliBench, AModelOfASingleNumberHasNoConvolution) {
   EXPECT_THAT(run.complaint, HasSubstr("no convolution"));
 }
 
-// Every kind of layout, kernels that refuse, and the library: each has its line, and what can be timed is.
+// Every kind of layout, kernels that refuse, and the library: each has its line, and is timed if it can be.
 TEST(CliBench, TimesEveryKernelOrSaysWhyNot) {
   const ProgramRun run = bench({"--device", "cpu", "--kernel", "cpu.*", "--problem", "n20_c12h12w12_k24r3s3"});
   ASSERT_EQ(run.status, 0) << run.complaint;
@@ -126,7 +126,7 @@ TEST(CliBench, WhatCannotBeTimedIsSkippedAndTheSessionGoesOn) {
   EXPECT_TRUE(timed);
 }
 
-/// Signals the program once there is something in the file; returns its status.
+/// Signals the program once the file is not empty; returns its status.
 int interrupted(std::vector<std::string> arguments, const std::filesystem::path& file) {
   arguments.insert(arguments.begin(), CONVLAB_BINARY);
   std::vector<char*> argv;

@@ -42,7 +42,7 @@ bool has(const std::string& what, const std::string& name) {
   return false;
 }
 
-/// What a script with an own convolution prints from the first Op Time on: one line a convolution, of which fall 2017's
+/// What a script with its own convolution prints from the first Op Time on: one line per convolution; fall 2017's
 /// network has one.
 std::string answer(const std::string& semester, const std::string& model) {
   const std::string op_time = "Op Time: [0-9]+\\.[0-9]{6}\n";
@@ -113,7 +113,7 @@ Words kernels_of(Words arguments) {
   return kernels;
 }
 
-/// The rung in full precision whose Op Times of both layers and 10000 images a GPU's Records say are the shortest.
+/// The rung in full precision with the shortest Op Times of both layers and 10000 images in a GPU's Records.
 std::string fastest_rung_recorded() {
   const auto records =
       nlohmann::json::parse(text_of(std::filesystem::path(CONVLAB_SOURCE_DIR) / "results/nvidia-h200/fa19.json"));

@@ -1,4 +1,4 @@
-// Every kernel of the CPU, and every plan, sees the same classes in real images, network by network.
+// Every kernel of the CPU, and every plan, finds the same classes in real images, network by network.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST_P(Labels, AreThoseOfTheReferenceWhateverTheKernel) {
   ASSERT_EQ(expected["labels"].size(), 1000U);
   for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.info.device != DeviceKind::cpu || kernel.info.math != Math::fp32) continue;
-    // One that transforms does not take every convolution; the plans below have it where it pays.
+    // A kernel that transforms does not take every convolution; the plans below use it where it pays.
     if (kernel.info.name == "cpu.reference" || kernel.info.sum == Sum::transform) continue;
     for (const char* plan : {"layers", "fused"}) {
       const json result = classify(GetParam(), {"--kernel", std::string(kernel.info.name), "--plan", plan});
@@ -52,7 +52,7 @@ TEST(LabelsOfCudaKernels, AreThoseOfTheCpu) {
   const json expected = labels({"--device", "cpu"});
   ASSERT_EQ(expected.size(), 3U);
   for (const ConvKernel& kernel : conv_kernels()) {
-    constexpr int kProduction = 19;  // these take one kind of layer each: plans have them, below
+    constexpr int kProduction = 19;  // these take one kind of layer each; the plans below use them
     if (kernel.info.device != DeviceKind::simt || kernel.info.rung == kProduction) continue;
     EXPECT_EQ(labels({"--device", "simt", "--kernel", std::string(kernel.info.name)}), expected) << kernel.info.name;
   }

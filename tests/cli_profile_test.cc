@@ -1,4 +1,4 @@
-// `convlab profile` on the real data: what it prints, what its files hold, and what it does not take.
+// `convlab profile` on the real data: what it prints, what its files hold, and what it refuses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ TEST(CliProfile, JsonHoldsWhatIsPrinted) {
 }
 
 TEST(CliProfile, PartsOfTheBillAreTheWallTime) {
-  // A machine that is busy may take the processor away between two parts, but not every time.
+  // A busy machine may take the processor away between two parts, but not every time.
   constexpr int kTries = 5;
   double least_share = 1;
   for (int i = 0; i < kTries && least_share > 0.03; ++i) {
@@ -169,7 +169,7 @@ TEST(CliProfile, AParentMayIgnoreTheEndOfItsChildren) {
 }
 
 TEST(CliProfile, ImagesAreScaledBeforePassesAreTimed) {
-  // A network that looks at one pixel of an image, so that scaling takes longer by far.
+  // A network that looks at one pixel of an image, so that scaling takes far longer.
   constexpr int64_t kSide = 400;
   OnnxModel model(13);
   model.input("x", {-1, 1, -1, -1}).output("y");

@@ -71,7 +71,7 @@ TEST(Idx, NoFlippedBitOfGzipDataPassesUnnoticed) {
     Bytes damaged = packed;
     damaged[bit / 8] ^= static_cast<uint8_t>(1 << (bit % 8));
     try {
-      // Padding bits after the last block may change nothing; then the pixels are right.
+      // Padding bits after the last block may change nothing; then the pixels must be right.
       EXPECT_THAT(parse_idx_images(damaged, "images").values<uint8_t>(), testing::ElementsAreArray(kPixels)) << bit;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::bad_input);
@@ -115,7 +115,7 @@ TEST(Idx, HugeHeadersAreErrorsBeforeMemoryIsTaken) {
 }
 
 TEST(Idx, GzipThatInflatesBeyondTheHeaderIsAnError) {
-  // A bomb: 10 MB of zeros behind the header of twelve pixels. What follows the pixels is never inflated.
+  // A bomb: 10 MB of zeros behind the header of twelve pixels. Nothing inflates what follows the pixels.
   EXPECT_THAT(images_error(gzip(idx({kIdxImages, 2, 2, 3}, Bytes(10'000'000)))), HasSubstr("follow byte 28"));
 }
 

@@ -1,4 +1,4 @@
-// Checksums of what scikit-image gives, made by tests/tools/make_resize_checksums.py.
+// Checksums of scikit-image's results, made by tests/tools/make_resize_checksums.py.
 
 #include <gmock/gmock.h>
 #include <zlib.h>

@@ -25,7 +25,7 @@ inline const OpKernel& kernel_named(std::string_view name) {
                        [&](const OpKernel& each) { return each.info.name == name; });
 }
 
-/// Runs a kernel on inputs of which the first may be in lanes. The output is as the step wants it.
+/// Runs a kernel on inputs, the first perhaps in lanes. The output is as the step asks.
 inline std::vector<float> run_dense(const OpKernel& kernel, const OpStep& step,
                                     const std::vector<std::vector<float>>& values, int threads) {
   const auto device = open_device("cpu", {.threads = threads});

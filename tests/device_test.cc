@@ -103,7 +103,7 @@ TEST(CudaDevice, WorkThatFailsWhileItIsRecordedLeavesTheStreamUsable) {
   EXPECT_NE(stream->record([&] { stream->fill(buffer.data(), 5, 4); }), nullptr);
 }
 
-/// As a library's handle, which uses CUDA's stream to its end.
+/// Like a library's handle, which uses CUDA's stream to its end.
 struct UsesItsStream {
   std::unique_ptr<Replay> work;
   bool* done = nullptr;

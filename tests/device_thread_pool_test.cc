@@ -60,7 +60,7 @@ TEST(ThreadPool, NoThreadNumberIsUsedTwiceAtATime) {
 TEST(ThreadPool, SeveralThreadsReallyWork) {
   ThreadPool pool(3);
   std::atomic<int> inside = 0;
-  // Each of three pieces waits for the others: with fewer threads this would never end.
+  // Each of three pieces waits for the others: fewer threads would never end.
   pool.parallel_for(3, 1, [&](int64_t, int64_t, int) {
     ++inside;
     while (inside < 3) std::this_thread::yield();
@@ -119,7 +119,7 @@ TEST(ThreadPool, LoopsOfSeveralThreadsTakeTurns) {
 TEST(ThreadPool, LoopsOfOnePieceTakeTurnsWithOthers) {
   for (const int threads : {1, 3}) {
     ThreadPool pool(threads);
-    // As kernels keep it: a place a thread, which nothing else guards.
+    // As kernels keep it: one place per thread, which nothing else guards.
     std::vector<int64_t> scratch(static_cast<size_t>(threads));
     std::atomic<bool> shared = false;
     const auto body = [&](int64_t begin, int64_t end, int thread) {
@@ -160,7 +160,7 @@ TEST(ThreadPool, EachThreadHasItsOwnPieceAtOnceWithTheOthers) {
       std::atomic<int> inside = 0;
       pool.on_each_thread(count, [&](int thread) {
         by[static_cast<size_t>(thread)] = std::this_thread::get_id();
-        // Each waits for the others: one after the other would never end.
+        // Each waits for the others: one after another would never end.
         ++inside;
         while (inside < count) std::this_thread::yield();
       });

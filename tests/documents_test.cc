@@ -1,4 +1,4 @@
-// What documents name exists: files, the commands and options of convlab, CMake presets and options. Read are all
+// What documents name exists: files, the commands and options of convlab, CMake presets and options. The test reads all
 // Markdown files: code in backticks, lines of code blocks that call convlab or a script, and links.
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@ using testing::IsEmpty;
 
 const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
 
-/// What documents are held to.
+/// What documents are checked against.
 struct Facts {
   std::vector<std::string> files;                        ///< relative to the root
   std::map<std::string, std::set<std::string>> options;  ///< by command; "" has those of convlab itself
@@ -127,7 +127,7 @@ class Checker {
     }
   }
 
-  /// In blocks of code, only commands are sure to be what they seem.
+  /// In blocks of code, only commands are surely what they seem.
   void check_block_line(Words words) {
     if (!words.empty() && words[0] == "$") words.erase(words.begin());
     if (words.empty()) return;
@@ -181,7 +181,7 @@ class Checker {
     return facts_.exists(path) || facts_.exists(document_.parent_path() / path);
   }
 
-  /// A bare file name is held to something only if it is all the code there is: `registry.h`.
+  /// A bare file name is checked only if it is all the code there is: `registry.h`.
   void check_path(std::string word, bool alone) {
     word = std::regex_replace(word, std::regex("^\\./|(:[0-9]+)?[,.:;)]*$"), "");
     if (!std::regex_match(word, std::regex("[A-Za-z0-9_.*?+-][A-Za-z0-9_./*?+-]*")) || word.starts_with('-')) return;

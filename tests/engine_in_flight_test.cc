@@ -1,5 +1,5 @@
-// A run that fails half-way: when the error arrives, nothing is on its way to or from the caller's memory any more. And
-// one that cannot succeed.
+// A run that fails half-way: when the error arrives, no copy to or from the caller's memory is under way any more. And
+// a run that cannot succeed.
 
 #include <gmock/gmock.h>
 
@@ -18,8 +18,8 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A device that says to be a GPU. It does everything at once, but counts copies as under way until their stream is
-/// waited for; and a call of its streams fails, if it is to.
+/// A device that claims to be a GPU. It does everything at once, but counts copies as under way until somebody waits
+/// for their stream; and a call of its streams fails, if told to.
 class SlowDevice final : public Device {
  public:
   static constexpr int kNever = 1 << 30;
@@ -97,7 +97,7 @@ const RegisterConvKernel far_conv{{
                  Stream& stream) { find_conv_kernel("cpu.reference", DeviceKind::cpu)->launch(args, stream); },
 }};
 
-/// How many failures a run of three batches has seen, each at another call, before it came to its end.
+/// How many failures a run of three batches has, each at another call, before it reaches its end.
 int failures(EngineOptions options) {
   SlowDevice device;
   GraphBuilder builder({-1, 1, 8, 8});

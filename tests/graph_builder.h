@@ -64,7 +64,7 @@ class GraphBuilder {
   Rng rng_;
 };
 
-/// Graph is not copied by accident; tests run one several ways.
+/// A Graph cannot be copied by accident; tests run one in several ways.
 inline Graph copy_of(const Graph& graph) { return graph.clone(); }
 
 }  // namespace convlab

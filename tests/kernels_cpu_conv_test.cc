@@ -40,8 +40,7 @@ constexpr const char* kProblems[] = {
     "c1h40w40_k2r33s33",
     "c3h8w8_k33r1s1_st3",
     "c2h4w5_k3r4s5_p3x4x3x4",
-    // For cpu.winograd: each width of a filter, last tiles of every size, padding, groups, long sums, wide rows of many
-    // maps.
+    // For cpu.winograd: every filter width, last tiles of all sizes, padding, groups, long sums, wide rows, many maps.
     "n2_c5h9w12_k9r3s3",
     "n20_c4h7w13_k8r2s4",
     "c6h12w23_k10r5s5_p2",
@@ -52,8 +51,8 @@ constexpr const char* kProblems[] = {
     "c4h7w50_k70r5s5",
 };
 
-/// Whether the kernel of this name multiplies by AVX512-BF16 or AMX, which only its code for AVX3 does: with any other
-/// instruction set it runs the very code of the same kernel in pairs.
+/// Whether the kernel of this name multiplies with AVX512-BF16 or AMX, as only its code for AVX3 does: with any other
+/// instruction set it runs the same code as the same kernel in pairs.
 bool is_for_avx3(std::string_view kernel) {
   return kernel.starts_with("cpu.avx512_") || kernel.starts_with("cpu.amx_");
 }
@@ -63,9 +62,9 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
   int64_t target() const { return std::get<0>(GetParam()); }
   const ConvKernel& kernel() const { return require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
 
-  /// What to verify on kProblems[problem]: all steps. But kernels in pairs compute 16 images where one is wanted, and up
-  /// to three products for each; with one lane at a time they get every third step, beginning with another one for each
-  /// problem, so that each kind of step meets problems of all kinds. What cuts the work is the same for all lanes.
+  /// What to verify on kProblems[problem]: all steps. But kernels in pairs compute 16 images for one, with up to three
+  /// products each; with one lane at a time they get every third step, starting at a different one for each problem, so
+  /// that each kind of step meets problems of all kinds. The cutting of the work is the same for all lanes.
   std::vector<ConvStep> steps(size_t problem, const DeviceCaps& caps) const {
     std::vector<ConvStep> all = steps_to_verify(kernel(), parse_problem(kProblems[problem]), caps);
     if (target() != HWY_SCALAR || keeps_order(kernel().layout)) return all;
@@ -135,8 +134,8 @@ TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
 }
 
 TEST(CpuConvolutionRefusals, AreFew) {
-  // So that no case above goes untested: cpu.direct refuses none of them, cpu.image_lanes unusual pooling alone, those
-  // in pairs groups, too.
+  // So that no case above goes untested: cpu.direct refuses none of them, cpu.image_lanes only unusual pooling, and
+  // those in pairs groups, too.
   const auto device = open_device("cpu", {.threads = 3});
   for (const char* name : {"cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes", "cpu.pairs_bf16"}) {
     const bool in_pairs = std::string_view(name) == "cpu.pairs_bf16";

@@ -1,4 +1,4 @@
-// The matrix product and the dense layer that is made of it, with every instruction set.
+// The matrix product and the dense layer made of it, with every instruction set.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, CpuGemm, testing::ValuesIn(simd_targets()),
 
 struct How {
   bool backwards = false;
-  bool small = false;  ///< B packed as small as it can be
+  bool small = false;  ///< B packed in the least space
 };
 
 /// C = A * B by gemm(), its scratch filled with NaN.
@@ -93,7 +93,7 @@ TEST_P(CpuGemm, Float16NumbersArePackedAsSuchAndGiveTheSameBits) {
        {std::pair<int64_t, int64_t>{1, 2}, {32, 129}, {64, 128}, {75, 300}, {160, 513}, {200, 140}}) {
     std::vector<float> b = random_values(k * n, 3);
     for (float& value : b) value = half_to_float(float_to_half(value));
-    b.front() = 0x1p-24f;  // the least that there is
+    b.front() = 0x1p-24f;  // the smallest positive half
     b.back() = -0.0f;
     for (const int64_t m : {1, 2, 16, 17}) {
       const std::vector<float> a = random_values(m * k, 4);
@@ -220,8 +220,8 @@ TEST_P(CpuGemmOfPairs, SameBitsWhateverTheBatchAndTheThreads) {
   }
 }
 
-/// Each column of B picks one term of A, so that what is seen is A as it is multiplied: rounded by AVX512-BF16, to even
-/// where two are as near, and as it was by multiply-adds.
+/// Each column of B picks one term of A, so the result shows A as multiplied: rounded by AVX512-BF16, a tie to even,
+/// and unrounded by multiply-adds.
 TEST_P(CpuGemmOfPairs, TermsOfAAreRoundedToTheNearest) {
   ThreadPool threads(1);
   constexpr int64_t kN = 40;
@@ -245,7 +245,7 @@ TEST_P(CpuGemmOfPairs, TermsOfAAreRoundedToTheNearest) {
   }
 }
 
-/// A Gemm or MatMul with everything that it can have, by its definition.
+/// A Gemm or MatMul with every option, by its definition.
 std::vector<double> dense_by_definition(const OpStep& step, const std::vector<std::vector<float>>& inputs) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   const int64_t n = step.output.back(), m = element_count(step.output) / n;
@@ -273,7 +273,7 @@ std::vector<double> dense_by_definition(const OpStep& step, const std::vector<st
   return output;
 }
 
-/// With weights, and where AVX512-BF16 multiplies them inputs, too, as the kernel of such an arithmetic takes them.
+/// Rounds weights, and where AVX512-BF16 multiplies them inputs, too, as the kernel of this arithmetic does.
 void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
@@ -381,7 +381,7 @@ TEST(CpuDense, InLanesRefusesInWords) {
   EXPECT_NE(refusal([](OpStep& s) { s.inputs[2] = {20, 3}; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.constant[1] = false; }), "");
   EXPECT_NE(refusal([](OpStep& s) { s.input_layout = Layout::plain; }), "");
-  // Kernels that know plain arrays alone are not even asked.
+  // Kernels that know only plain arrays are not even asked.
   OpStep softmax{.op = SoftmaxOp{}, .inputs = {{20, 4}}, .output = {20, 4}, .input_layout = Layout::image_lanes};
   EXPECT_EQ(find_op_kernel(softmax, DeviceKind::cpu), nullptr);
 }

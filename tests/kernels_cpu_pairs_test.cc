@@ -58,7 +58,7 @@ std::vector<float> random_values(int64_t count, uint64_t seed) {
   return values;
 }
 
-/// Runs a kernel on plain images of step.written, its workspace and output filled with NaN; its output, plain.
+/// Runs a kernel on plain images of step.written, its workspace and output filled with NaN; returns its output, plain.
 std::vector<float> run(const OpKernel& kernel, const OpStep& step, const std::vector<float>& x,
                        const std::vector<float>& w, const std::vector<float>& bias, int threads) {
   const Tensor pairs = to_lane_pairs(Tensor::of<float>(step.written, x), kernel.layout);
@@ -135,7 +135,7 @@ TEST_P(CpuPairs, DenseLayersAreRight) {
               scale += std::abs(product);
             }
             const float value = got[static_cast<size_t>(i * size.outputs + j)];
-            // What operands lose, and the output; errors of many products cancel in part.
+            // What operands and the output lose; errors of many products cancel in part.
             const double unit = split ? 0x1p-16 : 0x1p-8;
             const double tolerance = 4 * unit * scale / std::sqrt(static_cast<double>(terms + 1)) + 2 * unit;
             ASSERT_LE(std::abs(value - std::tanh(sum)), tolerance) << size.n << " " << terms << " at " << i << " " << j;
@@ -223,7 +223,7 @@ TEST(CpuPairsOfBytes, ANanWeightSpoilsItsMapAlone) {
                                      .activation = {ActivationKind::tanh}},
                         .input = ElementType::u8,
                         .output_layout = kernel.layout};
-    if (kernel.refuses(step, device->caps())) continue;  // absent, as told elsewhere
+    if (kernel.refuses(step, device->caps())) continue;  // absent, as another test shows
     const Buffer x = device->allocate(static_cast<size_t>(step.problem.input_count())),
                  w = device->allocate(4 * 9 * sizeof(float)),
                  prepared = device->allocate(kernel.prepared_bytes(step, device->caps())),

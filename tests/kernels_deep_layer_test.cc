@@ -1,5 +1,5 @@
-// cuda.deep_layer_fp16 and cuda.deep_layer_1xfp16, executed on the host: shapes that reach their edges, and values that
-// have not the range of fp16.
+// cuda.deep_layer_fp16 and cuda.deep_layer_1xfp16, executed on the host: shapes that reach their edges, and values
+// outside fp16's range.
 
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ TEST_P(DeepLayer, RefusesInWords) {
   EXPECT_EQ(kernel_->refuses(step, old), "needs tensor cores of compute capability 8.0");
 }
 
-/// Plain arrays on the device, and y as the kernel makes it.
+/// Plain arrays on the device, and y from the kernel.
 std::vector<float> convolved(const ConvKernel& kernel, const ConvStep& step, Device& device, std::span<const float> x,
                              std::span<const float> w) {
   const std::unique_ptr<Stream> stream = device.make_stream();
@@ -104,7 +104,7 @@ std::vector<float> convolved(const ConvKernel& kernel, const ConvStep& step, Dev
   return y;
 }
 
-/// Whether each output is the sum of its own products as precisely as TF32 gives it, NaN and infinity included.
+/// Whether each output is the sum of its own products, as precise as TF32's, NaN and infinity included.
 void expect_by_definition(const ConvProblem& problem, std::span<const float> x, std::span<const float> w,
                           std::span<const float> y, const std::string& what) {
   int64_t wrong = 0, i = 0;
@@ -158,7 +158,7 @@ TEST(DeepLayerRange, IsNoticedAndComputedByDefinition) {
     expect_by_definition(step.problem, x, odd_w, convolved(kernel, step, *device, x, odd_w),
                          fmt::format("w {}", value));
   }
-  // Each image has a scale of its own; one is nothing but tiny, one nothing but zero.
+  // Each image has its own scale; one is nothing but tiny, one nothing but zero.
   std::vector<float> scaled = x;
   const float scales[] = {1, 0x1p20f, 0x1p-30f, 0, 0x1p-140f};
   for (size_t i = 0; i < x.size(); ++i) scaled[i] *= scales[i / image];

@@ -1,4 +1,4 @@
-// cpu.dense_strassen: right within its bound, and for images and weights that must not be coupled.
+// cpu.dense_strassen: right within its bound, and with images and weights that must not be coupled.
 
 #include <gtest/gtest.h>
 
@@ -69,8 +69,8 @@ struct Errors {
   double mean_square = 0;       ///< the root of it
 };
 
-/// Of all outputs but those of images `left_out`, by the bound that the kernel's first lines state: images 32 i + l and
-/// 32 i + 16 + l are coupled, and outputs j and j + m / 2.
+/// For all outputs except those of images `left_out`, by the bound in the kernel's first lines: it couples images 32
+/// i + l and 32 i + 16 + l, and outputs j and j + m / 2.
 Errors errors_of(Layer& layer, const std::vector<float>& y, const std::vector<int64_t>& left_out = {}) {
   const int64_t n = layer.n, m = layer.m, k = layer.k;
   std::vector<float> of_images, of_rows;
@@ -143,7 +143,7 @@ TEST_P(DenseStrassen, TakesAllThatADenseLayerHas) {
   }
 }
 
-/// Of images that must not be coupled the couple's block has the direct bits, all others what they had.
+/// Where images must not be coupled, the couple's block has the direct bits, and all others stay as they were.
 TEST_P(DenseStrassen, UnequalImagesAreComputedDirectly) {
   constexpr int64_t kChanged = 40;  // coupled with 56: of blocks 2 and 3
   const Layer layer(200, 12, 530);
@@ -156,7 +156,7 @@ TEST_P(DenseStrassen, UnequalImagesAreComputedDirectly) {
         if (!one_pixel || l == 529) changed.image(kChanged)[l] *= factor;
       }
       const std::vector<float> y = changed.output(), direct = changed.direct();
-      // A term left over joins no other, so its size does not matter; but nor is it in another image's sum.
+      // A term left over joins no other, so its size does not matter; and it is in no other image's sum.
       const bool coupled = one_pixel;
       for (int64_t i = 0; i < layer.n * layer.m; ++i) {
         const int64_t image = i / layer.m;

@@ -30,7 +30,7 @@ ConvStep pooled_step(const char* problem, ElementType input, Activation activati
           .output_layout = output_layout};
 }
 
-/// A step's arrays on the host, with random values, and a device that has none of a GPU's needs.
+/// A step's arrays on the host, with random values, and a device without a GPU's limits.
 class FirstLayer : public testing::Test {
  protected:
   void SetUp() override {

@@ -23,8 +23,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity(), kNan = std::
 
 struct RangeCase {
   const char* name;
-  float pixels, filters;        // what uniform numbers in (-1, 1) are multiplied by
-  float odd_pixel, odd_filter;  // one of them, as it stands; 0: none
+  float pixels, filters;        // factors of uniform numbers in (-1, 1)
+  float odd_pixel, odd_filter;  // one of them, unscaled; 0: none
 };
 
 void PrintTo(const RangeCase& range, std::ostream* stream) { *stream << range.name; }
@@ -104,7 +104,7 @@ TEST_P(SplitRange, IsAsRightAsItsTerms) {
   stream->download(got.data(), device_y.data(), device_y.bytes());
   stream->synchronize();
 
-  // What the class promises; or, where a sum of fp32 that goes channel by channel may be off by more, that.
+  // The class's promise; or, where it is larger, the error of an fp32 sum channel by channel.
   const double tolerance =
       std::max(split.tolerance, static_cast<double>(step.problem.c + step.problem.r * step.problem.s) * 0x1p-24);
   const double subnormal = static_cast<double>(step.problem.terms() + 1) * 0x1p-149;  // each product, and the sum

@@ -29,7 +29,7 @@ std::vector<std::string> declared_layers() {
   return layers;
 }
 
-/// Position in the order of what lies at this path; app, tests, fuzz and bench stand above all layers. -1: nowhere.
+/// The layer's position in the order; app, tests, fuzz and bench stand above all layers. -1: nowhere.
 int height(const std::filesystem::path& path, const std::vector<std::string>& layers) {
   auto part = path.begin();
   const std::string top = part->string();
@@ -42,7 +42,7 @@ int height(const std::filesystem::path& path, const std::vector<std::string>& la
   return layer == layers.end() ? -1 : static_cast<int>(layer - layers.begin());
 }
 
-/// What is wrong with the includes of a file's text, a line each.
+/// What is wrong with the includes of a file's text, one line each.
 std::vector<std::string> violations(const std::filesystem::path& file, const std::string& text,
                                     const std::vector<std::string>& layers) {
   std::vector<std::string> wrong;
@@ -99,7 +99,7 @@ std::vector<std::string> includers(const std::string& header, std::initializer_l
   return files;
 }
 
-// What takes the compiler seconds a file is read by few files.
+// Only few files read headers that cost the compiler seconds.
 TEST(Layers, FewFilesReadLargeHeaders) {
   EXPECT_THAT(includers("CLI/CLI.hpp", {"app", "convlab"}), UnorderedElementsAre("app/main.cc", "app/options.cc"));
   EXPECT_THAT(includers("nlohmann/json.hpp", {"app", "convlab"}), Each(EndsWith(".cc")));

@@ -1,4 +1,4 @@
-// What is timed is also looked at: kernels that are right where they are verified, and then do not do the work.
+// Timing also checks: kernels that are right when verified, and then do not do the work.
 
 #include "convlab/measure/bench.h"
 
@@ -129,7 +129,7 @@ TEST(Bench, AKernelThatComputesWhereItWasLaunchedFirstIsCaught) {
 }
 
 TEST(Bench, AKernelThatLeavesOutTheLastImageIsCaught) {
-  // Of few images it computes all, so that a verification on two of them passes.
+  // It computes all of one or two images, so that a verification on two passes.
   expect_caught(fake([](const ConvArgs& args, Stream& stream) {
                   ConvStep step = args.step;
                   if (step.problem.n > 2) --step.problem.n;

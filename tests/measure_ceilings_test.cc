@@ -29,8 +29,8 @@ TEST(Ceilings, EachClassMayUseTheFastestArithmeticThatIsAsAccurate) {
 TEST(Ceilings, MeasuredRatesAreThoseOfSomeProcessor) {
   const auto device = open_device("cpu", {.threads = 1});
   const Ceilings ceilings = measure_ceilings(*device);
-  // From one scalar operation a cycle of a slow processor to 32 lanes, two units, 8 GHz: a loop that the compiler
-  // dropped, or a unit mistaken, is outside.
+  // From one scalar operation per cycle on a slow processor to 32 lanes, two units, 8 GHz: a loop that the compiler
+  // dropped, or a mistaken unit, is outside.
   EXPECT_GT(ceilings.fp32_flops, 1e8);
   EXPECT_LT(ceilings.fp32_flops, 1e12);
   for (const double bytes : {ceilings.memory_bytes, ceilings.cache_bytes}) {

@@ -50,7 +50,7 @@ TEST(Compare, ThreePercentAreFound) {
   }
 }
 
-/// A real kernel beside itself, the second time with `more` of its time spent waiting.
+/// A real kernel against itself, the second time with `more` of its time spent waiting.
 Decision compare_slowed(double more) {
   using Clock = std::chrono::steady_clock;
   const auto device = open_device("cpu", {.threads = 1});
@@ -69,7 +69,7 @@ Decision compare_slowed(double more) {
   return compare_interleaved({.spread = 0.002, .seconds = 2, .least = 50, .most = 2000}, slowed, plain).decision;
 }
 
-// On a busy machine three percent may stay undecided, but it is never the other way round.
+// On a busy machine three percent may stay undecided, but are never decided the wrong way.
 TEST(Compare, AKernelSlowedByThreePercentIsFound) {
   EXPECT_THAT(compare_slowed(0.03), testing::AnyOf(Decision::slower, Decision::undecided));
   EXPECT_EQ(compare_slowed(3), Decision::slower);

@@ -62,7 +62,7 @@ TEST(Record, SurvivesJson) {
   EXPECT_DOUBLE_EQ(again.ceilings.cache_bytes, record.ceilings.cache_bytes);
   EXPECT_DOUBLE_EQ(again.ceilings.upload_bytes, record.ceilings.upload_bytes);
   EXPECT_EQ(again.ceilings.cache_size, record.ceilings.cache_size);
-  again.ceilings = record.ceilings;  // all else to the bit
+  again.ceilings = record.ceilings;  // all else is equal to the bit
   EXPECT_EQ(again, record);
 }
 

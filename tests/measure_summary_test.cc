@@ -30,7 +30,7 @@ TEST(Summary, KeepsSamplesInOrderAndRanksThem) {
   EXPECT_TRUE(summarize({}).samples.empty());
 }
 
-// The table of the sign test: for 10 values and 95 % the second and the ninth, for 20 the sixth and the fifteenth.
+// The sign test's table: for 10 values and 95 % the second and the ninth, for 20 the sixth and the fifteenth.
 TEST(Summary, IntervalsAreThoseOfTheSignTest) {
   const Interval of_ten = median_interval(one_to(10), 0.95), of_twenty = median_interval(one_to(20), 0.95);
   EXPECT_EQ(of_ten.low, 2);

@@ -358,7 +358,7 @@ TEST(Mxnet, ACheckpointIsTwoFiles) {
               HasSubstr("name the checkpoint's .params file"));
 }
 
-/// An original checkpoint of the course, where the build was told of one.
+/// An original checkpoint of the course, if the build knows of one.
 TEST(Mxnet, AnOriginalCheckpointIsRead) {
   const std::string path = CONVLAB_MXNET_CHECKPOINT;
   if (path.empty()) GTEST_SKIP() << "no checkpoint: configure with -DCONVLAB_MXNET_CHECKPOINT=.../NAME-0001.params";

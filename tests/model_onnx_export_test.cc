@@ -113,7 +113,7 @@ TEST(OnnxExport, EveryNameIsThereOnce) {
   const ValueId first = graph.output;
   graph.output = graph.add_value("y");
   graph.nodes.push_back({.name = "node", .op = ReshapeOp{.shape = {-1}}, .inputs = {first}, .output = graph.output});
-  graph.add_value("y.shape");  // what the first node's constant would be called
+  graph.add_value("y.shape");  // the name that the first node's constant would get
   const onnx::ModelProto model = exported(graph);
   std::vector<std::string> names{model.graph().input(0).name()};
   for (const auto& initializer : model.graph().initializer()) names.push_back(initializer.name());

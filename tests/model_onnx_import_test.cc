@@ -1,4 +1,4 @@
-// What an ONNX file is made of, apart from its operators: tensors, inputs, outputs, names, order, and damage.
+// What makes up an ONNX file, apart from its operators: tensors, inputs, outputs, names, order, and damage.
 #include "convlab/model/onnx_import.h"
 
 #include <gmock/gmock.h>
@@ -370,7 +370,7 @@ TEST(OnnxImport, RefusesWhatIsNoModel) {
   const std::string text = "<html><body>not found</body></html>";
   EXPECT_THAT(refuse({text.begin(), text.end()}), HasSubstr("not an ONNX model"));
   const std::vector<uint8_t> whole = add(OnnxModel::ones({2})).bytes();
-  for (size_t size = 0; size < whole.size(); ++size) {  // never a crash, and never a model without its end
+  for (size_t size = 0; size < whole.size(); ++size) {  // never crashes, and never yields a model without its end
     EXPECT_THROW(import_onnx(std::span(whole).first(size), "test.onnx"), Error) << size;
   }
 }

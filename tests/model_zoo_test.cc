@@ -70,7 +70,7 @@ TEST(Zoo, DescribesLayersThatTheCourseDidNotHave) {
   model.initializer("row", OnnxModel::ones({5}));
   model.node("AveragePool", {"x"}, {"a"}).list("kernel_shape", {3, 2}).list("strides", {1, 1});
   model.node("LeakyRelu", {"a"}, {"b"}).node("GlobalAveragePool", {"b"}, {"c"}).node("MatMul", {"c", "w"}, {"d"});
-  model.node("Gemm", {"d", "row"}, {"y"});  // fits no shape, and may not be read beyond its end for that
+  model.node("Gemm", {"d", "row"}, {"y"});  // fits no shape; nobody may read beyond its end
   EXPECT_EQ(describe_layers(import_onnx(model.bytes(), "other.onnx")),
             "averagepool 3x2/1, leakyrelu, globalaveragepool, FC 5, gemm");
 }

@@ -12,7 +12,7 @@
 
 namespace convlab {
 
-/// A handmade ONNX model: the messages of a .onnx file with the usual parts in a call each. `proto` is open for
+/// A handmade ONNX model: the messages of a .onnx file, with one call for each usual part. `proto` is open for
 /// everything unusual.
 class OnnxModel {
  public:
@@ -35,7 +35,7 @@ class OnnxModel {
     return *this;
   }
 
-  /// A tensor with its data as the type's own field has it.
+  /// A tensor with its data in the type's own field.
   static onnx::TensorProto floats(const Shape& shape, const std::vector<float>& values) {
     onnx::TensorProto tensor = typed(shape, kFloat);
     for (float value : values) tensor.add_float_data(value);
@@ -64,8 +64,7 @@ class OnnxModel {
     return *this;
   }
 
-  /// A node called "the_node" or, for the k-th of one model, "the_node_k"; its attributes follow with set(), list() and
-  /// reals().
+  /// A node called "the_node" or, for a model's k-th, "the_node_k"; set(), list() and reals() add attributes.
   OnnxModel& node(const std::string& op, const std::vector<std::string>& inputs,
                   const std::vector<std::string>& outputs) {
     onnx::NodeProto& node = *graph().add_node();

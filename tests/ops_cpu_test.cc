@@ -1,5 +1,5 @@
-// Every operator's kernel on the CPU against its definition written down once more, in double and without a thought for
-// speed; outputs and workspaces are poisoned first, and results must not depend on the number of threads.
+// Every operator's kernel on the CPU against its definition, written again in double and without care for speed;
+// outputs and workspaces are poisoned first, and results must not depend on the number of threads.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -351,7 +351,7 @@ TEST(CpuMatMul, AsNumpyDoes) {
     const Shape shape = output_shape(MatMulOp{}, std::vector<Shape>{first, second});
     const int64_t k = first.back();
     expect_near(run(MatMulOp{}, {&a, &b}), shape, static_cast<double>(k * k) * kUnit, [&](const Index& index) {
-      // The index of the result with the dimensions back that a vector operand takes away.
+      // The result's index with the dimensions restored that a vector operand takes away.
       Index full = index;
       if (second.size() == 1) full.push_back(0);
       if (first.size() == 1) full.insert(full.end() - 1, 0);
@@ -440,7 +440,7 @@ TEST(CpuSoftmax, NanTakesItsLineAndNoOther) {
   }
 }
 
-/// One dimension at a time, by building the padded list: not how the kernel does it.
+/// One dimension at a time, by building the padded list: unlike the kernel.
 std::vector<int64_t> padded_places(PadMode mode, int64_t size, int64_t before, int64_t after) {
   std::vector<int64_t> places;
   for (int64_t i = std::max<int64_t>(-before, 0); i < size - std::max<int64_t>(-after, 0); ++i) places.push_back(i);

@@ -1,5 +1,5 @@
 // The dense layers for GPUs, executed on the host, against their definition in double: sizes that are multiples of
-// nothing, all layouts, and values that halves do not hold. Outputs and workspaces are poisoned first.
+// nothing, all layouts, and values that do not fit into halves. Outputs and workspaces are poisoned first.
 
 #include <gtest/gtest.h>
 

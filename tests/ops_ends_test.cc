@@ -1,5 +1,5 @@
-// What stands before and after a network on its device: scaling and labels, by every device's kernel, and a GPU's way
-// of running the whole.
+// What comes before and after a network on its device: scaling and labels, by every device's kernel, and a GPU's way of
+// running it all.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ std::vector<std::string> devices() {
   return names;
 }
 
-/// What the device's kernel makes of x, as bytes; whatever it does not write stays 0xff.
+/// What the device's kernel makes of x, as bytes; unwritten ones stay 0xff.
 std::vector<uint8_t> run_op(Device& device, const OpStep& step, const Tensor& x, size_t output_bytes) {
   const OpKernel& kernel = choose_op_kernel(step, device.caps().kind);
   const std::unique_ptr<Stream> stream = device.make_stream();
@@ -107,7 +107,7 @@ TEST(Scale, OnEveryDeviceGivesTheBytesOfTheHost) {
   }
 }
 
-// In exact arithmetic many of these sums are whole: it is the rounding of doubles that decides.
+// In exact arithmetic many of these sums are whole: the rounding of doubles decides.
 TEST(Scale, OfFlatMapsGivesTheBytesOfTheHost) {
   for (const std::string& name : devices()) {
     const std::unique_ptr<Device> device = open_device(name, {.threads = 2});
@@ -177,7 +177,7 @@ TEST(ArgMax, OfNanIsNan) {
   }
 }
 
-// As a softmax makes NaN of them, so that dropping it loses no wrong result.
+// A softmax makes NaN of them, so dropping it loses no wrong result.
 TEST(ArgMax, OfWhatASoftmaxMakesNanIsNan) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
   const float scores[] = {1,         kInfinity, 2, -kInfinity, -kInfinity, -kInfinity, -kInfinity, -3, -2,

@@ -10,7 +10,7 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-// What an H200 takes for images of 70x70 and of 28x28, to the nearest round number.
+// An H200's times for images of 70x70 and of 28x28, to the nearest round number.
 constexpr Cost kLargeUpload{4e-6, 89e-9}, kSmallUpload{4e-6, 14e-9}, kCompute{25e-6, 25e-9};
 
 TEST(Chunks, ACostIsWhatWasMeasured) {

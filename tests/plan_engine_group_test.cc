@@ -1,4 +1,4 @@
-// Several devices share out a run's images: they compute what one engine computes, bit for bit.
+// Several devices share a run's images: they compute what one engine computes, bit for bit.
 
 #include "convlab/engine/engine_group.h"
 
@@ -22,7 +22,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// The CPU's kernels for the one that says to be a GPU.
+// The CPU's kernels for the device that claims to be a GPU.
 const RegisterConvKernel far_conv{{
     .info = {.name = "cuda.test_conv", .device = DeviceKind::cuda, .idea = "for tests"},
     .refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; },

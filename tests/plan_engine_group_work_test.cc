@@ -48,7 +48,7 @@ class EngineGroupWork : public testing::Test {
   ~EngineGroupWork() override { script = nullptr; }
 };
 
-/// One convolution, so that the step that is looked at is the first.
+/// One convolution, so that the step in question is the first.
 GraphBuilder one_convolution() {
   GraphBuilder builder({-1, 1, 3, 3});
   builder.conv(builder.input(), 2, 1, 3, false, "conv");
@@ -115,7 +115,7 @@ TEST_F(EngineGroupWork, SmallRunsAreEachOnAThreadOfTheirOwnToo) {
   }
   EXPECT_EQ(all.size(), 3U);
 
-  // Each share waits for all others: one after the other they would wait in vain.
+  // Each share waits for all others: one after another they would wait in vain.
   std::atomic<int> begun = 0;
   script = [&](float) {
     const Clock::time_point begin = Clock::now();
@@ -197,7 +197,7 @@ TEST_F(EngineGroupWork, PlansThatDifferAreNotTimedTogether) {
               AllOf(HasSubstr("host:0"), HasSubstr(std::string(kFusing))));
 }
 
-/// Counts the steps that it is told of.
+/// Counts the steps that it hears of.
 class StepCounter final : public StageObserver {
  public:
   void begin(const Part& part) override { steps += part.stage == Stage::step; }

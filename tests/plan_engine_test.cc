@@ -1,5 +1,4 @@
-// Graphs run: fused as by layers, in batches as in one, by the kernel that was asked for, with no more memory than
-// said.
+// Running graphs: fused equals by layers, batches equal one, the kernel asked for runs, and memory stays as told.
 
 #include "convlab/engine/engine.h"
 
@@ -49,7 +48,7 @@ const RegisterConvKernel counting{{
         },
 }};
 
-/// A device with memory of its own: the host's in truth, but every address that a kernel is given is looked up.
+/// A device with its own memory: really the host's, but it checks every address that a kernel gets.
 class FarDevice final : public Device {
  public:
   FarDevice() : near_(open_cpu({.threads = 1})) {
@@ -165,7 +164,7 @@ GraphBuilder course_network() {
   return builder;
 }
 
-/// A network of 3 to 12 operators drawn from all that there are, with branches.
+/// A network of 3 to 12 operators drawn from all, with branches.
 Graph random_graph(uint64_t seed) {
   GraphBuilder builder({-1, 3, 12, 12}, seed);
   Rng& rng = builder.rng();
@@ -268,8 +267,8 @@ TEST(Engine, FusedIsAsByLayersOnRandomGraphs) {
   EXPECT_GT(fewer_steps, 75);
 }
 
-/// The CPU's kernels that promise the same bits every time, and sum directly: others take few convolutions, and a rest
-/// of a batch that is computed without them has other roundings. "" is the planner's choice.
+/// The CPU's kernels that promise the same bits every time, and sum directly: others take few convolutions, and the
+/// rest of a batch, computed without them, rounds differently. "" is the planner's choice.
 std::vector<std::string> bitwise_kernels() {
   std::vector<std::string> names{""};
   for (const ConvKernel& kernel : conv_kernels()) {
@@ -329,7 +328,7 @@ TEST(Engine, FewImagesBeyondWholeSixteensAreABatchOfTheirOwn) {
         single(copy_of(graph), x.shape(), *device, {.batch = 1});
     const Tensor y = whole.run(x);
     EXPECT_TRUE(same_bits(y, single.run(x))) << n;
-    // Timed, the rest counts with the steps of the full batch, though other kernels compute it.
+    // When timed, the rest counts with the steps of the full batch, though other kernels compute it.
     Tensor timed(ElementType::f32, y.shape());
     const std::vector<double> seconds = whole.run_timed(x.raw(), n, timed.values<float>().data());
     EXPECT_EQ(seconds.size(), whole.plan().steps.size());
@@ -393,7 +392,7 @@ TEST(Engine, AllocatesNothingLargeAfterTheFirstRun) {
   Engine engine(course_network().take(), x.shape(), *device, {.batch = 10});
   std::vector<float> scores(640);
   engine.run(x.raw(), 64, scores.data());
-  // What is in use, in and outside the heap. A few hundred bytes come and go with the threads.
+  // Memory in use, in and outside the heap. A few hundred bytes come and go with the threads.
   const auto bytes_in_use = [] {
     const struct mallinfo2 now = mallinfo2();
     return static_cast<int64_t>(now.uordblks + now.hblkhd);
@@ -410,7 +409,7 @@ TEST(Engine, FixedBatchesAreFreedWhereImagesAreApart) {
   EXPECT_TRUE(same_bits(run(builder.graph(), x, {}), run(course_network().graph(), x, {})));
 }
 
-/// A model as exporters write it for one image: the batch stands in a reshape's sizes.
+/// A model as exporters write it for one image: a reshape's sizes fix the batch.
 GraphBuilder fixed_network(int64_t batch) {
   GraphBuilder builder({batch, 2, 3, 3});
   const ValueId x = builder.add(ReshapeOp{{batch, 18}}, {builder.input()}, "reshape");

@@ -1,4 +1,4 @@
-// Folding linear operators: what it gives is what the operators give one by one, and it is done where it pays.
+// Folding linear operators gives what the operators give one by one, and is done where it pays.
 
 #include "convlab/rewrite/fold.h"
 
@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 constexpr Pool kMean2x2{.kind = PoolKind::average, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
 
-/// A chain under construction: its newest value, and a bound on how many roundings an output of it has behind it.
+/// A chain under construction: its newest value, and a bound on how many roundings lie behind an output.
 struct Chain {
   GraphBuilder builder;
   ValueId value;
@@ -98,7 +98,7 @@ bool add_image_operator(Chain& chain) {
   }
 }
 
-/// A chain of every linear operator there is, in random order, with a dense end or not.
+/// A chain of all linear operators, in random order, with a dense end or not.
 Chain random_chain(uint64_t seed) {
   Chain chain{.builder = GraphBuilder({-1, 2, 8, 7}, seed), .value = 0, .c = 2, .h = 8, .w = 7};
   chain.value = chain.builder.input();
@@ -128,7 +128,7 @@ Chain random_chain(uint64_t seed) {
   return chain;
 }
 
-/// The same network of absolute values: its output on |x| bounds what the sizes of all terms come to.
+/// The same network of absolute values: its output on |x| bounds the size of all terms together.
 Graph absolute(const Graph& graph) {
   Graph result = copy_of(graph);
   for (auto& [value, tensor] : result.constants) {
@@ -169,7 +169,7 @@ TEST(Fold, GivesWhatTheOperatorsGiveOneByOne) {
     const Tensor scale = run(absolute(graph), sizes, PlanMode::layers);
     // Either way at most a rounding for each term on the way to an output, and one more for each rounded weight
     // (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1). A folded sum has no more terms than an
-    // image has pixels, which are fewer than 500 here.
+    // image has pixels, here fewer than 500.
     const double slack = (2 * chain.terms + 500) * 0x1p-24;
     ASSERT_EQ(got.shape(), expected.shape());
     for (size_t i = 0; i < static_cast<size_t>(got.count()); ++i) {

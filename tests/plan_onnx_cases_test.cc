@@ -1,6 +1,6 @@
 // Every model in tests/data/onnx, through import, plan and engine, in both plans and for each kernel, against the
-// output that ONNX's own reference evaluator gives. tests/tools/make_onnx_cases.py writes the models, cases.txt and the
-// tolerance of each: what the sums in it may be off by.
+// output of ONNX's own reference evaluator. tests/tools/make_onnx_cases.py writes the models, cases.txt and the
+// tolerance of each: how far its sums may be off.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST(OnnxCases, GiveWhatOnnxDefines) {
       kernels.emplace_back(kernel.info.name);
     }
   }
-  std::set<std::string> ran;  // the kernels of which at least one case is not refused
+  std::set<std::string> ran;  // the kernels that take at least one case
   for (const Case& each : cases) {
     const Tensor input = read_tensor(each.name + ".input.npy");
     const Tensor expected = read_tensor(each.name + ".expected.npy");
@@ -82,7 +82,7 @@ TEST(OnnxCases, GiveWhatOnnxDefines) {
           EXPECT_EQ(difference(engine.run(input), expected, each.tolerance), "");
           ran.insert(kernel);
         } catch (const Error& error) {
-          // A kernel that is asked for may refuse a convolution; the planner's own choice may not fail.
+          // A kernel asked for may refuse a convolution; the planner's own choice may not fail.
           EXPECT_TRUE(!kernel.empty() && std::string(error.what()).find("does not fit") != std::string::npos)
               << error.what();
         }

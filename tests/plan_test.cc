@@ -25,7 +25,7 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 
-// A rung, as the ladder has them: the convolution alone.
+// A rung, as on the ladder: the convolution alone.
 const RegisterConvKernel plain{{
     .info = {.name = "cpu.test_plain", .rung = -1, .idea = "for tests"},
     .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_unless_plain(step); },
@@ -78,7 +78,7 @@ struct Range {
   int64_t begin, end;
 };
 
-/// Follows every array through the plan: no step writes, or scratches, where one lies that is still to be read.
+/// Follows every array through the plan: no step writes to, or uses as scratch, a place still to be read.
 void expect_no_overlap(const Plan& plan) {
   struct Array {
     Range range;
@@ -449,7 +449,7 @@ TEST(Plan, ShapesThatDoNotFitNameTheNode) {
   EXPECT_THAT(bad_input_message([&] { plan_of(builder); }), HasSubstr("wrong"));
 }
 
-/// Plans a graph on a stack of 256 KiB, in lanes, and returns the seconds of a processor that it took.
+/// Plans a graph on a stack of 256 KiB, in lanes, and returns the processor time in seconds.
 double planned_on_small_stack(GraphBuilder& builder) {
   double seconds = 0;
   std::function<void()> plan = [&] {
@@ -486,7 +486,7 @@ TEST(Plan, GraphsOfManyNodesTakeLittleStackAndTime) {
   for (int64_t i = 0; i < many; ++i) x = relus.activation(x, ActivationKind::relu);
   EXPECT_LT(planned_on_small_stack(relus), kMostSeconds);
 
-  GraphBuilder fan({-1, 4});  // all values of the first half are needed until they are added up
+  GraphBuilder fan({-1, 4});  // every value of the first half lives until they are added up
   std::vector<ValueId> values;
   for (int64_t i = 0; i < many / 2; ++i) values.push_back(fan.activation(fan.input(), ActivationKind::relu));
   x = values[0];

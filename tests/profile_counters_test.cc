@@ -1,4 +1,4 @@
-// What is said of counters, wherever they come from.
+// What we say about counters, wherever they come from.
 
 #include "convlab/profile/counters.h"
 

@@ -1,4 +1,4 @@
-// What is recorded of an engine on the host, what that costs, and the bill of a whole run.
+// What a recording of an engine on the host holds, what it costs, and the bill of a whole run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -159,7 +159,7 @@ TEST(Bill, PartsAndWhatNoneCoversAreTheWallTime) {
                                 {Stage::step, 0.2},
                                 {Stage::download, 0.05},
                                 {Stage::waiting, 0.1}}};
-  // 0.3 s of steps and waiting in the first pass, of which a later one needs 0.25 s.
+  // 0.3 s of steps and waiting in the first pass; a later one needs 0.25 s of them.
   const StartupBill bill = make_bill(run);
   EXPECT_EQ(bill.wall_s, 1.0);
   std::vector<std::string> names;

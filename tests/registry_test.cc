@@ -1,6 +1,6 @@
 // Kernels register themselves, which a linker can undo silently: the names in the registry must be those of the files.
-// CONVLAB_KERNELS, given by CMake, has "FILE:VARIANT" for every kernel's file that this build compiled, FILE relative
-// to the root, VARIANT being host (a .cc file), cuda (a .cu file by nvcc) or simt (a .cu file for the host).
+// CONVLAB_KERNELS, given by CMake, has "FILE:VARIANT" for every kernel file that this build compiled; FILE is relative
+// to the root, VARIANT is host (a .cc file), cuda (a .cu file by nvcc) or simt (a .cu file for the host).
 
 #include "convlab/kernels/registry.h"
 
@@ -42,7 +42,7 @@ std::string device_of(const Compiled& kernel) {
   return kernel.file.stem().string().starts_with("cud") ? "cuda" : "cpu";
 }
 
-/// What the name of a convolution kernel's file must be: cuda.shared_tile is in 02_shared_tile.cu, if that is its rung
+/// The stem that a convolution kernel's file must have: cuda.shared_tile is in 02_shared_tile.cu, if that is its rung
 /// of the ladder, cpu.direct in cpu_direct.cc.
 std::string stem_of(const KernelInfo& info) {
   const std::string name(info.name);

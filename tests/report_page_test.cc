@@ -21,7 +21,7 @@ using testing::Not;
 constexpr const char* kFirst = "c1h70w70_k12r5s5";
 constexpr const char* kSecond = "c12h33w33_k24r5s5";
 
-/// Answers of no network: image i has class i, and is labelled right unless i is 3.
+/// Answers of no real network: image i has class i, and is labelled right unless i is 3.
 ReportInput small_input() {
   ReportInput input{.semester = "fa19"};
   Answers& answers = input.answers;
@@ -99,7 +99,7 @@ TEST(ReportPage, IsSelfContained) {
   EXPECT_TRUE(html.starts_with("<!DOCTYPE html>"));
   EXPECT_TRUE(html.ends_with("</html>\n"));
   EXPECT_FALSE(std::regex_search(html, std::regex(R"(\{\{[a-z]+\}\})"))) << "a place of page.html was left empty";
-  // Whatever loads something names it so; only data and places in the page may be named.
+  // Whatever loads something names it in this way; only data and places in the page are allowed.
   static const std::regex kReference(R"re((?:src|href)="([^"]*)")re");
   int references = 0;
   const std::string own = html.substr(0, html.find("<script"));

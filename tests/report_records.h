@@ -15,7 +15,7 @@ inline bool has_cuda_kernels() {
                              [](const ConvKernel& kernel) { return kernel.info.device != DeviceKind::cpu; });
 }
 
-/// A made-up Record of a GPU kernel that takes `ms`, known well.
+/// A made-up Record of a GPU kernel that takes `ms`, precisely known.
 inline Record some_record(const std::string& kernel, const std::string& problem, double ms = 1,
                           const std::string& device = "NVIDIA H200") {
   const std::vector<double> samples = {0.999 * ms, ms, ms, ms, ms, ms, ms, ms, ms, 1.001 * ms};

@@ -19,8 +19,7 @@ inline std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// A Markdown document: lines of its blocks of code, fenced or indented; its paragraphs; and what stands there in
-/// backticks.
+/// A Markdown document: lines of its blocks of code, fenced or indented; its paragraphs; and its text in backticks.
 struct MarkdownCode {
   std::vector<std::string> block_lines, paragraphs, inline_code;
 };
@@ -65,7 +64,7 @@ inline MarkdownCode code_of(const std::string& text) {
   return code;
 }
 
-/// "./run.sh -n 3" of "$ ./run.sh -n 3   # a comment"; "" for what is no command. What begins like one of these is.
+/// "./run.sh -n 3" of "$ ./run.sh -n 3   # a comment"; "" if it is no command. What begins like one of these is.
 inline std::string command_in(const std::string& code) {
   static const std::set<std::string> kPrograms{"convlab", "cmake",  "ninja",   "ctest", "git",   "python3",
                                                "pip",     "sudo",   "apt-get", "bash",  "mkdir", "cp",
@@ -85,7 +84,7 @@ inline std::string command_in(const std::string& code) {
   return command;
 }
 
-/// Commands, and where they are shown: all commands in blocks; in sentences, those of convlab with their arguments, for
+/// Commands, and where they are shown: all commands in blocks; in sentences, those of convlab with arguments, since
 /// `convlab bench` alone names a command, `convlab run --json` an option, and `build/x.sh` a file.
 inline void add_shown_commands(const std::string& markdown, const std::string& place,
                                std::map<std::string, std::string>& commands) {

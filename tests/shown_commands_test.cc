@@ -1,6 +1,6 @@
-// Runs every command that README, HACKING, other documents and every --help show, each as a reader types it, but for a
-// limit on images and seconds. What cannot be run here is listed below, with the reason: a new command is run, or fails
-// this test until somebody says why not.
+// Runs every command that README, HACKING, other documents and every --help show, as a reader types it, except for a
+// limit on images and seconds. Commands that cannot run here are listed below, with the reason: a new command runs, or
+// fails this test until somebody says why not.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using testing::UnorderedElementsAre;
 
 const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
 
-/// Commands that are not run, by pattern.
+/// Commands that we do not run, by pattern.
 struct NotRun {
   const char *pattern, *reason;
 };
@@ -42,7 +42,7 @@ constexpr NotRun kNotRun[] = {
     {"build/fuzz/*", "fuzzes until it is stopped"},
 };
 
-/// Shorter ways: what an option's value, or the number after a command, becomes. Else an example would take minutes.
+/// Shortcuts: the new value of an option, or of the number after a command. Otherwise an example would take minutes.
 struct Limit {
   const char *command, *option, *value;  ///< option "": IMAGES
 };
@@ -61,13 +61,13 @@ const char* reason_not_to_run(const std::string& command) {
 
 bool is_number(const std::string& word) { return !word.empty() && word.find_first_not_of("0123456789") == word.npos; }
 
-/// The command of "convlab run ..." and of "./run.sh ..."; "" where another program is called.
+/// The command of "convlab run ..." and of "./run.sh ..."; "" if the line calls another program.
 std::string command_name(const std::vector<std::string>& words) {
   if (words[0] == "./run.sh") return "run";
   return words[0].ends_with("convlab") && words.size() > 1 ? words[1] : "";
 }
 
-/// The command, with the limits that are for it.
+/// The command, with the limits that apply to it.
 std::string limited(const std::string& command) {
   std::vector<std::string> words = words_of(command);
   const std::string name = command_name(words);
@@ -180,8 +180,8 @@ TEST(ShownCommands, AllRun) {
     if (reason_not_to_run(command) != nullptr) continue;
     const std::string shorter = limited(command);
     const Workplace::Result result = workplace.run(shorter);
-    // On a busy machine bench takes its own ceilings too low, and right kernels for too fast: that is told of bench, and
-    // not of the example.
+    // On a busy machine bench measures its own ceilings too low, and finds right kernels too fast: that is bench's
+    // fault, not the example's.
     const bool busy = result.complaint.find("others held the CPU") != std::string::npos;
     if (busy && result.status == 1) continue;
     EXPECT_EQ(result.status, 0) << place << " shows: " << command << "\nwhich was run as: " << shorter << "\n"

@@ -1,4 +1,4 @@
-// Planted faults: each must be reported, with kernel, block, thread and array, and the same with any number of workers.
+// Planted faults: each must be reported, with kernel, block, thread and array, the same with any number of workers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{Planted::waits_by_atomics, "waits_by_atomics", FaultKind::stuck, 0, 0, kNone, "", kNone}),
     [](const auto& info) { return info.param.kernel; });
 
-/// Two blocks of one launch and an address: the later one is told of, with the other's thread and line.
+/// Two blocks of one launch and an address: the report names the later one, and the other's thread and line.
 struct BlockRace {
   Planted planted;
   const char* kernel;
@@ -227,7 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, RaceOfBlocks,
                                          BlockRace{Planted::plain_beside_atomic, "plain_beside_atomic", 3, 3, 20},
                                          BlockRace{Planted::reads_sum_too_early, "reads_sum_too_early", 0, 1, 0},
                                          BlockRace{Planted::flag_without_fence, "flag_without_fence", 0, 0, 4},
-                                         // Of a word that is touched in parts, the last part's thread is known.
+                                         // Of a word that is touched in parts, only the last part's thread is known.
                                          BlockRace{Planted::blocks_share_a_byte, "blocks_share_a_byte", 0, 2, 1}),
                          [](const auto& info) { return info.param.kernel; });
 

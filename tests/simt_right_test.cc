@@ -200,8 +200,8 @@ TEST_P(RightProgram, TensorCores) {
   }
 }
 
-// With numbers that neither format holds, the error is that of the format: units in the last place are 2^-11 for both,
-// and splitting gives nearly float's.
+// With numbers that neither format holds, the error is the format's: units in the last place are 2^-11 for both, and
+// splitting comes close to float's.
 TEST_P(RightProgram, TensorCoresRoundAsTheirFormats) {
   const int m = 32, n = 32, k = 64;
   const auto a = reals(m * k, 12), b = reals(k * n, 13);

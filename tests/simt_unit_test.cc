@@ -46,8 +46,8 @@ TEST(Half, ArithmeticRoundsOnce) {
   EXPECT_TRUE(std::isnan(static_cast<float>(__half(std::numeric_limits<float>::quiet_NaN()))));
 }
 
-// Against arithmetic that is exact: halves are multiples of 2^-24, products of 2^-48, and long double has 64 bits for
-// those that are near enough to one another to matter.
+// Against exact arithmetic: halves are multiples of 2^-24, products of 2^-48, and long double has 64 bits for those
+// that are near enough to one another to matter.
 TEST(Half, FusedMultiplyAddRoundsOnce) {
   uint64_t state = 1;
   auto next = [&] {
@@ -62,7 +62,7 @@ TEST(Half, FusedMultiplyAddRoundsOnce) {
       ASSERT_GE(std::fabs(value), 65520.0L);
       continue;
     }
-    // Nearest: no neighbour is nearer, and of two as near the even one.
+    // Nearest: no neighbour is nearer, and of two equally near ones the even one.
     const long double error = std::fabs(static_cast<long double>(static_cast<float>(got)) - value);
     for (const int step : {-1, 1}) {
       const __half neighbour = __ushort_as_half(static_cast<uint16_t>(got.bits + step));
@@ -82,7 +82,7 @@ TEST(Tf32, RoundsToNearestTiesAway) {
   EXPECT_TRUE(std::isnan(wmma::__float_to_tf32(std::numeric_limits<float>::quiet_NaN())));
 }
 
-// Of numbers with few bits double holds everything exactly; the float below is then found by steps.
+// Double holds everything exactly for numbers with few bits; steps then find the float below.
 TEST(Math, RoundsDown) {
   uint64_t state = 2;
   const auto next = [&](int bits) {
@@ -212,7 +212,7 @@ TEST(Launch, RefusesWhatNoDeviceTakes) {
   EXPECT_EQ(calls, 1);
 }
 
-// An array is filled, and what is remembered of it grows with its use: what there is not must not be begun.
+// An array is filled, and its records grow with use: an array without memory for them must not be made.
 TEST(SimtDevice, RefusesWhatTheProcessCannotHold) {
   const std::unique_ptr<Device> device = open_simt({});
   const auto there = static_cast<size_t>(device->caps().memory_bytes);
@@ -304,7 +304,7 @@ TEST(GlobalRaces, BytesOfAWordAreApart) {
   EXPECT_TRUE(two.race(0, write, 0b1111));
 }
 
-// Numbers of blocks are 28 bits; when they are used up, memory must not remember those that come again.
+// Numbers of blocks have 28 bits; when they run out, memory must not remember those that come again.
 TEST(GlobalRaces, NumbersOfBlocksComeAgain) {
   int* const calls = static_cast<int*>(allocate(2 * sizeof(int), "calls"));
   const auto ranges = internal::current_ranges();

@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-/// An empty folder of the running test's own, removed with the value.
+/// An empty folder for the running test, removed with the value.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -1,5 +1,5 @@
-// `convlab verify`, in this process, so that a kernel that is wrong can be among the registered ones; and once more as
-// the program itself, for its exit statuses.
+// `convlab verify`, in this process, so that a wrong kernel can be among the registered ones; and once more as the
+// program itself, for its exit statuses.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// Right where it takes the problem at all, but for the last element.
+/// Right where it takes the problem at all, except for the last element.
 const RegisterConvKernel wrong_kernel{{
     .info = {.name = "test.wrong", .idea = "leave the last element out"},
     .refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
@@ -141,8 +141,7 @@ std::string line_of(const Ran& result, const std::string& kernel) {
   return result.output.substr(line, result.output.find('\n', line) - line);
 }
 
-// A kernel that throws, traps the processor, hangs or touches what is not its own fails, with its place; the next case
-// goes on.
+// A kernel that throws, traps the processor, hangs or touches foreign memory fails, with its place; the next goes on.
 TEST(VerifyCommand, AFaultOnSimtFailsItsCaseAndNoOther) {
   if (!simt_present()) GTEST_SKIP() << "this build has no simt";
   for (const char* threads : {"1", "3"}) {

@@ -93,8 +93,7 @@ TEST(Compare, TheNormBindsWhereNoElementDoes) {
 }
 
 TEST(Compare, TheNormIsFairToSumsThatCancel) {
-  // One output of 100 terms of size 1 that cancel to 1e-3: an error of 1e-6 is one part in ten million of what is
-  // usual.
+  // One output of 100 terms of size 1 that cancel to 1e-3: an error of 1e-6 is one part in ten million of the usual.
   const Expected expected = outputs({1e-3}, 100);
   EXPECT_TRUE(compare(expected, std::vector<float>{1e-3f + 1e-6f}, {.absolute = 1, .relative_l2 = 2e-7, .terms = 100})
                   .passed());
@@ -173,7 +172,7 @@ double error_of_sums(int64_t terms, const Add& add) {
   return std::sqrt(square_error / square_sum);
 }
 
-// The limit leaves room for honest sums of any length, and never more than twice what they show.
+// The limit leaves room for honest sums of any length, at most twice what they show.
 TEST(Tolerance, Fp32GrowsWithSumsThatAreHonest) {
   const auto limit = [](const char* problem) {
     return rounding_model({parse_problem(problem)}, {.math = Math::fp32}).relative_l2;
@@ -181,7 +180,7 @@ TEST(Tolerance, Fp32GrowsWithSumsThatAreHonest) {
   const auto honest = [](float sum, float x, float w) { return sum + x * w; };
   const auto bf16 = [](float value) { return std::bit_cast<float>(std::bit_cast<uint32_t>(value) & 0xffff0000u); };
   const auto cut_operands = [&](float sum, float x, float w) { return sum + bf16(x) * bf16(w); };
-  // As a float would be that has lost two bits: three times as far off as the class.
+  // Like a float that has lost two bits: three times as far off as the class.
   const auto cut_sums = [](float sum, float x, float w) {
     return std::bit_cast<float>(std::bit_cast<uint32_t>(sum + x * w) & 0xfffffffcu);
   };

@@ -76,8 +76,7 @@ TEST(Oracle, PoolingWindows) {
   Pool counted = average;
   counted.count_include_pad = true;
   EXPECT_EQ(pooled(counted), (Values{0.5, 0.5, -0.5}));
-  // torch.nn.AvgPool1d(4, 2, padding=1, ceil_mode=True, count_include_pad=...): what is beyond the padding never
-  // counts.
+  // torch.nn.AvgPool1d(4, 2, padding=1, ceil_mode=True, count_include_pad=...): nothing beyond the padding counts.
   Pool ceiled{.kind = PoolKind::average,
               .kernel_w = 4,
               .stride_w = 2,
@@ -145,7 +144,7 @@ TEST(Oracle, LayersAreKeptAndShareTheirImages) {
   EXPECT_NE(first, oracle.layer(step, Fill::integers, limits, 0)) << "another problem makes room";
 }
 
-/// The largest sum of sizes that any output can have, whatever the order of its additions.
+/// The largest sum of sizes of any output, whatever the order of its additions.
 double largest_sum(const OracleLayer& layer) {
   return *std::max_element(layer.expected.scale.begin(), layer.expected.scale.end());
 }

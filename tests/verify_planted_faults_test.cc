@@ -1,4 +1,4 @@
-// The checker is checked: kernels with planted faults must fail, each for its own reason, and a right one must pass.
+// Checks the checker: kernels with planted faults must fail, each for its own reason, and a right one must pass.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ float convolved(const ConvArgs& args, const float* weights, const Habits& habits
   return sum;
 }
 
-/// Writes all outputs but the last `left_out`. The one pooling that it knows is max 2x2.
+/// Writes all outputs except the last `left_out`. Its only pooling is max 2x2.
 void compute(const ConvArgs& args, const Habits& habits = {}, const float* weights = nullptr, int64_t left_out = 0) {
   const Shape shape = args.step.output_shape();
   const int64_t count = element_count(shape);
@@ -96,7 +96,7 @@ CaseResult verified(const ConvKernel& kernel, const ConvStep& step = kPlain) {
   return verify_kernel(kernel, step, *device, oracle);
 }
 
-/// The case fails in the check, and for the reason, that are given.
+/// The case fails in the given check, for the given reason.
 void expect_caught(const ConvKernel& kernel, const char* check, const char* reason, const ConvStep& step = kPlain) {
   const CaseResult result = verified(kernel, step);
   EXPECT_EQ(result.outcome, Outcome::failed);
@@ -255,7 +255,7 @@ TEST(PlantedFaults, CachedAnswerOfTheseWeights) {
 }
 
 TEST(PlantedFaults, StateBetweenLayers) {
-  static std::vector<float> symbol;  // as constant memory filled in prepare would be
+  static std::vector<float> symbol;  // like constant memory filled in prepare
   ConvKernel kernel = fake([](const ConvArgs& args, Stream&) { compute(args, {}, symbol.data()); });
   kernel.prepare = [](const ConvArgs& args, Stream&) {
     symbol.assign(args.w, args.w + args.step.problem.filter_count());
@@ -295,7 +295,7 @@ TEST(PlantedFaults, LessPreciseThanClaimed) {
 }
 
 TEST(PlantedFaults, ErrorsALittleAboveTheClass) {
-  // Each element stays within its own tolerance, so that only the norm tells; integers below 2^18 are not changed.
+  // Each element stays within its own tolerance, so only the norm shows it; integers below 2^18 do not change.
   static float factor = 1;
   const ConvKernel kernel = fake([](const ConvArgs& args, Stream&) {
     compute(args, {.finish = [](float value) { return value == std::rint(value) ? value : value * factor; }});
@@ -329,7 +329,7 @@ TEST(PlantedFaults, LongSumsMayRoundAndNoMore) {
   const CaseResult honest = verified(kernel, step);
   EXPECT_EQ(honest.reason, "");
   EXPECT_GT(honest.relative_l2, 1e-6);
-  kept = kAll << 2;  // two bits less than float32 has: integers up to 2^22 are exact all the same
+  kept = kAll << 2;  // two bits less than float32: integers up to 2^22 are still exact
   EXPECT_THAT(verified(kernel, step).reason, HasSubstr("reals: "));
   kept = kAll;
 }

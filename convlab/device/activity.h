@@ -10,26 +10,26 @@
 
 namespace convlab {
 
-/// kernel, copy, fill: what the device did. api: what the host was asked to do meanwhile. part: what the program was
-/// at, as told to a StageObserver.
+/// kernel, copy, fill: what the device did. api: what the program asked the host for meanwhile. part: which part of the
+/// program was running, as a StageObserver was told.
 enum class ActivityKind { kernel, copy, fill, api, part };
 
-/// One thing that was done, as nvprof's tables know it. A plain value: tables are made of these alone, wherever they
-/// come from.
+/// One thing that was done, as nvprof's tables know it. A plain value: tables are made of activities alone, wherever
+/// these come from.
 struct Activity {
   ActivityKind kind = ActivityKind::kernel;
   std::string name;  ///< a kernel's or function's, "[CUDA memcpy HtoD]", or a part's
-  std::string part;  ///< the layer, or other part of the program, that caused it; "" where that is not known
+  std::string part;  ///< the layer, or other part of the program, that caused it; "" where unknown
   int64_t begin_ns = 0, end_ns = 0;
-  uint32_t correlation = 0;  ///< the same for a call and what it made the device do; 0: none
+  uint32_t correlation = 0;  ///< the same for a call and what the device did for it; 0: none
   uint32_t thread = 0;       ///< of the host, for api and part
 
-  // Of what the device did.
+  // What the device did.
   uint32_t context = 0, stream = 0;
   int64_t bytes = 0;                     ///< copied or filled
   std::string_view source, destination;  ///< kinds of memory of a copy: "Pageable", "Pinned", "Device"
 
-  // Of a kernel on a GPU; zeros on a host, which has no such things.
+  // A kernel on a GPU; zeros on a host, which has no such things.
   std::array<int64_t, 3> grid = {}, block = {};
   int64_t registers = 0, static_shared_bytes = 0, dynamic_shared_bytes = 0;
 
@@ -37,7 +37,7 @@ struct Activity {
   bool on_device() const { return kind != ActivityKind::api && kind != ActivityKind::part; }
 };
 
-/// Everything that was seen between two moments.
+/// Everything seen between two moments.
 struct Recording {
   DeviceKind device = DeviceKind::cpu;
   std::string device_name;

@@ -14,7 +14,7 @@
 namespace convlab {
 namespace {
 
-/// Arrays that walk through many places at once, as kernels in lanes do, miss the table of small pages at each of them.
+/// Arrays that kernels walk in many places at once, as those in lanes do, miss the table of small pages at each place.
 constexpr int64_t kLargePage = int64_t{2} << 20;
 
 class CpuStream final : public Stream {
@@ -30,7 +30,7 @@ class CpuStream final : public Stream {
 
  private:
   static void copy(void* to, const void* from, size_t bytes) {
-    if (bytes != 0) std::memcpy(to, from, bytes);  // an empty std::vector's null pointer must not get there
+    if (bytes != 0) std::memcpy(to, from, bytes);  // an empty std::vector's null pointer must not reach memcpy
   }
 
   const DeviceCaps& caps_;
@@ -49,7 +49,7 @@ class CpuDevice final : public Device {
   const DeviceCaps& caps() const override { return caps_; }
 
   Buffer allocate(size_t bytes) override {
-    // Linux grants more than there is and kills the process that uses it, so the limit is held here.
+    // Linux grants more than there is and kills the process that uses it, so we check the limit here.
     if (bytes > static_cast<size_t>(caps_.memory_bytes)) {
       throw unavailable("{} bytes of memory are wanted, there are {}; give a smaller --batch", bytes,
                         caps_.memory_bytes);
@@ -60,7 +60,7 @@ class CpuDevice final : public Device {
     const auto rounded = static_cast<size_t>(round_up(wanted, alignment));
     void* memory = std::aligned_alloc(static_cast<size_t>(alignment), rounded);
     if (memory == nullptr) throw unavailable("there are no {} bytes of memory left; give a smaller --batch", bytes);
-    // A hint: where it is not taken, pages are small, and all is right but slower.
+    // A hint: without it pages are small, and everything is right but slower.
     if (alignment == kLargePage) madvise(memory, rounded, MADV_HUGEPAGE);
     return {memory, bytes, [](void* address) { std::free(address); }};
   }

@@ -15,7 +15,7 @@ namespace convlab {
 
 void check_cuda(cudaError_t status, std::string_view what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // a failed launch is not to be found again by the next call
+  cudaGetLastError();  // so that the next call does not find it again
   throw unavailable("CUDA: {}: {} ({})", what, cudaGetErrorString(status), cudaGetErrorName(status));
 }
 
@@ -26,7 +26,7 @@ using Graph =
 using ReadyGraph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>,
                                    decltype([](cudaGraphExec_t graph) { cudaGraphExecDestroy(graph); })>;
 
-/// A CUDA graph of what a stream was given while it recorded.
+/// A CUDA graph of the work that a stream was given while it recorded.
 class CudaReplay final : public Replay {
  public:
   CudaReplay(ReadyGraph graph, cudaStream_t stream) : graph_(std::move(graph)), stream_(stream) {}
@@ -70,8 +70,7 @@ class NativeStream {
   cudaEvent_t given_ = nullptr;
 };
 
-/// The order of the bases is that of their ends, backwards: what libraries attached to the Stream, and may use CUDA's own
-/// to its end, goes first.
+/// Bases end in reverse order: what libraries attached to the Stream goes first, while CUDA's own still lives.
 class CudaStream final : private NativeStream, public Stream {
  public:
   CudaStream(const DeviceCaps& caps, int index) : NativeStream(index), caps_(caps) {}
@@ -89,7 +88,7 @@ class CudaStream final : private NativeStream, public Stream {
   }
   void synchronize() override { check_cuda(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
   void wait_for(Stream& other) override {
-    // A stream waits for what the event stands for at this call, so the event may be recorded again and again.
+    // A stream waits for the event as it is at this call, so the event may be recorded again and again.
     check_cuda(cudaStreamWaitEvent(stream_, static_cast<CudaStream&>(other).recorded_event(), 0), "ordering streams");
   }
   std::unique_ptr<Replay> record(const std::function<void()>& work) override;
@@ -109,7 +108,7 @@ class CudaStream final : private NativeStream, public Stream {
   void* native() override { return stream_; }
 
  private:
-  /// After all that the stream has been given.
+  /// An event after everything that the stream was given.
   cudaEvent_t recorded_event() {
     if (given_ == nullptr) {
       check_cuda(cudaEventCreateWithFlags(&given_, cudaEventDisableTiming), "creating an event");
@@ -144,7 +143,7 @@ std::unique_ptr<Replay> CudaStream::record(const std::function<void()>& work) {
   if (ReadyGraph ready = given && graph ? ready_to_launch(graph.get(), stream_) : nullptr) {
     return std::make_unique<CudaReplay>(std::move(ready), stream_);
   }
-  cudaGetLastError();  // not to be found by the next call
+  cudaGetLastError();  // so that the next call does not find it
   return nullptr;
 }
 
@@ -179,7 +178,7 @@ class CudaDevice final : public Device {
     void* memory = nullptr;
     const cudaError_t status = cudaMalloc(&memory, bytes == 0 ? 1 : bytes);
     if (status == cudaErrorMemoryAllocation) {
-      cudaGetLastError();  // the failure is ours to report, once
+      cudaGetLastError();  // we report the failure, once
       throw unavailable("{} has no {} bytes of memory left; give a smaller --batch", caps_.description, bytes);
     }
     check_cuda(status, "allocating GPU memory");
@@ -194,7 +193,7 @@ class CudaDevice final : public Device {
     make_current();
     if (bytes == 0) return {};
     if (cudaHostRegister(host_memory, bytes, cudaHostRegisterPortable) != cudaSuccess) {
-      cudaGetLastError();  // a limit of the system's: copies are slower then, and right
+      cudaGetLastError();  // a limit of the system: copies are then slower, but right
       return {};
     }
     return {host_memory, bytes, [](void* address) { cudaHostUnregister(address); }};
@@ -209,8 +208,8 @@ class CudaDevice final : public Device {
 };
 
 void CudaDevice::require_code() const {
-  // "80,90a": machine code runs on later minor versions of its major version, 'a' code on exactly its chip, and the
-  // first architecture's PTX on anything newer, unless it is an 'a'.
+  // "80,90a": machine code runs on later minor versions of its major version, but 'a' code only on exactly its chip;
+  // the first architecture's PTX runs on anything newer, unless it is an 'a'.
   bool first = true, runs = false;
   for (const std::string& architecture : split(CONVLAB_CUDA_ARCHITECTURE_TEXT, ',')) {
     const int number = std::stoi(architecture);

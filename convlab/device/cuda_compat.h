@@ -1,6 +1,6 @@
 #pragma once
 
-/// What a kernel's file includes. One text in CUDA C++, two compilers: nvcc for the GPU, and a host compiler with
+/// A kernel's file includes this. One text in CUDA C++, two compilers: nvcc for the GPU, and a host compiler with
 /// convlab/simt in CUDA's place. Beside CUDA's own names the file uses these:
 ///
 ///   launch(kernel, {.grid = {x, y, z}, .block = {x, y, z}, .shared_bytes = n}, stream, arguments...)
@@ -14,9 +14,8 @@
 ///
 /// A stream is what Stream::native() gives.
 ///
-/// All that a file defines for a kernel is in an anonymous namespace, and a header's device functions are in
-/// CONVLAB_KERNEL_NAMESPACE: both versions end in one program, and a name that they shared would be one of them for
-/// both.
+/// A file defines everything for a kernel in an anonymous namespace, and a header its device functions in
+/// CONVLAB_KERNEL_NAMESPACE: both versions end in one program, where a shared name would mean only one of them.
 
 #ifdef __CUDACC__
 
@@ -83,7 +82,7 @@ inline dim3 checked_extent(const LaunchExtent& e, const void* kernel) {
   return dim3(static_cast<unsigned>(e.x), static_cast<unsigned>(e.y), static_cast<unsigned>(e.z));
 }
 
-/// Whether the current device can begin a launch before the one before it has ended (compute capability 9.0).
+/// Whether the current device can begin a launch before the previous one has ended (compute capability 9.0).
 inline bool begins_early() {
   int device = 0, major = 0;
   check_cuda(cudaGetDevice(&device), "asking for the current device");
@@ -91,7 +90,7 @@ inline bool begins_early() {
   return major >= 9;
 }
 
-/// Launches and checks the launch; what goes wrong inside the kernel shows when the stream is synchronized.
+/// Launches and checks the launch; errors inside the kernel show when the stream is synchronized.
 template <class... P, class... A>
 void launch(void (*kernel)(P...), const LaunchShape& shape, void* stream, A&&... args) {
   static_assert(sizeof...(P) == sizeof...(A), "a launch gives one argument for each parameter of the kernel");

@@ -6,12 +6,12 @@
 
 namespace convlab {
 
-/// NVIDIA's CUPTI, which comes with the CUDA toolkit and not with the driver: loaded when it is wanted, since a program
+/// NVIDIA's CUPTI, which comes with the CUDA toolkit and not with the driver: loaded only when needed, since a program
 /// that does not profile must run without it. Its functions, as cupti.h declares them; it stays loaded.
 class CuptiLibrary {
  public:
-  /// Error(unavailable) with the places that were looked at, or with the version where it is another one than this
-  /// build's: beside the program, where the system's loader looks, and where toolkits are installed.
+  /// Error(unavailable) with the places that were searched (beside the program, where the system's loader looks, and
+  /// where toolkits are installed), or with the version found where it is not this build's.
   CuptiLibrary();
 
   decltype(&cuptiActivityEnable) activity_enable = nullptr;
@@ -25,10 +25,10 @@ class CuptiLibrary {
   decltype(&cuptiGetTimestamp) timestamp = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
 
-  /// Any other function of the library. Error(unavailable) where it has none of that name.
+  /// Any other function of the library. Error(unavailable) where there is none of that name.
   void* find(const char* name) const;
 
-  /// What CUPTI needs beside itself for counters, if it is there.
+  /// What CUPTI needs beside itself for counters, where there is any.
   void load_neighbours() const;
 
   std::string words_of(CUptiResult result) const;

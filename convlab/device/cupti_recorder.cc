@@ -1,5 +1,5 @@
-// What a GPU does, by CUPTI's activity records: kernels, copies, and the calls of the CUDA runtime and driver. A part
-// of the program is pushed as an external correlation id, which CUPTI then tells of each call made within it.
+// What a GPU does, by CUPTI's activity records: kernels, copies, and the calls of the CUDA runtime and driver. Each
+// part of the program is pushed as an external correlation id, and CUPTI reports it with each call made within.
 
 #include <cxxabi.h>
 
@@ -29,8 +29,7 @@ struct FilledBuffer {
   size_t bytes;
 };
 
-/// Buffers that CUPTI has filled. It calls back, from a thread of its own, without any pointer of ours: this is what
-/// forces a variable of the whole program.
+/// Buffers that CUPTI has filled. It calls back from a thread of its own, without any pointer of ours, so it is global.
 struct Inbox {
   std::mutex mutex;
   std::vector<FilledBuffer> buffers;
@@ -44,7 +43,7 @@ struct Inbox {
 void CUPTIAPI give_buffer(uint8_t** buffer, size_t* size, size_t* most_records) {
   *buffer = static_cast<uint8_t*>(std::aligned_alloc(kBufferAlignment, kBufferBytes));
   *size = *buffer == nullptr ? 0 : kBufferBytes;
-  *most_records = 0;  // as many as there is room for
+  *most_records = 0;  // as many as fit
 }
 
 void CUPTIAPI take_buffer(CUcontext, uint32_t, uint8_t* buffer, size_t, size_t valid_bytes) {
@@ -61,7 +60,7 @@ std::string demangled(const char* name) {
   return text ? text.get() : name;
 }
 
-/// "cudaMalloc" for "cudaMalloc_v3020": the suffix is the version in which it came.
+/// "cudaMalloc" for "cudaMalloc_v3020": the suffix is the version that introduced it.
 std::string without_version(std::string name) {
   const size_t at = name.rfind("_v");
   const bool numbered = at != std::string::npos && at + 2 < name.size() &&
@@ -229,7 +228,7 @@ class CudaRecorder final : public Recorder {
   void add_fill(const CUpti_ActivityMemset4& record) {
     Activity& fill = add_on_device(ActivityKind::fill, "[CUDA memset]", record);
     fill.bytes = static_cast<int64_t>(record.bytes);
-    fill.source = memory_kind(record.memoryKind);  // where nvprof shows it
+    fill.source = memory_kind(record.memoryKind);  // in this member, where nvprof shows it
   }
 
   void add_call(const CUpti_ActivityAPI& record) {

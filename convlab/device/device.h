@@ -21,7 +21,7 @@ enum class DeviceKind { cpu, cuda, simt };
 
 std::string_view name_of(DeviceKind kind);
 
-/// What a kernel may ask about the machine that it would run on.
+/// What a kernel may ask about the machine that it may run on.
 struct DeviceCaps {
   DeviceKind kind = DeviceKind::cpu;
   std::string name;                   ///< as open_device() takes it, with a GPU's number: "cuda:0"
@@ -30,10 +30,10 @@ struct DeviceCaps {
   int multiprocessors = 0;            ///< 0 on a CPU
   size_t shared_bytes_per_block = 0;  ///< the most that a block may opt in to; 0 on a CPU
   int threads = 1;                    ///< threads of host work, Stream::threads()->size(); 1 on cuda
-  int64_t memory_bytes = 0;           ///< what a run may plan with: of the GPU, or of the container
+  int64_t memory_bytes = 0;           ///< what a run may plan with: the GPU's, or the container's
 };
 
-/// Memory of a device, given back with the value. Addresses are aligned to 256 bytes on GPUs and 64 on hosts.
+/// Memory of a device, which the value's end gives back. Addresses are aligned to 256 bytes on GPUs and 64 on hosts.
 class Buffer {
  public:
   using Release = std::function<void(void*)>;
@@ -49,7 +49,7 @@ class Buffer {
   size_t bytes_ = 0;
 };
 
-/// Work that a stream was given once, ready to be done again: the same launches, with the same addresses and sizes.
+/// Recorded work of a stream, ready to be done again: the same launches, with the same addresses and sizes.
 class Replay {
  public:
   virtual ~Replay() = default;
@@ -63,27 +63,27 @@ class Stream {
  public:
   virtual ~Stream() = default;
 
-  /// What kernels may ask about the device that the work is done on.
+  /// What kernels may ask about the stream's device.
   virtual const DeviceCaps& caps() const = 0;
   virtual void upload(void* device_memory, const void* host_memory, size_t bytes) = 0;
   virtual void download(void* host_memory, const void* device_memory, size_t bytes) = 0;
   virtual void fill(void* device_memory, int byte, size_t bytes) = 0;
   virtual void synchronize() = 0;
 
-  /// What this stream is given from now on begins when all that `other`, of the same device, has been given so far is
-  /// done. On a host it is done already.
+  /// This stream begins what it is given from now on when `other`, of the same device, has done everything given to it
+  /// so far. On a host that is already done.
   virtual void wait_for(Stream& other) { static_cast<void>(other); }
 
-  /// Records what `work` gives to this stream, which is not done now: each run() of the result does it, at the price of
-  /// one launch. Libraries search and load at their first launch, so work that was never done cannot be recorded.
-  /// nullptr where the device has no such thing, or cannot record this work; it is then to be given as ever.
+  /// Records what `work` gives to this stream, without doing it: each run() of the result does it, at the price of one
+  /// launch. Libraries search and load at their first launch, so work that was never done cannot be recorded. nullptr
+  /// where the device cannot record, or not this work; then give the work as usual.
   virtual std::unique_ptr<Replay> record(const std::function<void()>& work) {
     static_cast<void>(work);
     return nullptr;
   }
 
-  /// Gives `work` to this stream and waits. Seconds that the device itself took for it: between events on a GPU, by the
-  /// clock on a host.
+  /// Gives `work` to this stream and waits. Seconds that the device itself took: between events on a GPU, by the clock
+  /// on a host.
   virtual double time(const std::function<void()>& work);
 
   /// The threads that host kernels of this stream share; on cuda, nullptr.
@@ -92,8 +92,8 @@ class Stream {
   /// The cudaStream_t of a cuda or simt stream; on the CPU, nullptr.
   virtual void* native() = 0;
 
-  /// What a library wants kept from call to call (a handle, an algorithm once searched): one T a stream, made at its
-  /// first use and gone with the stream, so that kernels themselves stay without state.
+  /// What a library keeps from call to call (a handle, the algorithm that a search chose): one T per stream, made at
+  /// first use and destroyed with the stream, so that kernels themselves stay without state.
   template <class T>
   T& attached() {
     std::shared_ptr<void>& slot = attachments_[typeid(T)];
@@ -110,17 +110,17 @@ class Device {
   virtual ~Device() = default;
   virtual const DeviceCaps& caps() const = 0;
 
-  /// Uninitialised memory, or Error(unavailable) that says how much was wanted and how much there is.
+  /// Uninitialised memory, or Error(unavailable) that says how much was asked for and how much there is.
   virtual Buffer allocate(size_t bytes) = 0;
   virtual std::unique_ptr<Stream> make_stream() = 0;
 
-  /// Work that the calling thread gives from now on goes to this device: each thread says so before its first work, and
-  /// again where it uses several. Only GPUs need it.
+  /// Work that the calling thread gives from now on goes to this device: each thread calls this before its first work,
+  /// and again where it uses several devices. Only GPUs need it.
   virtual void make_current() {}
 
   /// Keeps an array of the host in its place while the result lives, so that a GPU copies from and to it at the speed
   /// of the bus and beside other work. The array must outlive the result. Elsewhere, or where the system refuses, the
-  /// result is empty, and copies are right all the same.
+  /// result is empty, and copies still work.
   virtual Buffer page_lock(void* host_memory, size_t bytes) {
     static_cast<void>(host_memory), static_cast<void>(bytes);
     return {};
@@ -129,18 +129,17 @@ class Device {
 
 struct DeviceOptions {
   int threads = 0;                    ///< threads of host work; 0: as many as this process may use (see usable_threads)
-  StageObserver* observer = nullptr;  ///< is told while the device is opened; may be null
+  StageObserver* observer = nullptr;  ///< hears the stages while the device is opened; may be null
 };
 
-/// The name of all GPUs that there are, for open_devices().
+/// The name of all GPUs, for open_devices().
 inline constexpr std::string_view kAllGpus = "cuda:all";
 
 /// Opens "cpu", "cuda", "cuda:1", "simt", or "auto" (cuda where there is a usable one, otherwise cpu).
-/// Error(bad_input) for another name, Error(unavailable) with the reason where the device is not there.
+/// Error(bad_input) for another name, Error(unavailable) with the reason where the device is missing.
 std::unique_ptr<Device> open_device(std::string_view name, const DeviceOptions& options);
 
-/// As open_device(), one device; for kAllGpus one or more, in the order of their numbers. Error(unavailable) where one
-/// of them cannot be opened.
+/// As open_device(), one device; for kAllGpus one or more, by number. Error(unavailable) where one cannot be opened.
 std::vector<std::unique_ptr<Device>> open_devices(std::string_view name, const DeviceOptions& options);
 
 struct DeviceListing {

@@ -5,13 +5,13 @@
 #include "convlab/device/cuda_compat.h"
 
 // The instructions of the warpgroup's matrix multiplication (PTX ISA, "Asynchronous Warpgroup Level Matrix
-// Instructions"), one specialisation a width. Needs compute capability 9.0 and code for sm_90a.
+// Instructions"), one specialisation per width. Needs compute capability 9.0 and code for sm_90a.
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// D = A * B + (accumulate ? D : 0), with 64 rows of A, kColumns of B, 16 terms of fp16, and D in fp32. Of D, thread t of
-/// warp v of the warpgroup holds, for each 8 columns, [0], [1]: row 16 v + t / 4, columns 2 (t % 4) and the next;
+/// D = A * B + (accumulate ? D : 0), with 64 rows of A, kColumns of B, 16 terms of fp16, and D in fp32. Of D, thread t
+/// of warp v of the warpgroup holds, for each 8 columns, [0], [1]: row 16 v + t / 4, columns 2 (t % 4) and the next;
 /// [2], [3]: the row 8 further. Both operands are given by their descriptors.
 template <int kColumns>
 struct WarpgroupMultiply;
@@ -180,7 +180,7 @@ struct WarpgroupMultiply<168> {
   }
 };
 
-/// The same with A from registers, which hold a warp's 16 rows as mma_fp16 takes them. D is given by 8 columns.
+/// The same with A from registers, which hold a warp's 16 rows as mma_fp16 takes them. D is given 8 columns at a time.
 template <int kColumns>
 struct WarpgroupMultiplyRows;
 

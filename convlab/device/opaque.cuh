@@ -5,8 +5,8 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// Makes a number of 32 bits, or an address, one that the compiler knows nothing of: so it keeps it, and does not compute
-/// it anew where it is used, or in another way.
+/// Hides a number of 32 bits, or an address, from the compiler, which then keeps it instead of computing it again, or
+/// differently, at each use.
 template <class T>
 __device__ void opaque(T& number) {
   static_assert(sizeof(T) == 4);

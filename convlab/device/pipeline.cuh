@@ -30,8 +30,9 @@ __device__ T* from_shared(SharedAddress address) {
 #endif
 }
 
-/// Copies a T of 4, 8 or 16 bytes from global to shared memory, or zeros unless it exists. On a GPU it is there once the
-/// copies have arrived at a barrier (arrive_with_copies) or been waited for (wait_for_copies), on the host at once.
+/// Copies a T of 4, 8 or 16 bytes from global to shared memory, or zeros unless it exists. On a GPU it is there once
+/// the copies have arrived at a barrier (arrive_with_copies) or the thread has waited (wait_for_copies); on the host,
+/// at once.
 template <class T>
 __device__ void copy_async(SharedAddress to, const T* from, bool exists) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
@@ -55,7 +56,7 @@ inline __device__ void wait_for_copies() {
 #endif
 }
 
-/// Asks for a line of memory that will be read soon.
+/// Asks for a line of memory that we will read soon.
 inline __device__ void prefetch_line([[maybe_unused]] const void* line) {
 #ifdef __CUDACC__
   asm volatile("prefetch.global.L2 [%0];" ::"l"(line));
@@ -69,8 +70,8 @@ inline constexpr bool kBulkCopies = true;
 inline constexpr bool kBulkCopies = false;
 #endif
 
-/// Copies from shared to global memory, both and `bytes` multiples of 16, and waits until `from` has been read. What
-/// other threads wrote there must have come before, and before a fence_for_async() of theirs.
+/// Copies from shared to global memory, both and `bytes` multiples of 16, and waits until `from` has been read. Other
+/// threads must have written there before, and then have called fence_for_async().
 inline __device__ void copy_bulk([[maybe_unused]] void* to, [[maybe_unused]] const void* from,
                                  [[maybe_unused]] int bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
@@ -83,7 +84,7 @@ inline __device__ void copy_bulk([[maybe_unused]] void* to, [[maybe_unused]] con
 #endif
 }
 
-/// One arrival at a barrier, which announces that many bytes of bulk copies: the phase does not end before they are there.
+/// One arrival at a barrier, which announces so many bytes of bulk copies: the phase does not end before they arrive.
 inline __device__ void barrier_arrive_expecting([[maybe_unused]] uint64_t* barrier, [[maybe_unused]] uint32_t bytes) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(to_shared(barrier)), "r"(bytes)
@@ -91,7 +92,7 @@ inline __device__ void barrier_arrive_expecting([[maybe_unused]] uint64_t* barri
 #endif
 }
 
-/// Copies from global to shared memory, both and `bytes` multiples of 16, and tells the barrier; one thread.
+/// Copies from global to shared memory, both and `bytes` multiples of 16, and tells the barrier; one thread calls it.
 inline __device__ void fetch_bulk([[maybe_unused]] SharedAddress to, [[maybe_unused]] const void* from,
                                   [[maybe_unused]] uint32_t bytes, [[maybe_unused]] uint64_t* barrier) {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
@@ -101,8 +102,8 @@ inline __device__ void fetch_bulk([[maybe_unused]] SharedAddress to, [[maybe_unu
 #endif
 }
 
-/// Lets bulk copies, and multiplications by warpgroups, see what this thread has written to shared memory, once they come
-/// after it by a barrier.
+/// Lets bulk copies, and multiplications by warpgroups, that follow after a barrier see what this thread wrote to
+/// shared memory.
 inline __device__ void fence_for_async() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -111,7 +112,7 @@ inline __device__ void fence_for_async() {
 
 #ifdef __CUDACC__
 
-/// A barrier for `arrivals` in each phase.
+/// A barrier that expects `arrivals` in each phase.
 inline __device__ void barrier_init(uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(to_shared(barrier)), "r"(arrivals) : "memory");
 }

@@ -14,7 +14,7 @@
 namespace convlab {
 namespace {
 
-/// Work is done when it is given.
+/// Does work when it is given.
 class SimtStream final : public Stream {
  public:
   SimtStream(const DeviceCaps& caps, ThreadPool& threads) : caps_(caps), threads_(threads) {}
@@ -49,7 +49,7 @@ class SimtDevice final : public Device {
   const DeviceCaps& caps() const override { return caps_; }
 
   Buffer allocate(size_t bytes) override {
-    // Linux grants more than there is and kills the process that uses it, so the limit is held here.
+    // Linux grants more than there is and kills the process that uses it, so we check the limit here.
     const auto limit = static_cast<size_t>(caps_.memory_bytes);
     const size_t wanted = bytes > limit ? bytes : simt::host_bytes(bytes), held = held_->load();
     if (wanted > limit - std::min(limit, held)) {

@@ -15,13 +15,12 @@ std::unique_ptr<Device> open_simt(const DeviceOptions& options);
 /// Whether this build can open it.
 bool simt_present();
 
-// What else simt can be told. Without effect in a build without it.
+// What else simt can be told. No effect in a build without it.
 
-/// Of a buffer of simt's, kernels may touch these bytes from now on and no others: an array between guards. Faults say
-/// `name`.
+/// From now on kernels may touch only these bytes of a buffer of simt's: an array between guards. Faults say `name`.
 void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name, bool writable);
 
-/// How long a kernel may go on without progress before that is a fault: see simt::set_stuck_after().
+/// How long a kernel may run without progress before that is a fault: see simt::set_stuck_after().
 void set_simt_stuck_after(double seconds);
 
 }  // namespace convlab

@@ -69,10 +69,10 @@ inline __device__ void mma_fp16(float (&d)[4], const uint32_t (&a)[2], uint32_t 
 #endif
 }
 
-/// Four 8 x 8 matrices of halves from shared memory as a warp's fragments: lane l gives where row l % 8 of matrix l / 8
-/// begins, a multiple of 16 bytes, and gets of each matrix row l / 4, elements l % 4 * 2 and the next. With rows of A in
-/// the order (rows 0..7, first 8 terms), (rows 8..15, first), (0..7, last 8 terms), (8..15, last), that is `a` of
-/// mma_fp16. All 32 lanes must take part.
+/// Loads four 8 x 8 matrices of halves from shared memory as a warp's fragments: lane l says where row l % 8 of matrix
+/// l / 8 begins, a multiple of 16 bytes, and gets elements l % 4 * 2 and the next of row l / 4 of each matrix. With
+/// rows of A in the order (rows 0..7, first 8 terms), (rows 8..15, first), (0..7, last 8 terms), (8..15, last), that is
+/// `a` of mma_fp16. All 32 lanes must take part.
 inline __device__ void load_matrices(uint32_t (&a)[4], SharedAddress row) {
 #ifdef __CUDACC__
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -87,7 +87,7 @@ inline __device__ void load_matrices(uint32_t (&a)[4], SharedAddress row) {
 #endif
 }
 
-/// The reverse: two or four 8 x 8 matrices of halves from a warp's fragments to shared memory, lane l giving where row
+/// The reverse: two or four 8 x 8 matrices of halves from a warp's fragments to shared memory; lane l says where row
 /// l % 8 of matrix l / 8 begins.
 template <int kMatrices>
 __device__ void store_matrices(SharedAddress row, const uint32_t (&a)[kMatrices]) {

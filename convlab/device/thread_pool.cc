@@ -13,12 +13,12 @@
 namespace convlab {
 namespace {
 
-/// The pool whose loop this thread is inside of, and its number there: nested loops run inline instead of waiting for
-/// themselves, and keep the number, since scratch memory goes by it.
+/// The pool whose loop runs this thread, and the thread's number there: nested loops run inline instead of waiting for
+/// themselves, and keep the number, which selects scratch memory.
 thread_local const ThreadPool* inside = nullptr;
 thread_local int inside_as = 0;
 
-/// The calling thread is inside of a pool's loop as its thread 0, to the end of the scope.
+/// Until the end of the scope, the calling thread is thread 0 of a pool's loop.
 class Inside {
  public:
   explicit Inside(const ThreadPool& pool)
@@ -35,8 +35,8 @@ class Inside {
   int outer_as_;
 };
 
-/// How long to look out for what is about to happen before sleeping: as long as sleeping and waking take, so that
-/// looking out for nothing costs at most as much again.
+/// How long to look out before sleeping: as long as sleeping and waking take, so that looking out in vain at most
+/// doubles the cost.
 constexpr std::chrono::microseconds kLookOut{40};
 
 /// Returns when done() is true, or after a short while.
@@ -57,7 +57,7 @@ void look_out_for(const Done& done) {
 struct ThreadPool::Loop {
   int64_t count, grain;
   const std::function<void(int64_t, int64_t, int)>* body;
-  int own_pieces = 0;  ///< 0: pieces go to whoever is free; otherwise so many, each to the thread of its number
+  int own_pieces = 0;            ///< 0: free threads take pieces; otherwise so many, each for the thread of its number
   std::atomic<int> expected{0};  ///< workers that have not yet come for their own piece
   std::atomic<int> active{0};    ///< workers inside; written with the pool's mutex held, as is the one above
   std::atomic<int64_t> next{0};
@@ -156,7 +156,7 @@ void ThreadPool::on_each_thread(int count, const std::function<void(int)>& body)
   run(loop);
 }
 
-/// With all workers, the calling thread being thread 0.
+/// All workers take part; the calling thread is thread 0.
 void ThreadPool::run(Loop& loop) {
   {
     const std::lock_guard lock(mutex_);

@@ -15,7 +15,7 @@ namespace convlab {
 /// microseconds before they sleep: waking them takes longer than a layer of one image.
 class ThreadPool {
  public:
-  /// `threads` of work in all, 1 or more; 0 means usable_threads(). Error(unavailable) where they cannot be started.
+  /// So many threads in all, 1 or more; 0 means usable_threads(). Error(unavailable) where they cannot be started.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -23,13 +23,13 @@ class ThreadPool {
 
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Calls body(begin, end, thread) for pieces that cover [0, count) once, at most `grain` long each, thread being in
-  /// [0, size()). Pieces are handed out in order as threads become free. Returns when all are done; the first
-  /// exception is rethrown then. A loop started from inside a body runs on the calling thread alone, under its number.
+  /// Calls body(begin, end, thread) for pieces that cover [0, count) once, each at most `grain` long; thread is in [0,
+  /// size()). Threads take pieces in order as they become free. Returns when all are done, then rethrows the first
+  /// exception. A loop started from inside a body runs on the calling thread alone, under its number.
   void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int)>& body);
 
   /// Calls body(i) on thread i for each i in [0, count), all at once, so that each may wait for the others; count is at
-  /// most size(). Returns when all are done; the first exception is rethrown then. Not for use from inside a body.
+  /// most size(). Returns when all are done, then rethrows the first exception. Not for use from inside a body.
   void on_each_thread(int count, const std::function<void(int)>& body);
 
  private:

@@ -37,7 +37,7 @@ int64_t choose_batch(const Graph& graph, const Shape& input, const DeviceCaps& c
     batch = ceil_div(batch, 2);
     if (batch > kRound) batch = round_up(batch, kRound);
   }
-  // As many batches, but of one size, so that the last one is not a small rest.
+  // As many batches, but of equal size, so that the last one is not a small rest.
   const int64_t even = ceil_div(images, ceil_div(images, batch));
   return std::min(batch, round_up(even, kRound));
 }

@@ -36,14 +36,14 @@ BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& ca
   choose_size(images, caps, options);
 }
 
-/// Where images are computed one by one. Otherwise the graph keeps the size that it was made for.
+/// Opens the batch size where images are computed one by one. Otherwise the graph keeps the size that it was made for.
 void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
   const Shape modelled = graph.input_shape;
   if (input_.empty() || modelled.size() != input_.size()) {
     why_not_split_ = "the input's shape is not the model's";
     return;
   }
-  // Whatever batch the file was made for: if images are computed one by one, any other gives the same.
+  // Whatever batch the file was made for: where images are computed one by one, any other gives the same results.
   graph.input_shape[0] = -1;
   why_not_split_ = why_not_split(graph, network_input());
   if (splits()) return;
@@ -69,7 +69,7 @@ void BatchedGraph::choose_size(int64_t images, const DeviceCaps& caps, const Eng
   }
 }
 
-/// What the model itself is given.
+/// The input of the model itself.
 Shape BatchedGraph::network_input() const {
   return scale_to_ > 0 ? Shape{input_[0], input_[1], scale_to_, scale_to_} : input_;
 }

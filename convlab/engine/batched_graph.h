@@ -12,7 +12,7 @@
 
 namespace convlab {
 
-/// Some of a run's images, which are computed together.
+/// Some of a run's images, computed together.
 struct Batch {
   size_t index;  ///< the run's first is 0
   int64_t images;
@@ -21,11 +21,11 @@ struct Batch {
   bool alone;                 ///< the run has no other
 };
 
-/// A graph as an engine runs it: simplified, folded and with the ends that its options ask for; and how the images of a
-/// run are shared out to batches, which goes by whether the graph computes each image by itself.
+/// A graph as an engine runs it: simplified, folded and with the ends that its options ask for. It also splits a run's
+/// images into batches, depending on whether the graph computes each image by itself.
 class BatchedGraph {
  public:
-  /// `input`: the shape of what runs will bring. Errors as Engine().
+  /// `input`: the shape of what runs will pass in. Errors as Engine().
   BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& caps, const EngineOptions& options);
 
   const Graph& graph() const { return graph_; }
@@ -34,23 +34,23 @@ class BatchedGraph {
   /// Images in a full batch.
   int64_t batch() const { return batch_; }
 
-  /// What a run of n images brings.
+  /// The shape of a run's input of n images.
   Shape input_of(int64_t n) const;
 
-  /// Bytes of one image of it.
+  /// Bytes of one such image.
   int64_t image_bytes() const;
 
-  /// A full batch's shape for n images.
+  /// A full batch's shape, changed to n images.
   Shape of_images(Shape shape, int64_t n) const;
 
   /// Whether each image is computed by itself, so that batches may have any size.
   bool splits() const { return !why_not_split_; }
 
-  /// Error(bad_input), with the reason, for an n that cannot be run. `output`: the shape of a full batch's.
+  /// Error(bad_input), with the reason, if n images cannot be run. `output`: the shape of a full batch's output.
   void require_count(int64_t n, const Shape& output) const;
 
-  /// Images of the batch that begins with image `first` of n: a full one, or the rest. If that would leave many lanes of
-  /// 16 without an image, the few beyond whole sixteens are a batch of their own, without lanes.
+  /// Images of the batch that begins with image `first` of n: a full one, or the rest. If the rest would leave many
+  /// lanes of 16 without an image, the few images beyond whole sixteens become a batch of their own, without lanes.
   int64_t images_from(int64_t first, int64_t n) const;
 
  private:

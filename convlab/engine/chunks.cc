@@ -10,10 +10,10 @@ constexpr int kMostChunks = 8;
 /// Images that fill the tiles of kernels.
 constexpr int64_t kRound = 16;
 
-/// From each chunk to the next.
+/// The ratio of each chunk to the one before.
 constexpr double kSteps[] = {1. / 4, 1. / 3, 1. / 2, 2. / 3, 1, 3. / 2, 2, 3, 4};
 
-/// `count` chunks in whole sixteens; the largest takes what is left. One of them may be empty.
+/// `count` chunks in whole sixteens; the largest takes the remainder. One of them may be empty.
 std::vector<int64_t> progression(int64_t images, int count, double step) {
   std::vector<double> shares{1};
   double sum = 1;

@@ -8,14 +8,14 @@
 
 namespace convlab {
 
-/// A graph's constants where kernels of a device can read them: as they lie in the graph, or copied to the device's own
-/// memory, each once. Graph, device and stream must outlive it.
+/// A graph's constants where kernels of a device can read them: where they are in the graph, or copied once each to the
+/// device's own memory. Graph, device and stream must outlive it.
 class DeviceConstants {
  public:
   DeviceConstants(const Graph& graph, Device& device, Stream& stream)
       : graph_(graph), device_(device), stream_(stream) {}
 
-  /// Those that the plan's steps read are there afterwards.
+  /// Makes sure that those that the plan's steps read are there.
   void place(const Plan& plan, StageObserver* observer);
 
   const void* address(ValueId value) const;

@@ -12,7 +12,7 @@
 namespace convlab {
 namespace {
 
-/// A stream on the device, which is the calling thread's from here on.
+/// A stream on the device, which becomes the calling thread's.
 std::unique_ptr<Stream> stream_on(Device& device) {
   device.make_current();
   return device.make_stream();
@@ -20,7 +20,7 @@ std::unique_ptr<Stream> stream_on(Device& device) {
 
 }  // namespace
 
-/// In the order in which one needs the other.
+/// In the order in which they depend on each other.
 struct Engine::Parts {
   Parts(Graph model, const Shape& input, Device& on, const EngineOptions& wanted)
       : device(on),
@@ -110,7 +110,7 @@ Tensor Engine::run(const Tensor& input) {
   return output;
 }
 
-/// Does work(batch) for each, and waits for all of it, also where it fails: the caller's arrays may go then.
+/// Does work(batch) for each, and waits for all of it, even when it fails: the caller may then free the arrays.
 template <class Work>
 void Engine::for_each_batch(const void* images, int64_t n, float* output, Work work) {
   const BatchedGraph& graph = parts_->graph;
@@ -134,8 +134,8 @@ void Engine::for_each_batch(const void* images, int64_t n, float* output, Work w
   }
 }
 
-/// On a host, kernels read and write the caller's arrays as they are. `seconds`, if they are wanted, by step: then one
-/// thing comes after another.
+/// On a host, kernels read and write the caller's arrays directly. With `seconds` (by step; may be null), one thing
+/// runs after another.
 void Engine::run_batch(const Batch& batch, std::vector<double>* seconds) {
   if (reads_host_memory(parts_->device)) {
     parts_->plans.of(batch.images)->launch(stream(), batch.from, batch.to, parts_->options.observer, seconds);

@@ -16,18 +16,18 @@ namespace convlab {
 
 struct Batch;
 
-/// A graph, ready to run on one device: weights are there and prepared, memory is taken. Any thread may use it, but only
-/// one at a time.
+/// A graph, ready to run on one device: weights are uploaded and prepared, memory is allocated. Any thread may use it,
+/// but only one at a time.
 ///
-/// On a GPU, the first run with some number of images measures what uploading and computing them take, decides by it in
-/// which chunks they cross the bus (see chunk_sizes()), each computed while the next is on its way, and records all
-/// launches, which later runs replay. Results are the same either way, as far as kernels give the same whatever the
-/// number of images. With an observer nothing is replayed or shared out.
+/// On a GPU, the first run with some number of images measures how long uploading and computing them take, chooses from
+/// that the chunks in which they cross the bus (see chunk_sizes()), each computed while the next is on its way, and
+/// records all launches, which later runs replay. Results are the same either way, as far as kernels give the same for
+/// any number of images. With an observer it neither replays nor cuts into chunks.
 class Engine {
  public:
-  /// `input`: the shape of what run() will bring, its first size the number of images (at most, or exactly: see run()).
-  /// Errors as make_plan(); Error(bad_input) where the shape is not what the model takes, options.batch is negative, or a
-  /// batch needs more memory than the device has. The device must outlive the engine.
+  /// `input`: the shape of what run() will pass in, its first size the number of images (at most, or exactly: see
+  /// run()). Errors as make_plan(); Error(bad_input) where the model does not take this shape, options.batch is
+  /// negative, or a batch needs more memory than the device has. The device must outlive the engine.
   Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options);
   ~Engine();
   Engine(const Engine&) = delete;
@@ -39,31 +39,32 @@ class Engine {
   /// Images in a full batch.
   int64_t batch() const;
 
-  /// The shape of what the model itself gives for n images, whether the output is that or labels.
+  /// The shape of the model's own output for n images, whether the output is that or labels.
   Shape scores_shape(int64_t n) const;
 
   /// The shape of the output for n images. Error(bad_input) for an n that run() does not take.
   Shape output_shape(int64_t n) const;
 
-  /// The chains of linear operators that the graph had, and what became of them; empty unless the plan is folded.
+  /// The chains of linear operators in the graph, and what became of them; empty unless the plan is folded.
   const std::vector<Folding>& foldings() const;
 
-  /// From now on this observer is told of each part of the work, before and after; null: none is. It must outlive the
+  /// From now on this observer hears of each part of the work, before and after; null: none does. It must outlive the
   /// engine, or be taken away in time. With an observer, a run also waits for its steps before it fetches the scores.
   void observe(StageObserver* observer);
 
-  /// On which everything runs, in order.
+  /// The stream on which everything runs, in order.
   Stream& stream();
 
   /// Seconds that packing the weights took, when the engine was made.
   double prepare_seconds() const;
 
   /// Runs n images, batch by batch, from host memory (of options.plan.input elements) to host memory, where the output
-  /// takes element_count(output_shape(n)) floats. Returns when it is there. Only the first run with an n allocates. Both
-  /// arrays are best page-locked (see Device).
-  /// n may be any number from 1 up if the model computes each image by itself. If it does not, but is made for batches
-  /// of a fixed size, n must be a multiple of that, and each batch is run as one; if it is made for any size, n must be
-  /// what the engine was made for, and all images are one batch. Otherwise Error(bad_input), with the reason.
+  /// takes element_count(output_shape(n)) floats. Returns when it is there. Only the first run with an n allocates.
+  /// Both arrays should be page-locked (see Device).
+  /// n may be any number from 1 up if the model computes each image by itself. Otherwise, a model made for batches of a
+  /// fixed size needs an n that is a multiple of it, and runs each batch as one; a model made for any size needs the n
+  /// that the engine was made for, and runs all images as one batch. Anything else is Error(bad_input), with the
+  /// reason.
   void run(const void* images, int64_t n, float* output);
 
   /// As run(), waiting for the device before and after each step: seconds by step of plan(), summed over the batches.
@@ -72,7 +73,7 @@ class Engine {
   /// As run(); seconds that the device took from images in its memory to the output there, by its own clock.
   double time_on_device(const void* images, int64_t n, float* output);
 
-  /// As run(), for a tensor: its shape, but for the first size, and its element type must be the engine's.
+  /// As run(), for a tensor: its shape, except for the first size, and its element type must be the engine's.
   Tensor run(const Tensor& input);
 
  private:

@@ -40,7 +40,7 @@ EngineGroup::EngineGroup(Graph graph, const Shape& input, const std::vector<std:
   });
 }
 
-/// Does work(i) for i in [0, count), all at once, each on a thread of its own, and waits for all.
+/// Does work(i) for i in [0, count), all at once, each on its own thread, and waits for all.
 void EngineGroup::on_each(size_t count, const std::function<void(size_t)>& work) {
   threads_.on_each_thread(static_cast<int>(count), [&](int thread) {
     const auto i = static_cast<size_t>(thread);
@@ -53,7 +53,7 @@ void EngineGroup::on_each(size_t count, const std::function<void(size_t)>& work)
   });
 }
 
-/// Does work(i, share, images, output) with the share of each device i that has one.
+/// Does work(i, share, images, output) for each device i that has a share.
 template <class Work>
 void EngineGroup::for_each_share(const void* images, int64_t n, float* output, Work work) {
   if (members_.size() == 1) return work(size_t{0}, Share{0, n}, images, output);

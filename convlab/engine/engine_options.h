@@ -12,10 +12,10 @@ struct EngineOptions {
   PlanOptions plan;
   int64_t batch = 0;                  ///< images a batch; 0: as many as fit into an arena of bounded size
   StageObserver* observer = nullptr;  ///< see Engine::observe()
-  int64_t scale_to = 0;         ///< side to which the device scales images, of pixels; 0: they are as the model wants
+  int64_t scale_to = 0;         ///< side in pixels to which the device scales images; 0: images have the model's size
   bool labels = false;          ///< the output is a label an image (see ArgMaxOp), not the model's scores
   bool pipelined = true;        ///< uploads beside computing, launches replayed; false: one thing after another
-  std::vector<int64_t> chunks;  ///< images by chunk of a batch of as many; otherwise chosen, see chunk_sizes()
+  std::vector<int64_t> chunks;  ///< images by chunk of a batch of so many; empty: chosen, see chunk_sizes()
   bool must_split = false;      ///< Error(bad_input) where the model does not compute each image by itself
 };
 

@@ -6,13 +6,12 @@
 
 namespace convlab {
 
-/// The class with the largest score of each image, the lowest of equals. `scores` holds `classes` numbers an image.
-/// Error(wrong_result) that names the image, counted from `first` on, where one is NaN: a network that computes NaN has
-/// no answer.
+/// The class with the largest score of each image, the lowest of equals. `scores` holds `classes` numbers per image.
+/// Error(wrong_result) that names the image, counted from `first` on, if one is NaN: then the network has no answer.
 std::vector<int> labels_of(std::span<const float> scores, int64_t classes, int64_t first = 0);
 
-/// The same of what ArgMaxOp has made of the scores: a class an image, or NaN. To `labels`, as many as there are places:
-/// fresh memory for 100000 of them would take longer than finding them. An error counts images from `first` on.
+/// The same from ArgMaxOp's output: a class per image, or NaN. Writes to `labels`, one for each place: allocating
+/// 100000 of them would take longer than finding them. An error counts images from `first` on.
 void labels_of_places(std::span<const float> places, int64_t first, std::span<int> labels);
 
 }  // namespace convlab

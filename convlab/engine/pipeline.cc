@@ -13,13 +13,13 @@
 namespace convlab {
 namespace {
 
-/// Schedules kept: a full batch's and a rest's, each by either feed, come again and again.
+/// How many schedules we keep: a full batch's and a rest's, each by either feed, come again and again.
 constexpr size_t kSchedulesKept = 8;
 
 void wait_for_whatever_comes(Stream& stream) noexcept {
   try {
     stream.synchronize();
-  } catch (...) {  // what failed before this is what the caller will hear of
+  } catch (...) {  // the caller will hear of what failed before this
   }
 }
 
@@ -62,7 +62,7 @@ void Pipeline::settle() noexcept {
   }
 }
 
-/// simt's work is done when it is given, so that there is nothing to gain.
+/// simt does its work when given, so there is nothing to gain.
 bool Pipeline::on() const {
   return options_.pipelined && options_.observer == nullptr && device_.caps().kind == DeviceKind::cuda;
 }
@@ -73,7 +73,7 @@ void Pipeline::run_in_pieces(const Batch& batch, std::span<Piece> pieces) {
   unsigned char* const images = images_of(number);
   Feed& feed = feeds_[number];
   if (!feed.stream) feed.stream = device_.make_stream();
-  // The bus is to serve one batch after the other, in full.
+  // The bus shall serve one batch after the other, in full.
   const Feed& other = feeds_[1 - number];
   if (other.stream) feed.stream->wait_for(*other.stream);
   for (Piece& piece : pieces) {
@@ -82,7 +82,7 @@ void Pipeline::run_in_pieces(const Batch& batch, std::span<Piece> pieces) {
     stream_.wait_for(*feed.stream);
     compute(piece, number);
   }
-  feed.stream->wait_for(stream_);  // with the next batch that comes by this feed
+  feed.stream->wait_for(stream_);  // the next batch that uses this feed waits for the engine's stream
 }
 
 unsigned char* Pipeline::images_of(size_t feed) {
@@ -111,17 +111,17 @@ Pipeline::Schedule& Pipeline::schedule_of(const Batch& batch) {
     first += images;
   }
   stream_.synchronize();
-  if (plans_.memory().moves() != moves_) return schedule_of(batch);  // a plan took more memory: all is there now
+  if (plans_.memory().moves() != moves_) return schedule_of(batch);  // a plan took more memory: now all of it is there
   keep_faster(batch, *schedule);
   if (schedules_.size() >= kSchedulesKept) schedules_.erase(schedules_.begin());
   schedules_.push_back(std::move(schedule));
   return *schedules_.back();
 }
 
-/// By what few of the batch's images take, and all of them.
+/// Chooses by the times of a few of the batch's images, and of all of them.
 std::vector<int64_t> Pipeline::choose_chunks(const Batch& batch, Schedule& schedule) {
   constexpr int64_t kLeastBytes = int64_t{1} << 20;  // 20 us on a fast bus, which a chunk costs besides
-  constexpr int64_t kFew = 32;                       // of so many images one
+  constexpr int64_t kFew = 32;                       // one image in so many
   if (!graph_.splits() || batch.images * graph_.image_bytes() < kLeastBytes) return {batch.images};
   const auto& given = options_.chunks;
   if (std::accumulate(given.begin(), given.end(), int64_t{0}) == batch.images) return given;
@@ -137,7 +137,7 @@ std::vector<int64_t> Pipeline::choose_chunks(const Batch& batch, Schedule& sched
                      cost_of(few.images, compute_seconds(piece), batch.images, compute_seconds(schedule.whole)));
 }
 
-/// What was chosen by costs that are not quite as supposed is kept if it is faster in fact.
+/// The costs are not quite as assumed, so a choice made by them is kept only if it is faster in fact.
 void Pipeline::keep_faster(const Batch& batch, Schedule& schedule) {
   if (schedule.pieces.empty() || !options_.chunks.empty()) return;
   constexpr int kTries = 3;
@@ -155,7 +155,7 @@ void Pipeline::keep_faster(const Batch& batch, Schedule& schedule) {
   if (!(in_pieces < at_once)) schedule.pieces.clear();
 }
 
-/// Computes some of a batch's images, so that memory is taken and libraries have chosen, and records how.
+/// Computes some of a batch's images, so that memory is allocated and libraries have chosen, and records how.
 Pipeline::Piece Pipeline::rehearsed(size_t feed, int64_t first, int64_t images) {
   Piece piece{.first = first, .images = images, .plan = plans_.of(images)};
   compute(piece, feed);
@@ -180,7 +180,7 @@ void Pipeline::download(const Batch& batch) {
   const int64_t output_count = element_count(plans_.full().output) / graph_.batch();
   const int64_t bytes = batch.images * output_count * static_cast<int64_t>(sizeof(float));
   if (options_.observer != nullptr) {
-    // The copy would wait for the steps, and be charged with them.
+    // The copy would wait for the steps, and be charged for them.
     const Observed part(options_.observer, {Stage::waiting});
     stream_.synchronize();
   }

@@ -11,47 +11,47 @@
 
 namespace convlab {
 
-/// How batches run on a device with memory of its own: plainly, one thing after another; or pipelined, images crossing
-/// the bus in chunks, each computed while the next is on its way, as a schedule says that is made when the first batch
-/// of its size comes (see chunk_sizes()). All that the constructor is given must outlive it.
+/// How batches run on a device with memory of its own: plainly, one thing after another; or pipelined: images cross the
+/// bus in chunks, each computed while the next is on its way, by a schedule made when the first batch of its size comes
+/// (see chunk_sizes()). All arguments of the constructor must outlive it.
 class Pipeline {
  public:
   Pipeline(const BatchedGraph& graph, ReadyPlans& plans, Device& device, Stream& stream, const EngineOptions& options)
       : graph_(graph), plans_(plans), device_(device), stream_(stream), options_(options) {}
 
-  /// Gives a batch to the streams, from the host's memory to the host's memory: it is there when the engine's stream has
-  /// been waited for.
+  /// Gives a batch to the streams, from the host's memory to the host's memory: the output is there once the engine's
+  /// stream is done.
   void run(const Batch& batch);
 
-  /// The same, one thing after another. `seconds` as of ReadyPlan::launch().
+  /// The same, one thing after another. `seconds` as in ReadyPlan::launch().
   void run_plainly(const Batch& batch, std::vector<double>* seconds);
 
   /// Seconds that the device takes to compute a batch whose images it has, by its own clock.
   double time(const Batch& batch);
 
-  /// Waits until none of the streams is at work, and keeps their errors to itself.
+  /// Waits until no stream is at work, and keeps their errors to itself.
   void settle() noexcept;
 
  private:
-  /// Where images arrive: while one batch is computed, the next comes by the other feed.
+  /// Where images arrive: while one batch is computed, the next arrives by the other feed.
   struct Feed {
     Buffer images;                   ///< of the second; the first's are the plans' own
-    std::unique_ptr<Stream> stream;  ///< by which pieces come
+    std::unique_ptr<Stream> stream;  ///< carries the pieces
   };
 
-  /// Images that are computed at a time, and the record of it.
+  /// Images that are computed at one time, and the recording of it.
   struct Piece {
     int64_t first = 0, images = 0;  ///< of the batch
     std::shared_ptr<ReadyPlan> plan;
     std::unique_ptr<Replay> replay;  ///< null where the device cannot record the launches
   };
 
-  /// How batches of a size that come by one feed are run, once one of them was.
+  /// How to run batches of one size that come by one feed, once one of them has run.
   struct Schedule {
     int64_t images = 0;
     size_t feed = 0;
     Piece whole;                ///< all of the batch at once
-    std::vector<Piece> pieces;  ///< as it crosses the bus; empty where that is at once, too
+    std::vector<Piece> pieces;  ///< as it crosses the bus; empty if it crosses at once, too
   };
 
   bool on() const;
@@ -73,7 +73,7 @@ class Pipeline {
   const EngineOptions& options_;
   std::array<Feed, 2> feeds_;  ///< the second is used where a run has several batches
   std::vector<std::unique_ptr<Schedule>> schedules_;
-  int64_t moves_ = 0;  ///< of the memory, when the schedules were made
+  int64_t moves_ = 0;  ///< the memory's moves() when the schedules were made
 };
 
 }  // namespace convlab

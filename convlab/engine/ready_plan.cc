@@ -33,7 +33,7 @@ void ReadyPlan::launch(Stream& stream, const void* input, void* output, StageObs
   ++turn_;
 }
 
-/// An array's address; null for those of a run when there is none yet, that is, when weights are prepared.
+/// An array's address; null for a run's arrays before there is a run, while weights are prepared.
 const void* ReadyPlan::address(const Location& location, const void* input, const void* output) const {
   switch (location.place) {
     case Location::Place::input:
@@ -48,7 +48,7 @@ const void* ReadyPlan::address(const Location& location, const void* input, cons
   return nullptr;
 }
 
-/// Calls the one that fits the step with its kernel and arguments.
+/// Calls the function that fits the step, with its kernel and arguments.
 template <class OnConv, class OnOp>
 void ReadyPlan::visit(size_t i, const void* input, void* output, OnConv on_conv, OnOp on_op) {
   const PlanStep& step = plan_.steps[i];

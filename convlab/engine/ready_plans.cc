@@ -9,7 +9,7 @@
 namespace convlab {
 namespace {
 
-/// Plans kept besides the full batch's: a last batch's size comes again and again, and so do a batch's chunks.
+/// How many plans we keep besides the full batch's: a last batch's size and a batch's chunks come again and again.
 constexpr size_t kPlansKept = 16;
 
 bool same_steps(const Plan& a, const Plan& b) {

@@ -9,15 +9,15 @@
 
 namespace convlab {
 
-/// The plans of a graph on a device, one for each number of images that are computed together, with the constants and the
-/// memory that they share. The first is the full batch's; later ones use its prepared weights where their kernels are
-/// the same. Graph, device, stream and options must outlive it.
+/// The plans of a graph on a device, one for each number of images computed together, with the constants and the memory
+/// that they share. The first is the full batch's; later ones use its prepared weights where their kernels are the
+/// same. Graph, device, stream and options must outlive it.
 class ReadyPlans {
  public:
   /// Makes the full batch's. Errors as Engine().
   ReadyPlans(const BatchedGraph& graph, Device& device, Stream& stream, const EngineOptions& options);
 
-  /// The plan for n images, made when it is first asked for. The last few are kept.
+  /// The plan for n images, made when first asked for. The last few are kept.
   std::shared_ptr<ReadyPlan> of(int64_t n);
 
   /// The full batch's.

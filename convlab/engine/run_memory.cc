@@ -15,7 +15,7 @@ void RunMemory::make_room(const Plan& plan, StageObserver* observer) {
 void RunMemory::grow(Buffer& buffer, int64_t bytes) {
   if (static_cast<int64_t>(buffer.bytes()) >= bytes) return;
   ++moves_;
-  buffer = {};  // not old and new at a time
+  buffer = {};  // not old and new at once
   buffer = device_.allocate(static_cast<size_t>(bytes));
 }
 

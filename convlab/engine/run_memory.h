@@ -7,20 +7,20 @@
 
 namespace convlab {
 
-/// What runs of an engine's plans share on the device: the arena for what lies between steps; and, on a device with
-/// memory of its own, the arrays for a batch's images and output. It grows as plans need it. The device must outlive it.
+/// What runs of an engine's plans share on the device: the arena for values between steps; and, on a device with its
+/// own memory, the arrays for a batch's images and output. It grows as plans need it. The device must outlive it.
 class RunMemory {
  public:
   explicit RunMemory(Device& device) : device_(device) {}
 
-  /// There is enough for a run of the plan afterwards; what is there and large enough stays.
+  /// Makes enough room for a run of the plan; arrays that are large enough stay.
   void make_room(const Plan& plan, StageObserver* observer);
 
   unsigned char* arena() const { return static_cast<unsigned char*>(arena_.data()); }
   const Buffer& images() const { return images_; }
   float* output() const { return static_cast<float*>(output_.data()); }
 
-  /// How often an array has been put elsewhere: what was recorded with its address before is of no use any more.
+  /// How often an array has moved: recordings with its earlier address are useless.
   int64_t moves() const { return moves_; }
 
  private:

@@ -15,7 +15,7 @@
 namespace convlab {
 namespace {
 
-/// Far enough that nothing lies where it was, and a whole page, so that all keep their places within one.
+/// Far enough that nothing lies where it was; a whole page, so that all keep their places within one.
 constexpr size_t kShift = 4096;
 
 Buffer uploaded(Device& device, Stream& stream, const Tensor& tensor) {
@@ -38,18 +38,18 @@ int64_t images_at_a_time(const Shape& shape) {
   return round_up(std::max<int64_t>(kBytes / bytes, 1), kImageLanes);
 }
 
-/// Seconds of processors' time that this process has used.
+/// Processor time in seconds that this process has used.
 double processor_seconds() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Returns when no thread of this process computes any more, or after a while.
+/// Returns when no thread of this process computes any more, or when it has waited long enough.
 void let_threads_sleep() {
   constexpr int kMostWaits = 50;
   constexpr std::chrono::milliseconds kWait{1};
-  constexpr double kAsleep = 2e-4;  // seconds that a wait itself and what else is small may use
+  constexpr double kAsleep = 2e-4;  // seconds that a wait itself and other small work may use
   for (int i = 0; i < kMostWaits; ++i) {
     const double before = processor_seconds();
     std::this_thread::sleep_for(kWait);
@@ -60,8 +60,8 @@ void let_threads_sleep() {
 }  // namespace
 
 Summary sample(const Effort& effort, const TakeSample& take) {
-  constexpr double kPatience = 10;  // times the limit, for the least number
-  constexpr int kBetweenLooks = 5;  // the spread is sorted for, which is not to be what takes the time
+  constexpr double kPatience = 10;  // times the limit, to reach the least number
+  constexpr int kBetweenLooks = 5;  // the spread needs sorting, which must not take most of the time
   const auto begin = Clock::now();
   const auto patience_ends = [&] { return seconds_since(begin) >= effort.seconds * kPatience; };
   std::vector<double> samples{take(true)};
@@ -73,7 +73,7 @@ Summary sample(const Effort& effort, const TakeSample& take) {
     return count % kBetweenLooks == 0 && summarize(samples).spread() <= effort.spread;
   };
   while (!last_is_next()) samples.push_back(take(false));
-  // A single sample that took all the time is the first and the last.
+  // A single sample that took all the time is both the first and the last.
   const bool more = static_cast<int>(samples.size()) < effort.most;
   if (more && (samples.size() > 1 || !patience_ends())) samples.push_back(take(true));
   return summarize(std::move(samples));
@@ -81,7 +81,7 @@ Summary sample(const Effort& effort, const TakeSample& take) {
 
 std::shared_ptr<const OracleLayer> timed_layer(const ConvStep& step, Oracle& oracle) {
   constexpr double kFlops = 2e9;
-  constexpr int64_t kLeast = 3, kMost = 64;  // three, so that renew() has a choice
+  constexpr int64_t kLeast = 3, kMost = 64;  // at least three, so that renew() has a choice
   ConvStep few = step;
   few.problem.n = 1;
   few.problem.n = std::clamp(static_cast<int64_t>(kFlops / few.problem.flops()), kLeast, kMost);

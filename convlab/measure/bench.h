@@ -18,8 +18,8 @@
 
 namespace convlab {
 
-/// When a series of samples is long enough: when its median is known to within `spread` (see Summary::spread), when
-/// `seconds` are over, or at `most` samples; but not before `least` samples, nor, for those, after 10 times `seconds`.
+/// When a series of samples is long enough: when its median is known to within `spread` (see Summary::spread), after
+/// `seconds`, or at `most` samples; but not before `least` samples, which may take up to 10 times `seconds`.
 struct Effort {
   double spread = 0.01;
   double seconds = 1;
@@ -27,24 +27,24 @@ struct Effort {
   int most = 500;
 };
 
-/// Takes one sample. `end`: it is the first of its series, or the last.
+/// Takes one sample. `end`: it is the first or the last of its series.
 using TakeSample = std::function<double(bool end)>;
 
-/// Takes samples until it is enough. One at least.
+/// Takes samples until they are enough; at least one.
 Summary sample(const Effort& effort, const TakeSample& take);
 
-/// Which samples' outputs are looked at: those at the ends of each series will do for kernels whose source is known to
-/// keep no state; of a stranger's, all.
+/// Which samples' outputs are checked: the ends of each series are enough for kernels whose source is known to keep no
+/// state; of a stranger's, all.
 enum class Checked { ends, all };
 
-/// What kernels are timed on: real numbers as `convlab verify` uses them, with what they must give by definition. As
-/// many different images as the definition computes in a second or two, 3 to 64; a batch repeats them in any order.
+/// What kernels are timed on: real numbers as `convlab verify` uses them, with the outputs by definition. As many
+/// different images as the definition computes in a second or two, 3 to 64; a batch repeats them in any order.
 std::shared_ptr<const OracleLayer> timed_layer(const ConvStep& step, Oracle& oracle);
 
-/// The arrays of one problem on one device, in the layouts of the step. Every kernel that is timed on the step shares
-/// them. Each place of the batch holds an image of the layer, and renew() chooses others: since an image's output
-/// depends on that image alone, the layer tells every element that a kernel must give, at the problem's own size and
-/// however often the images change.
+/// The arrays of one problem on one device, in the layouts of the step. All kernels timed on the step share them. Each
+/// place of the batch holds an image of the layer, and renew() chooses others: since an image's output depends on that
+/// image alone, the layer tells every element of the right output, at the problem's own size and however often the
+/// images change.
 class BenchArrays {
  public:
   /// `layer` is of this problem, whatever its n. Error(unavailable) where the device has no memory for them.
@@ -57,12 +57,12 @@ class BenchArrays {
   /// The arrays where they lie now; see renew().
   ConvArgs arguments() const;
 
-  /// Takes the next one of three addresses, and puts an image into every place of the batch that is neither the one
-  /// before nor the one that was there last time, and poison where the output will be: what a kernel kept from an
-  /// earlier launch is of no use to it, and what it leaves out shows.
+  /// Moves to the next of three addresses, puts into every place of the batch an image that differs from the one before
+  /// and from the one there last time, and poison where the output will be: what a kernel kept from an earlier launch
+  /// does not help it, and what it leaves out shows.
   void renew();
 
-  /// Compares all elements of the output with what the images must give.
+  /// Compares all elements of the output with the images' right output.
   Verdict check(const KernelInfo& kernel);
 
   /// Fills memory that is larger than any cache, so that none of the arrays is left in one.
@@ -80,13 +80,13 @@ class BenchArrays {
   std::unique_ptr<Stream> stream_;
   Rng random_{1};
   static constexpr size_t kPlaces = 3;
-  size_t place_ = 0;                              ///< at which of the addresses the arrays lie
-  std::array<std::vector<int64_t>, kPlaces> at_;  ///< for each: which of the layer's images is where in the batch
+  size_t place_ = 0;                              ///< the address in use
+  std::array<std::vector<int64_t>, kPlaces> at_;  ///< for each, the layer's image at each place of the batch
   Buffer x_, w_, bias_, y_, flush_;
-  std::unique_ptr<ThreadPool> own_threads_;  ///< to compare with, where the device has none
+  std::unique_ptr<ThreadPool> own_threads_;  ///< for comparing, where the device has none
 };
 
-/// What was used before a launch.
+/// What used the caches before a launch.
 enum class Caches { hot, cold };
 
 /// One kernel, ready to run on such arrays.
@@ -100,17 +100,17 @@ class KernelBench {
   BenchArrays& arrays() const { return arrays_; }
   double prepare_ms() const { return prepare_ms_; }
 
-  /// What a library chose to do here; "" for kernels that have no choice.
+  /// What a library chose; "" for kernels without a choice.
   std::string choice() const;
 
-  /// Milliseconds of the device's own time, and by the host's clock around launching and waiting.
+  /// Milliseconds: the device's own time, and the host's clock around launching and waiting.
   struct Times {
     double device_ms = 0, op_ms = 0;
   };
 
-  /// Launches once. If all samples are to be checked, or this one is at an end of its series, on renewed arrays;
-  /// Error(wrong_result) where any element of the output is not what it must be then. Neither renewing nor checking is
-  /// part of the times. Where all are checked, a launch that is not timed comes before, so that caches are hot.
+  /// Launches once. If all samples are checked, or this one ends its series, the arrays are renewed first; then
+  /// Error(wrong_result) where any element of the output is wrong. Neither renewing nor checking is part of the times.
+  /// Where all are checked, a launch that is not timed comes first, so that caches are hot.
   Times run(Caches caches, bool end);
 
   /// On a host: waits until the threads of what ran before sleep (OpenMP's look out for work some milliseconds after a

@@ -13,7 +13,7 @@
 namespace convlab {
 namespace {
 
-/// Where ceilings of this device are kept; nullopt where a user has no folder for such things.
+/// Where we keep this device's ceilings; nullopt where a user has no folder for such things.
 std::optional<std::filesystem::path> kept_at(const DeviceCaps& caps) {
   std::filesystem::path folder;
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') {
@@ -76,7 +76,7 @@ Ceilings known_ceilings(Device& device, bool anew) {
   if (!anew && path && std::filesystem::exists(*path)) {
     try {
       return read_ceilings(*path);
-    } catch (const std::exception&) {  // of an older version, or damaged: measured anew and written over
+    } catch (const std::exception&) {  // from an older version, or damaged: measured anew and overwritten
     }
   }
   const Ceilings ceilings = measure_ceilings(device);
@@ -85,7 +85,7 @@ Ceilings known_ceilings(Device& device, bool anew) {
     std::filesystem::create_directories(path->parent_path(), error);
     try {
       write_ceilings(*path, ceilings);
-    } catch (const Error&) {  // a home that cannot be written costs the next run a measurement, no more
+    } catch (const Error&) {  // a home that cannot be written only costs the next run a measurement
     }
   }
   return ceilings;

@@ -33,7 +33,7 @@ __global__ void multiply_add(float* sink, float factor) {
   }
   float sum = 0;
   for (float value : a) sum += value;
-  if (sum == -1.0f) *sink = sum;  // never, which the compiler does not know
+  if (sum == -1.0f) *sink = sum;  // never true, but the compiler does not know that
 }
 
 template <bool kHalf>
@@ -110,7 +110,7 @@ Ceilings cuda_ceilings(Device& device, Stream& stream) {
                     .upload_bytes = upload_rate(device, stream),
                     .cache_size = cache};
   if (caps.compute_capability >= 80) {
-    // Ones: what tensor cores take from a power budget depends on the data, and ones take little.
+    // Ones: the power that tensor cores draw depends on the data, and ones need little.
     ceilings.tf32_flops = rate(products * kTf32Terms, matrix_multiply_add<false>, 0x3f800000u);
     ceilings.fp16_flops = rate(products * kFp16Terms, matrix_multiply_add<true>, 0x3c003c00u);
   }

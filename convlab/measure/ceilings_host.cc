@@ -15,7 +15,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// number of operations; `sink` keeps the compiler from dropping them.
 double multiply_add(int64_t rounds, float* sink) {
   const hn::ScalableTag<float> d;
-  // a <- a * 0.5 + 0.5 stays near 1: no infinities, no subnormals. Each chain begins elsewhere, or the compiler would
+  // a <- a * 0.5 + 0.5 stays near 1: no infinities, no subnormals. Each chain starts elsewhere, or the compiler would
   // compute one for all.
   const auto half = hn::Set(d, 0.5f);
   const auto from = [&](float value) HWY_ATTR { return hn::Set(d, value); };
@@ -88,11 +88,11 @@ double flops_per_second(ThreadPool& threads) {
   });
 }
 
-/// Bytes a second that all threads copy together, each `repeats` times its own share of an array of `bytes`.
+/// Bytes per second that all threads copy together; each copies `repeats` times its own share of an array of `bytes`.
 double copy_rate(ThreadPool& threads, int64_t bytes, int repeats) {
   const int64_t share = bytes / threads.size();
   std::vector<char> from(static_cast<size_t>(bytes), 1), to(static_cast<size_t>(bytes));
-  constexpr int kRounds = 5;  // the first one, which takes the memory, is the slowest
+  constexpr int kRounds = 5;  // the first one, which allocates the memory, is the slowest
   return best_rate(kRounds, [&] {
     threads.parallel_for(threads.size(), 1, [&](int64_t thread, int64_t, int) {
       for (int i = 0; i < repeats; ++i) {
@@ -106,11 +106,11 @@ double copy_rate(ThreadPool& threads, int64_t bytes, int repeats) {
 }  // namespace
 
 Ceilings host_ceilings(ThreadPool& threads) {
-  // Where the machine does not tell the size of a core's second cache, what any processor of the last ten years has.
+  // Where the machine does not tell the size of a core's second cache: what any processor of the last ten years has.
   const int64_t told = sysconf(_SC_LEVEL2_CACHE_SIZE);
   const int64_t cache = told > 0 ? told : int64_t{256} << 10;
   const int64_t cached = cache / 4 * threads.size();  // two arrays, and room for what else a core keeps
-  constexpr int64_t kMemory = int64_t{80} << 20;      // an array: larger than a core's part of any last cache
+  constexpr int64_t kMemory = int64_t{80} << 20;      // per array: more than a core's part of any last cache
   return {.fp32_flops = flops_per_second(threads),
           .memory_bytes = copy_rate(threads, kMemory, 1),
           .cache_bytes = copy_rate(threads, cached, 100),

@@ -7,7 +7,7 @@ namespace convlab {
 /// Highway's widest vectors on these threads.
 Ceilings host_ceilings(ThreadPool& threads);
 
-/// Of a GPU; in a build without CUDA there is none to ask about.
+/// A GPU's; a build without CUDA has none to ask about.
 Ceilings cuda_ceilings(Device& device, Stream& stream);
 
 }  // namespace convlab

@@ -5,17 +5,17 @@
 
 namespace convlab {
 
-/// Above this share, times taken meanwhile are worthless: on an idle machine it is below 0.01.
+/// Above this share, times taken meanwhile are worthless: an idle machine stays below 0.01.
 constexpr double kBusy = 0.1;
 
-/// How long this process's threads had to wait for a CPU while others held it, from the construction on, as the
-/// scheduler keeps its books (/proc/self/task/*/schedstat: nanoseconds on a CPU, and runnable without one).
+/// How long this process's threads have waited for a CPU while others held it, since the construction, as the scheduler
+/// counts it (/proc/self/task/*/schedstat: nanoseconds on a CPU, and runnable without one).
 class Contention {
  public:
   Contention();
 
-  /// Of the time that the threads wanted to compute, the share that they waited: 0 if each always had a CPU. Absent
-  /// where the system does not tell, or where next to nothing was computed.
+  /// The share of the time that the threads wanted to compute in which they waited: 0 if each always had a CPU. Absent
+  /// where the system does not tell, or the threads computed next to nothing.
   std::optional<double> waited_share() const;
 
  private:

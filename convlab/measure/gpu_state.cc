@@ -9,12 +9,12 @@
 namespace convlab {
 namespace {
 
-// What is used of NVML (NVIDIA's "NVML API Reference Guide"). Its header comes with no package that building takes.
+// What we use of NVML (NVIDIA's "NVML API Reference Guide"). Its header is in no package that the build takes.
 using NvmlDevice = void*;
 constexpr int kSuccess = 0, kClockSm = 1, kClockMemory = 2, kTemperatureGpu = 0;
 constexpr unsigned kVersionBytes = 80;
 
-/// NVML comes with the driver, not with the toolkit, so it is loaded when it is wanted.
+/// NVML comes with the driver, not with the toolkit, so we load it only when needed.
 class Nvml {
  public:
   Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) { ready_ = call("nvmlInit_v2"); }
@@ -25,7 +25,7 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  /// Calls a function, whose parameters are these arguments' types; false where it is not there or fails.
+  /// Calls a function with these arguments, whose types are its parameters' types; false if it is missing or fails.
   template <class... Arguments>
   bool call(const char* name, Arguments... arguments) const {
     if (library_ == nullptr) return false;

@@ -6,7 +6,7 @@
 
 namespace convlab {
 
-// Of the GPU that this thread uses, as NVML tells it. Where NVML is not there, or does not tell: nothing.
+// The GPU that this thread uses, as NVML describes it. Nothing where NVML is missing, or does not tell.
 
 MachineState gpu_state();
 std::string gpu_driver_version();

@@ -65,7 +65,7 @@ Comparison compare_interleaved(const Effort& effort, const TakeSample& first, co
 }
 
 Comparison compare_kernels(const Effort& effort, KernelBench& first, KernelBench& second) {
-  // On a GPU launches wait for each other, and no threads are left over.
+  // On a GPU launches wait for each other, and no threads remain.
   const bool on_host = first.arrays().device().caps().kind != DeviceKind::cuda;
   const auto hot = [&](KernelBench& bench) {
     return [&bench, on_host](bool end) {

@@ -9,7 +9,7 @@
 
 namespace convlab {
 
-/// What two series, taken in turns, say of the first against the second.
+/// What two series, taken in turns, say about the first against the second.
 enum class Decision {
   faster,    ///< the whole interval of the ratio is below 1 - kNoticeable
   slower,    ///< the whole interval is above 1 + kNoticeable
@@ -28,7 +28,7 @@ struct Comparison {
   Decision decision = Decision::undecided;
   double ratio = 1;   ///< median of first / second
   Interval interval;  ///< of that median, 99 %
-  std::string doubt;  ///< why the figures are worthless, whatever they are; "" where they are not
+  std::string doubt;  ///< why the figures are worthless, whatever they are; "" if they are not
   Summary first, second;
 };
 

@@ -12,8 +12,8 @@
 namespace convlab {
 namespace {
 
-/// The number as T, for JSON has one kind of numbers alone. Error(bad_input) where it is not whole or out of T's range:
-/// its conversion would be undefined.
+/// The number as T, as JSON has only one kind of numbers. Error(bad_input) if it is not whole or out of T's range:
+/// converting it would be undefined.
 template <class T>
 T whole(const JsonMembers::Json& number, const std::string& place, const char* name) {
   if (!number.is_number()) throw bad_input("{}: '{}' is not a number", place, name);

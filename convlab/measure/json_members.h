@@ -12,8 +12,8 @@
 
 namespace convlab {
 
-/// Reads the members of one JSON object by name. What is missing or of another type is Error(bad_input) that names the
-/// place ("results/x.json, entry 3.machine") and the member. The JSON must outlive it.
+/// Reads the members of one JSON object by name. A member that is missing or of another type is Error(bad_input) that
+/// names the place ("results/x.json, entry 3.machine") and the member. The JSON must outlive it.
 class JsonMembers {
  public:
   using Json = nlohmann::ordered_json;
@@ -49,7 +49,7 @@ class JsonMembers {
     if (has(name)) read(name, value.emplace());
   }
 
-  /// A member that, where it is absent, leaves `value` as it is.
+  /// A member that may be absent: then `value` stays as it is.
   template <class T>
   void read_if_there(const char* name, T& value) const {
     if (has(name)) read(name, value);

@@ -19,7 +19,7 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-/// With what it was measured.
+/// The program that measured it.
 struct Build {
   std::string version;   ///< convlab's
   std::string compiler;  ///< "g++ 12.2.0"
@@ -44,7 +44,7 @@ struct MachineState {
 Machine this_machine(const DeviceCaps& caps);
 Build this_build();
 
-/// Of the GPU by NVML, which is loaded at the first call where a driver brings it; of a CPU by /proc.
+/// A GPU's by NVML, loaded at the first call where a driver brings it; a CPU's by /proc.
 MachineState machine_state(const DeviceCaps& caps);
 
 }  // namespace convlab

@@ -13,8 +13,7 @@ namespace {
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
-/// Ceilings are measured, too, and a machine that was busy then may do better now: on a host, which others share, much
-/// better.
+/// Ceilings are measured, too, and a machine that was busy then may do better now: a shared host, much better.
 double tolerance(DeviceKind device) { return device == DeviceKind::cuda ? 0.85 : 0.5; }
 
 void refuse_the_impossible(const ConvKernel& kernel, const ConvStep& step, const Ceilings& ceilings, double bytes,
@@ -29,7 +28,7 @@ void refuse_the_impossible(const ConvKernel& kernel, const ConvStep& step, const
       milliseconds, floor.seconds * 1e3, name_of(floor.limit));
 }
 
-/// The device's time for a launch is part of what the host saw; two clocks never agree to the last per cent.
+/// The device's time for a launch is part of the host's; two clocks never agree to the last per cent.
 void refuse_clocks_that_disagree(const Record& record) {
   constexpr double kTolerance = 1.02;
   if (record.hot_ms.median <= record.op_ms.median * kTolerance) return;

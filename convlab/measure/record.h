@@ -18,8 +18,8 @@ namespace convlab {
 
 class JsonMembers;
 
-/// Everything about one timing of one kernel on one problem: what `convlab bench --json` writes, an array of them a
-/// file, and what reports and tables are made of. docs/records.md tells each member.
+/// Everything about one timing of one kernel on one problem: `convlab bench --json` writes them, an array per file, and
+/// reports and tables are made of them. docs/records.md explains each member.
 struct Record {
   std::string kernel, problem, math;
   DeviceKind device = DeviceKind::cpu;
@@ -43,7 +43,7 @@ struct Record {
   Machine machine;
   Build build;
   MachineState before, after;
-  std::optional<double> waited_share = {};  ///< on a host, what Contention said of the time of measuring
+  std::optional<double> waited_share = {};  ///< on a host, Contention's share while measuring
   std::string when;                         ///< UTC, "2026-01-31T12:00:00Z"
 
   bool operator==(const Record&) const = default;

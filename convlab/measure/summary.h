@@ -27,9 +27,9 @@ struct Interval {
   double low = 0, high = 0;
 };
 
-/// A confidence interval of the median that supposes nothing of the distribution: between two order statistics, chosen
-/// so that a fair coin leaves less than 1 - confidence outside (the sign test; Conover, "Practical Nonparametric
-/// Statistics", 3rd ed., section 3.2). Without bounds, [-inf, inf], where there are too few values for it.
+/// A confidence interval of the median that assumes nothing about the distribution: between two order statistics,
+/// chosen so that a fair coin leaves less than 1 - confidence outside (the sign test; Conover, "Practical Nonparametric
+/// Statistics", 3rd ed., section 3.2). Too few values give no bounds: [-inf, inf].
 Interval median_interval(std::span<const double> values, double confidence);
 
 }  // namespace convlab

@@ -38,7 +38,7 @@ Tensor concatenated(Constants inputs, int64_t axis, const Shape& shape) {
   const int64_t at = normalized_axis(axis, rank);
   const int64_t blocks = element_count({shape.begin(), shape.begin() + at});
   Tensor y(inputs[0].get().type(), shape);
-  std::erase_if(inputs, [](const Tensor& x) { return x.count() == 0; });  // else each block would go through them
+  std::erase_if(inputs, [](const Tensor& x) { return x.count() == 0; });  // otherwise each block would go through them
   char* to = static_cast<char*>(y.raw());
   for (int64_t block = 0; block < blocks; ++block) {
     for (const Tensor& x : inputs) {

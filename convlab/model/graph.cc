@@ -35,7 +35,7 @@ const char* name_of(ActivationKind kind) {
   return "?";
 }
 
-/// The first of a node's inputs that must be a constant, or so many that none is.
+/// The first of a node's inputs that must be a constant, or SIZE_MAX if none must.
 size_t first_constant_input(const Op& op) {
   if (std::holds_alternative<ConvOp>(op) || std::holds_alternative<BatchNormOp>(op)) return 1;
   return SIZE_MAX;

@@ -10,13 +10,13 @@
 
 namespace convlab {
 
-/// How an operator's padding is given: as numbers, or computed so that the output has ceil(input / stride) elements,
-/// an odd one going after (same_upper) or before (same_lower), or none (valid). Unless it is explicit_pads, the pads
-/// given as numbers mean nothing; shapes.h resolves them for an input's shape.
+/// How an operator's padding is given: as numbers, or computed so that the output has ceil(input / stride) elements, an
+/// odd one going after (same_upper) or before (same_lower), or none (valid). Only explicit_pads uses the pads given as
+/// numbers; shapes.h resolves the others for an input's shape.
 enum class AutoPad { explicit_pads, same_upper, same_lower, valid };
 
-// One struct an operator, with ONNX's meaning; inputs in ONNX's order. Axes may be negative, counting from the end.
-// Optional inputs are last: one that is absent is simply not in Node::inputs.
+// One struct per operator, with ONNX's meaning; inputs in ONNX's order. Axes may be negative, counting from the end.
+// Optional inputs are last: an absent one is simply not in Node::inputs.
 
 struct ConvOp {  ///< inputs: x (N C H W), w (K C/groups R S), optional bias (K); w and bias are constants
   int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
@@ -66,8 +66,8 @@ struct SoftmaxOp {
   bool flattened = false;  ///< opset < 13: over all dimensions from axis on together, not over axis alone
 };
 enum class PadMode { constant, reflect, edge };
-/// pads: before of every dimension, then after of every dimension. A negative one crops, and before any padding is
-/// done: reflect and edge see what is left.
+/// pads: before in every dimension, then after in every dimension. A negative one crops, and does so before any
+/// padding: reflect and edge see what is left.
 struct PadOp {
   PadMode mode = PadMode::constant;
   std::vector<int64_t> pads;
@@ -81,10 +81,10 @@ struct RoundOp {};  ///< a Cast to float16 in mid-graph: values rounded to binar
 struct ScaleOp {
   int64_t side = 0;
 };
-/// N ... gives N: the place of the largest of each image's numbers, as float32. The first of equals; NaN where one of
+/// N ... gives N: the place of the largest of each image's numbers, as float32; the first of equals, NaN where one of
 /// the numbers is NaN.
 struct ArgMaxOp {
-  bool finite = false;  ///< NaN also where the largest is infinite, as all would be NaN that a softmax made of them
+  bool finite = false;  ///< NaN also where the largest is infinite: a softmax would make NaN of all
 };
 
 using Op = std::variant<ConvOp, PoolOp, GlobalAveragePoolOp, ActivationOp, BatchNormOp, GemmOp, MatMulOp, AddOp, MulOp,
@@ -103,9 +103,10 @@ struct Node {
   ValueId output = -1;
 };
 
-/// A feed-forward network with one input and one output, all values float32 (but what ScaleOp takes and gives). Nodes stand in an order in which they can
-/// run, and the output depends on each of them. Identity, Dropout and Constant are gone; Casts are folded into
-/// constants, or are RoundOp; rearrangements of constants (Reshape, Transpose, Concat and their like) are done.
+/// A feed-forward network with one input and one output, all values float32 (except what ScaleOp takes and gives).
+/// Nodes stand in an order in which they can run, and the output depends on each of them. Identity, Dropout and
+/// Constant are gone; Casts are folded into constants, or are RoundOp; rearrangements of constants (Reshape, Transpose,
+/// Concat and their like) are done.
 struct Graph {
   std::string name;
   std::vector<std::string> value_names;  ///< by ValueId
@@ -115,7 +116,7 @@ struct Graph {
   Shape input_shape;  ///< -1 for sizes that the file leaves open (the batch, usually)
   std::map<std::string, std::string> metadata;
 
-  /// The same once more, with constants of its own.
+  /// A copy, with constants of its own.
   Graph clone() const;
 
   ValueId add_value(std::string value_name) {
@@ -124,13 +125,13 @@ struct Graph {
   }
 };
 
-/// Drops the nodes that the output does not depend on, such as what remains of a training graph, and constants that no
-/// node uses. Error(bad_input) where the output does not depend on the input.
+/// Drops the nodes that the output does not depend on, such as the rest of a training graph, and constants that no node
+/// uses. Error(bad_input) where the output does not depend on the input.
 void drop_unused(Graph& graph);
 
 /// The shape of each value for this input shape, by ValueId; {} for values that nothing uses. All sizes are at least 1.
 /// Error(bad_input) that names node, operator and reason where shapes do not fit each other, where the input's shape is
-/// not the graph's, or where the graph breaks a promise made above (an input that is not computed yet, a convolution's
+/// not the graph's, or where the graph breaks a promise made above (an input that is not computed yet, convolution
 /// weights that are no constant).
 std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape);
 

@@ -15,7 +15,7 @@
 namespace convlab {
 namespace {
 
-/// Goes through a symbol's nodes in their order. Errors give node and reason, without the file.
+/// Goes through a symbol's nodes in order. Errors name node and reason, without the file.
 class Importer {
  public:
   Importer(const MxnetSymbol& symbol, const std::map<std::string, Tensor>& params)
@@ -24,8 +24,7 @@ class Importer {
   Graph import();
 
  private:
-  /// A variable that has no array in the params file. What reads it decides whether it is the image, a label or
-  /// missing weights.
+  /// A variable without an array in the params file. Its reader decides whether it is image, label or missing weights.
   static constexpr ValueId kUnknown = -1;
 
   ValueId import_node(const MxnetNode& node);
@@ -77,7 +76,7 @@ ValueId Importer::add(const MxnetNode& node, Op op, std::vector<ValueId> inputs)
   return output;
 }
 
-/// What a node computes on: its first input. A variable without an array is the network's input.
+/// A node's data: its first input. A variable without an array is the network's input.
 ValueId Importer::data(const MxnetNode& node) {
   if (node.inputs.empty()) throw bad_input("it has no input");
   ValueId& value = values_[node.inputs[0]];
@@ -100,7 +99,7 @@ ValueId Importer::weights(const MxnetNode& node, size_t input) {
 }
 
 ValueId Importer::convolution(const MxnetNode& node) {
-  // The course's own operator never has a bias, and does not say so.
+  // The course's own operator never has a bias, and has no attribute for it.
   const bool bias = node.op == "New" ? node.inputs.size() > 2 : !node.flag("no_bias", false);
   std::vector<ValueId> inputs{data(node), weights(node, 1)};
   if (bias) inputs.push_back(weights(node, 2));
@@ -156,7 +155,7 @@ ValueId Importer::fully_connected(const MxnetNode& node) {
   if (shape.size() != 2 || shape[0] != rows) {
     throw bad_input("the symbol wants {} rows of weights, the params file has {}", rows, to_text(shape));
   }
-  // MXNet flattens what is not flat; where a Flatten stands before, this is one more of what costs nothing.
+  // MXNet flattens what is not flat; where a Flatten comes before, one more costs nothing.
   const ValueId flat = graph_.add_value(printable(node.name + "_flatten"));
   graph_.nodes.push_back({printable(node.name + "_flatten"), FlattenOp{}, {input}, flat});
   operands[0] = flat;
@@ -166,7 +165,7 @@ ValueId Importer::fully_connected(const MxnetNode& node) {
 ValueId Importer::batch_norm(const MxnetNode& node) {
   if (node.text("axis", "1") != "1") throw bad_input("axis {} is not supported; 1 is", node.text("axis", "1"));
   std::vector<ValueId> inputs{data(node), weights(node, 1), weights(node, 2)};
-  if (node.inputs.size() == 3) {  // before version 0.9 a symbol did not list what training only updates
+  if (node.inputs.size() == 3) {  // before version 0.9 a symbol did not list what only training updates
     for (const char* statistic : {"_moving_mean", "_moving_var"}) {
       inputs.push_back(variable(node.name + statistic));
       if (inputs.back() == kUnknown) {
@@ -249,7 +248,7 @@ int64_t Importer::channels() const {
 }
 
 /// The index of the first FullyConnected layer whose columns tell the size of the image: no pooling of the whole image
-/// is before it.
+/// comes before it.
 std::optional<size_t> Importer::first_dense_layer() const {
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (std::holds_alternative<GlobalAveragePoolOp>(graph_.nodes[i].op)) return std::nullopt;
@@ -258,8 +257,7 @@ std::optional<size_t> Importer::first_dense_layer() const {
   return std::nullopt;
 }
 
-/// How many columns reach the dense layer from images of this side; nullopt where one is too small for a layer before
-/// it.
+/// How many columns reach the dense layer from images of this side; nullopt where a layer before it needs more.
 std::optional<int64_t> Importer::columns_at(int64_t side, size_t dense) const {
   std::vector<Shape> shapes(graph_.value_names.size());
   shapes[static_cast<size_t>(graph_.input)] = {1, channels(), side, side};
@@ -276,12 +274,12 @@ std::optional<int64_t> Importer::columns_at(int64_t side, size_t dense) const {
   return shapes[static_cast<size_t>(graph_.nodes[dense].inputs[0])].at(1);
 }
 
-/// A symbol does not hold the size of its images, but the columns that reach the first dense layer grow with it: the
-/// smallest side that gives enough is found by halving. Others may fit, too, where a pooling drops the last row.
+/// A symbol does not hold the size of its images, but the columns that reach the first dense layer grow with it:
+/// bisection finds the smallest side that gives enough. Others may fit, too, where a pooling drops the last row.
 void Importer::infer_input_shape() {
   const std::optional<size_t> dense = first_dense_layer();
   graph_.input_shape = {-1, channels(), -1, -1};
-  if (!dense) return;  // any size will do
+  if (!dense) return;  // any size works
   constexpr int64_t kMostSide = 4096;
   const int64_t wanted = shape_of(graph_.nodes[*dense].inputs[1])[1];
   int64_t low = 1, high = kMostSide;
@@ -296,7 +294,7 @@ void Importer::infer_input_shape() {
   }
   graph_.input_shape = {-1, channels(), low, low};
   const std::optional<int64_t> columns = columns_at(low, *dense);
-  if (!columns) return;  // the layers before do not fit each other: infer_shapes() will say which
+  if (!columns) return;  // the layers before do not fit each other: infer_shapes() will name them
   if (*columns != wanted) {
     throw bad_input(
         "node '{}' (FullyConnected): its weights have {} columns, and no square image of side 1 to {} gives {}",
@@ -304,10 +302,10 @@ void Importer::infer_input_shape() {
   }
 }
 
-/// What only the shapes tell: that all layers fit, and what of MXNet's operators ONNX's would do otherwise.
+/// What only the shapes tell: that all layers fit, and where MXNet's operators differ from ONNX's.
 void Importer::finish_with_shapes() {
   Shape input = graph_.input_shape;
-  constexpr int64_t kSomeSide = 256;  // where any will do
+  constexpr int64_t kSomeSide = 256;  // where any works
   for (int64_t& size : input) size = size == -1 ? kSomeSide : size;
   input[0] = 1;
   const std::vector<Shape> shapes = infer_shapes(graph_, input);

@@ -34,7 +34,7 @@ class Reader {
     return here;
   }
 
-  /// A count of things that take at least `least` bytes each, so that a wrong one is not believed.
+  /// A count of things that take at least `least` bytes each, so that we never believe a wrong one.
   uint64_t count(const char* what, uint64_t least) {
     const auto value = number<uint64_t>(what);
     if (value > (bytes_.size() - at_) / least) fail(fmt::format("{} is {}, more than the file can hold", what, value));
@@ -66,7 +66,7 @@ Tensor read_array(Reader& reader) {
     const auto storage = reader.number<int32_t>("a storage type");
     if (storage != 0) reader.fail(fmt::format("storage type {} is sparse; only dense arrays are supported", storage));
   }
-  // Before versions the first word is the number of dimensions itself, and sizes have 32 bits.
+  // In files from before versions the first word is the number of dimensions, and sizes have 32 bits.
   const uint32_t rank = versioned ? reader.number<uint32_t>("a number of dimensions") : magic;
   if (rank > kMostDimensions) reader.fail(fmt::format("{} dimensions (or an unknown array format)", rank));
   Shape shape;

@@ -34,8 +34,7 @@ struct MxnetSymbol {
 };
 
 /// Reads the JSON of any version (attributes as attrs, attr or param). Error(bad_input) that names byte or node,
-/// without the file: what is no JSON or no symbol, nested too deep, inputs that do not come before their node, several
-/// outputs.
+/// without the file: no JSON or no symbol, nested too deep, inputs that do not come before their node, several outputs.
 MxnetSymbol parse_mxnet_symbol(std::span<const uint8_t> bytes);
 
 }  // namespace convlab

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kOpset = 13, kIrVersion = 8;
 constexpr int64_t kDilatedAverageOpset = 19, kDilatedAverageIrVersion = 9;  // the first with a dilated AveragePool
 
-/// Names for the values of a file: the graph's own, but each once. (They repeat after Identity and the like were
+/// Names for the values of a file: the graph's own, but each only once. (They repeat after Identity and the like are
 /// removed, and ONNX names no value "".)
 class Names {
  public:
@@ -37,10 +37,10 @@ class Names {
   std::set<std::string> taken_;
 };
 
-/// Writes one node, and initializers for the constants that opset 13 wants as inputs.
+/// Writes one node, and initializers for the constants that opset 13 takes as inputs.
 class NodeWriter {
  public:
-  /// `input_shape`: of the node's first input, open sizes -1; nullopt where it is not known.
+  /// `input_shape`: of the node's first input, open sizes -1; nullopt where unknown.
   NodeWriter(onnx::GraphProto& graph, const Node& node, std::optional<Shape> input_shape, Names& names)
       : graph_(graph), node_(*graph.add_node()), input_shape_(std::move(input_shape)), names_(names) {
     node_.set_name(node.name);
@@ -121,7 +121,7 @@ class NodeWriter {
   void operator()(const SoftmaxOp& op) {
     integer("axis", op.flattened ? -1 : op.axis);
     if (!op.flattened) return;
-    // Opset 13 has no Softmax over several dimensions together: they become one before it, and themselves after it.
+    // Opset 13 has no Softmax over several dimensions together: they become one before it and are restored after it.
     if (!input_shape_ || std::ranges::count(*input_shape_, -1) > 1) {
       throw bad_input("node '{}': opset {} has no Softmax over several dimensions of an input whose shape is open",
                       node_.name(), kOpset);
@@ -174,7 +174,7 @@ class NodeWriter {
     return add(node_, name, type);
   }
 
-  /// One more node, which makes the node's output of the node's output under another name.
+  /// Adds a node, which makes the node's output from the node's old output under another name.
   onnx::NodeProto& follow(const char* op_type, const std::string& between) {
     onnx::NodeProto& after = *graph_.add_node();
     after.set_name(node_.name() + ".after");
@@ -227,8 +227,7 @@ void describe(onnx::ValueInfoProto& info, const std::string& name, const std::op
   }
 }
 
-/// Each value's shape, -1 where it changes with the sizes that the input leaves open; nullopt where more than that
-/// does.
+/// Each value's shape, -1 for sizes that change with those that the input leaves open; nullopt if even the rank does.
 std::vector<std::optional<Shape>> open_shapes(const Graph& graph) {
   const auto with = [&](int64_t size) {
     Shape input = graph.input_shape;
@@ -245,7 +244,7 @@ std::vector<std::optional<Shape>> open_shapes(const Graph& graph) {
         if (one[value][i] != two[value][i]) (*open[value])[i] = -1;
       }
     }
-  } catch (const Error&) {  // these sizes do not fit, others may
+  } catch (const Error&) {  // these sizes do not fit; others may
   }
   return open;
 }
@@ -285,7 +284,7 @@ std::vector<uint8_t> export_onnx(const Graph& graph) {
     std::visit(writer, node.op);
   }
   std::string output = names[graph.output];
-  if (graph.output == graph.input) {  // ONNX wants a node between them
+  if (graph.output == graph.input) {  // ONNX needs a node between them
     onnx::NodeProto& identity = *proto.add_node();
     identity.set_op_type("Identity");
     identity.add_input(output);

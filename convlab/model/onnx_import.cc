@@ -22,8 +22,8 @@ namespace {
 
 constexpr int64_t kFirstOpset = 7, kLastOpset = 21;
 
-/// Bytes of constants that nodes may make of other constants, for each byte of the file: enough to cast and rearrange
-/// all weights a few times, and a bound for a small file that would fill the memory.
+/// Bytes of constants that nodes may make from other constants, for each byte of the file: enough to cast and rearrange
+/// all weights a few times, but a small file cannot fill the memory.
 constexpr size_t kConstantBytesPerByte = 16, kConstantBytesAlways = 1 << 20;
 
 bool is_onnx_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
@@ -44,7 +44,7 @@ onnx::ModelProto parse(std::span<const uint8_t> bytes) {
 
 int64_t opset_of(const onnx::ModelProto& model) {
   for (const onnx::OperatorSetIdProto& entry : model.opset_import()) {
-    if (!is_onnx_domain(entry.domain())) continue;  // nodes of other domains are refused where they stand
+    if (!is_onnx_domain(entry.domain())) continue;  // nodes of other domains are refused when we reach them
     if (entry.version() < kFirstOpset || entry.version() > kLastOpset) {
       throw bad_input("its opset is {}; {} to {} are supported", entry.version(), kFirstOpset, kLastOpset);
     }
@@ -110,7 +110,7 @@ class Importer {
     return stored;
   }
 
-  /// Which node makes which value, to tell names that come too late from names that nobody makes.
+  /// Which node makes which value, to tell names that come too late from names that no node makes.
   void note_producers() {
     for (int i = 0; i < model_.graph().node_size(); ++i) {
       for (const std::string& output : model_.graph().node(i).output()) producers_.emplace(output, i);
@@ -157,7 +157,7 @@ class Importer {
     }
   }
 
-  /// As in the file; where it has none, the operator and the place in the list of nodes.
+  /// As in the file; if it has none, the operator and the place in the list of nodes.
   std::string node_name(int index) const {
     const onnx::NodeProto& proto = model_.graph().node(index);
     return printable(proto.name().empty() ? fmt::format("{}_{}", proto.op_type(), index) : proto.name());
@@ -210,7 +210,7 @@ class Importer {
     throw bad_input("it uses '{}', which nothing defines", printable(name));
   }
 
-  /// Of a constant that is about to be made of others: an error where all of these together become too large.
+  /// Counts a constant to be made from others: an error where all of these together become too large.
   void count_constant(ElementType type, const Shape& shape) {
     const int64_t bytes = checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
     if (static_cast<size_t>(bytes) > constant_bytes_left_) {
@@ -259,7 +259,7 @@ class Importer {
     graph_.nodes.push_back(std::move(node));
   }
 
-  /// The value as an operand: a constant becomes one of the graph's.
+  /// The value as an operand: a constant becomes one of the graph's constants.
   ValueId use(OnnxValue& value) {
     if (value.id < 0) value.id = graph_.add_value(printable(value.name));
     return value.id;
@@ -313,7 +313,7 @@ class Importer {
   const onnx::ModelProto& model_;
   int64_t opset_;
   Graph graph_;
-  std::deque<OnnxValue> values_;  // addresses stay
+  std::deque<OnnxValue> values_;  // a deque, so that addresses stay
   std::unordered_map<std::string, OnnxValue*> by_name_;
   std::unordered_map<std::string, int> producers_;  // node index by output
   std::unordered_map<std::string, std::string> more_outputs_;

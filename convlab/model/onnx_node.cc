@@ -116,7 +116,7 @@ std::vector<int64_t> OnnxNode::constant_integers(size_t i, std::string_view what
   if (tensor.type() != ElementType::i64) throw bad_input("{} is {}; it must be int64", what, name_of(tensor.type()));
   if (tensor.shape().size() > 1)
     throw bad_input("{} has the shape {}; it must be a list", what, to_text(tensor.shape()));
-  constexpr int64_t kMostNumbers = 2 * kMostRank;  // pads take two a dimension; and each node keeps its own
+  constexpr int64_t kMostNumbers = 2 * kMostRank;  // pads take two per dimension; each node keeps its own
   if (tensor.count() > kMostNumbers) {
     throw bad_input("{} has {} numbers; {} are supported", what, tensor.count(), kMostNumbers);
   }

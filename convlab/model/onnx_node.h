@@ -16,7 +16,7 @@ class NodeProto;
 
 namespace convlab {
 
-/// What the importer knows of a value while it reads a model.
+/// What the importer knows about a value while it reads a model.
 struct OnnxValue {
   std::string name;
   ElementType type = ElementType::f32;
@@ -32,7 +32,7 @@ class OnnxNode {
 
   int64_t opset() const { return opset_; }
 
-  // Attributes. The default where the node has none of this name; an error where it is of another type.
+  // Attributes. The default where the node has none of this name; an error where its type is another.
   bool has(std::string_view name) const { return find(name) != nullptr; }
   int64_t integer(std::string_view name, int64_t otherwise) const;
   int64_t integer(std::string_view name) const;  ///< an error where it is missing
@@ -44,7 +44,7 @@ class OnnxNode {
   Tensor tensor(std::string_view name) const;
   void ignore(std::string_view name) const { find(name); }
 
-  /// Error unless every attribute has been read or ignored: one that nobody reads would be silently without effect.
+  /// Error unless every attribute has been read or ignored: one that nobody reads would silently have no effect.
   void check_all_read() const;
 
   // Inputs. One that is not there, or has no name, is absent.
@@ -55,7 +55,7 @@ class OnnxNode {
   const OnnxValue& input(size_t i) const { return *inputs_[i]; }
   size_t input_count() const { return inputs_.size(); }
 
-  /// The constant that input i is; an error, with the reason that `what` must be known, where it is computed.
+  /// The constant that input i is; if it is computed, an error with the reason that `what` must be known.
   const Tensor& constant(size_t i, std::string_view what) const;
 
   /// The int64 list that input i is; {} where the input is absent.

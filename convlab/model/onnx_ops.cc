@@ -1,5 +1,5 @@
-// One function an operator: ONNX's attributes and inputs, as each opset from 7 to 21 has them, to the graph's operator.
-// Source: ONNX's Operators.md and Changelog.md.
+// One function per operator: from ONNX's attributes and inputs, as each opset from 7 to 21 has them, to the graph's
+// operator. Source: ONNX's Operators.md and Changelog.md.
 #include "convlab/model/onnx_ops.h"
 
 #include <fmt/ranges.h>
@@ -41,7 +41,7 @@ AutoPad read_auto_pad(const OnnxNode& node) {
   throw bad_input("auto_pad is '{}'; it must be NOTSET, SAME_UPPER, SAME_LOWER or VALID", mode);
 }
 
-/// kernel, strides, dilations, pads and auto_pad, which convolution and pooling have in common.
+/// kernel, strides, dilations, pads and auto_pad, which convolution and pooling share.
 template <class Window>
 void read_window(const OnnxNode& node, Window& window, AutoPad& auto_pad) {
   const Pair stride = read_pair(node, "strides", 1);
@@ -92,7 +92,7 @@ OnnxMeaning read_pool(const OnnxNode& node, PoolKind kind) {
   if (node.opset() >= 10) op.pool.ceil_mode = node.flag("ceil_mode", false);
   if (node.opset() >= (kind == PoolKind::max ? 10 : 19)) read_dilations(node, op.pool);
   if (kind == PoolKind::average) op.pool.count_include_pad = node.flag("count_include_pad", false);
-  // The order of the indices that MaxPool can give besides; those are refused where something uses them.
+  // The order of the indices that MaxPool may also give; the importer refuses them where something uses them.
   if (kind == PoolKind::max && node.opset() >= 8) node.flag("storage_order", false);
   return OnnxComputed{op};
 }
@@ -198,7 +198,7 @@ OnnxMeaning read_transpose(const OnnxNode& node) {
 OnnxMeaning read_softmax(const OnnxNode& node, bool log) {
   node.check_inputs(1, 1);
   SoftmaxOp op{.axis = node.integer("axis", node.opset() < 13 ? 1 : -1), .log = log, .flattened = node.opset() < 13};
-  // Over the last dimension alone, both meanings are one.
+  // Over the last dimension alone, both meanings are the same.
   if (op.flattened && (op.axis == -1 || (node.input(0).rank && op.axis == *node.input(0).rank - 1))) {
     op.flattened = false;
   }
@@ -290,7 +290,7 @@ OnnxMeaning read_pad(const OnnxNode& node) {
   op.value = node.constant_real(2, "the value to pad with", 0);
   if (!node.has_input(3)) return OnnxComputed{op};
 
-  // Pads of some axes only: those of the others are 0.
+  // Pads of some axes only: the others get 0.
   std::vector<int64_t> axes = node.constant_integers(3, "the list of axes");
   if (!node.input(0).rank) {
     throw bad_input("how many dimensions its input has is not known here, so its axes mean nothing");

@@ -10,13 +10,13 @@
 namespace convlab {
 
 /// An operator of the graph, and how many of the node's inputs are its operands: the first ones. The others were
-/// constants that are now part of the operator.
+/// constants and are now part of the operator.
 struct OnnxComputed {
   Op op;
   size_t operands = 1;
 };
 
-/// The node only hands on its first input, as this type: a constant is converted, and a computed value stays what it is.
+/// The node only passes on its first input, as this type: a constant is converted, a computed value stays what it is.
 struct OnnxPassed {
   ElementType type;
 };

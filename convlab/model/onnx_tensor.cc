@@ -22,7 +22,7 @@ Shape shape_of(const onnx::TensorProto& proto) {
   return {proto.dims().begin(), proto.dims().end()};
 }
 
-/// int32_data holds every integer up to 32 bits, and float16 as its bits.
+/// int32_data holds all integers up to 32 bits, and float16 as bits.
 template <class T>
 void copy_narrowed(const onnx::TensorProto& proto, Tensor& tensor) {
   const std::span<T> values = tensor.values<T>();

@@ -17,7 +17,7 @@ struct Padding {
   int64_t before = 0, after = 0;
 };
 
-/// ONNX: output = ceil(size / stride), and the padding is what that needs.
+/// ONNX: output = ceil(size / stride), and as much padding as that needs.
 Padding automatic_padding(AutoPad mode, int64_t size, int64_t kernel, int64_t stride, int64_t dilation) {
   if (mode == AutoPad::valid) return {};
   const int64_t reach = checked_add(checked_mul(kernel - 1, dilation), 1);
@@ -131,7 +131,7 @@ Shape shape_of(const ConcatOp& op, std::span<const Shape> inputs) {
 Shape shape_of(const FlattenOp& op, std::span<const Shape> inputs) {
   const Shape& x = inputs[0];
   const int64_t rank = std::ssize(x);
-  const int64_t axis = op.axis == rank ? rank : normalized_axis(op.axis, rank);  // the end is a place, too
+  const int64_t axis = op.axis == rank ? rank : normalized_axis(op.axis, rank);  // the end is allowed, too
   return {element_count({x.begin(), x.begin() + axis}), element_count({x.begin() + axis, x.end()})};
 }
 
@@ -322,7 +322,7 @@ Pool resolved_pool(const PoolOp& op, const Shape& x) {
         Axis{x[3], pool.kernel_w, pool.dilation_w, pool.pad_left, pool.pad_right}}) {
     check_range("a pad", std::min(before, after), 0);
     const int64_t most = std::max(before, after), reach = checked_add(checked_mul(kernel - 1, dilation), 1);
-    // Otherwise a window can lie in the padding entirely, or step over the image, and then nothing is its maximum.
+    // Otherwise a window can lie entirely in the padding, or step over the image, and then it has no maximum.
     if (op.auto_pad == AutoPad::explicit_pads && most >= kernel) {
       throw bad_input("a pad of {} is not smaller than the window of {}", most, kernel);
     }

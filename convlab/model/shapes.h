@@ -9,8 +9,8 @@
 
 namespace convlab {
 
-// What an operator and its inputs' shapes make: ONNX's rules, one operator at a time. Each throws Error(bad_input) with
-// the reason alone; infer_shapes adds node and operator.
+// The shape that an operator makes from its inputs' shapes: ONNX's rules, one operator at a time. Each throws
+// Error(bad_input) with the reason alone; infer_shapes adds node and operator.
 
 /// The convolution of x (N C H W) by w (K C/groups R S), validated, auto_pad resolved.
 ConvProblem conv_problem(const ConvOp& op, const Shape& x, const Shape& w);

@@ -59,7 +59,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// One layer as the course's tables have it; "" for what only changes a shape.
+/// One layer as in the course's tables; "" for one that only changes a shape.
 std::string describe(const Graph& graph, const Node& node) {
   const auto weights = [&]() -> Shape {
     const auto found = node.inputs.size() > 1 ? graph.constants.find(node.inputs[1]) : graph.constants.end();

@@ -15,8 +15,8 @@ struct Placed {
   int64_t first, last;  ///< steps
 };
 
-/// The smallest gap that holds `bytes` between those of `placed` (in order of begin) that share a step with `life`, else the
-/// place after all of them.
+/// The smallest gap that holds `bytes` between those of `placed` (in order of begin) that share a step with `life`,
+/// else the place after all of them.
 int64_t best_place(const std::vector<Placed>& placed, const Lifetime& life, int64_t bytes) {
   int64_t free_from = 0, best = -1, best_gap = std::numeric_limits<int64_t>::max();
   for (const Placed& each : placed) {

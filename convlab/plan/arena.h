@@ -16,7 +16,7 @@ struct Arena {
   int64_t bytes = 0;
 };
 
-inline constexpr int64_t kArenaAlignment = 256;  ///< what a GPU's vector loads and bulk copies want
+inline constexpr int64_t kArenaAlignment = 256;  ///< what a GPU's vector loads and bulk copies need
 
 /// Places every lifetime so that no two that share a step share a byte. Greedy: the largest first, each into the
 /// smallest gap that holds it (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).

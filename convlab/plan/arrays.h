@@ -11,7 +11,7 @@ namespace convlab {
 
 /// An array of a run. Several values share one where a node only reshapes.
 struct PlanArray {
-  Location location;  ///< place is final; an arena's address is found when all steps are known
+  Location location;  ///< the place is final; an arena's address is found when all steps are known
   int64_t bytes = 0;
   Layout layout = Layout::plain;
   Shape written = {};             ///< the shape when it was written; of arrays in the arena
@@ -19,33 +19,32 @@ struct PlanArray {
   int64_t first = -1, last = -1;  ///< the steps that write and last read it
 };
 
-/// All arrays of a run, while its steps are planned. They are counted from 0.
+/// All arrays of a run, while its steps are planned. They are numbered from 0.
 class PlanArrays {
  public:
   explicit PlanArrays(const PlanRequest& request);
 
   const PlanArray& operator[](size_t array) const { return arrays_[array]; }
 
-  /// Where a value lies, which is the run's input, a constant, or was written by an earlier step.
+  /// The array of a value: the run's input, a constant, or written by an earlier step.
   size_t of(ValueId value);
 
-  /// Lets a value lie where another does.
+  /// Puts a value into another one's array.
   void share(ValueId value, ValueId other) { of_value_[value] = of(other); }
 
-  /// An array for a value that a step is to write: the run's output, if this is what it comes to.
+  /// An array for a value that a step will write: the run's output, if the value is that.
   size_t add(ValueId value, Layout layout = Layout::plain);
 
-  /// The same for a value that is pixels. The run's output is float32, hence never this one.
+  /// The same for a value of pixels. The run's output is float32, hence never this one.
   size_t add_pixels(ValueId value);
 
   size_t add_scratch(const Shape& shape, Layout layout = Layout::plain);
   size_t add_output();
 
-  /// Takes note that the next step of the plan reads `inputs` and writes `output`.
+  /// Notes that the next step of the plan reads `inputs` and writes `output`.
   void note_step(std::vector<size_t> inputs, size_t output);
 
-  /// Gives every array and workspace its place in the arena, and the plan's steps, which are all that were noted,
-  /// their locations.
+  /// Gives every array and workspace its place in the arena, and the plan's steps, all noted, their locations.
   void place(Plan& plan);
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.math <= wanted; }
 
-/// Why a kernel's way with layouts does not go with the plan's, if so.
+/// Why a kernel's layouts do not fit the plan's, if they do not.
 Refusal why_not_for_layout(const PlanRequest& request, const ConvKernel& kernel, Layout x_layout) {
   if (x_layout != Layout::plain && kernel.layout != x_layout) return fmt::format("takes no {}", name_of(x_layout));
   const bool asked_for = !request.options.kernel.empty();

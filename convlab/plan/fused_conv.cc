@@ -7,9 +7,9 @@
 namespace convlab {
 namespace {
 
-/// Whether neighbouring windows share rows of a map. A kernel computes a map in bands of rows, for its caches and its threads:
-/// if it pooled, each band would compute once more what it shares with the next, which costs more than to write the rows and
-/// pool them in a step of its own.
+/// Whether neighbouring windows share rows of a map. A kernel computes a map in bands of rows, for its caches and its
+/// threads: if it pooled, each band would compute again the rows that it shares with the next, which costs more than
+/// writing the rows and pooling them in a separate step.
 bool windows_share_rows(const Pool& pool, int64_t height) {
   return (pool.kernel_h - 1) * pool.dilation_h + 1 > pool.stride_h && pool.output_h(height) > 1;
 }

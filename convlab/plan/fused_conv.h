@@ -8,7 +8,7 @@
 
 namespace convlab {
 
-/// What a convolution and the nodes after it come to, in the order in which they are computed.
+/// A convolution and the nodes after it that join it, in the order in which they are computed.
 struct FusedConv {
   ConvStep step;
   ValueId output = -1;
@@ -19,8 +19,8 @@ struct FusedConv {
   std::string name_with(const Epilogue& epilogue) const;
 };
 
-/// What begins with the convolution in this place; no other node where the plan's mode is layers. A pooling whose
-/// windows share rows is none of it, and so is what follows it.
+/// The fused convolution that begins in this place; no other node where the plan's mode is layers. It takes in no
+/// pooling whose windows share rows, and nothing after one.
 FusedConv fused_conv_from(const PlanRequest& request, size_t conv);
 
 }  // namespace convlab

@@ -32,7 +32,7 @@ bool takes(const PlanRequest& request, Layout layout, const Node& node, const Sh
 bool readers_take(const PlanRequest& request, Layout layout, ValueId value) {
   const Graph& graph = request.graph;
   const Shape& written = request.shape_of(value);
-  std::vector<ValueId> names{value};  // under which the array is read, and which are yet to be looked at
+  std::vector<ValueId> names{value};  // under which the array is read, and which we have yet to look at
   while (!names.empty()) {
     const ValueId name = names.back();
     names.pop_back();

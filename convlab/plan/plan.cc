@@ -56,7 +56,7 @@ class Planner {
     }
     const Operand output = operand(graph_.output);
     if (arrays_[output.array].location.place != Location::Place::output) {
-      // No step has written it: it is the input, scaled or as it was, or a constant.
+      // No step has written it: it is the input, scaled or raw, or a constant.
       emit_op(step_of(ActivationOp{}, {output}, output.shape), {output}, arrays_.add_output(), "output");
     }
     arrays_.place(plan_);
@@ -69,7 +69,7 @@ class Planner {
 
   Operand operand(ValueId value) { return {arrays_.of(value), shape_of(value), graph_.constants.contains(value)}; }
 
-  /// The same, or a float32 copy of the pixels that it is, made once.
+  /// The same, or, if it is pixels, their float32 copy, made once.
   Operand float_operand(ValueId value) {
     const Operand pixels = operand(value);
     if (!is_pixels(pixels.array)) return pixels;
@@ -100,7 +100,7 @@ class Planner {
     if (!complete) plan_rest(fused, taken, {array, y});
   }
 
-  /// What the convolution's kernel refused becomes steps of their own; it has left `x`, with `taken` done.
+  /// What the convolution's kernel refused becomes separate steps; the kernel has left `x`, with `taken` done.
   void plan_rest(const FusedConv& fused, const Epilogue& taken, Operand x) {
     const Epilogue& wanted = fused.step.epilogue;
     std::vector<std::pair<std::string, Op>> rest;
@@ -148,7 +148,7 @@ class Planner {
     emit_op(step_of(node.op, {x}, shape_of(node.output)), {x}, arrays_.add_pixels(node.output), node.name);
   }
 
-  /// The place of the activation after a dense layer, if a kernel computes it in the layer's step.
+  /// The place of the activation after a dense layer, if a kernel computes both in one step.
   std::optional<size_t> activation_with(const Node& node, OpStep step) const {
     if (request_.options.mode == PlanMode::layers || !std::holds_alternative<GemmOp>(node.op)) return std::nullopt;
     const std::optional<size_t> next = request_.readers.only(node.output);
@@ -200,8 +200,8 @@ class Planner {
   const Graph& graph_;
   const PlanRequest request_;
   PlanArrays arrays_;
-  std::vector<bool> done_;              // by node: a step computes it together with one before it
-  std::map<size_t, size_t> floats_of_;  // by array of pixels: their copy
+  std::vector<bool> done_;              // by node: an earlier node's step computes it, too
+  std::map<size_t, size_t> floats_of_;  // by array of pixels: its copy
   Plan plan_;
 };
 

@@ -27,7 +27,7 @@ struct PlanOptions {
   ElementType input = ElementType::f32;  ///< of the run's input: f32, or u8 (raw pixels, 0..255)
 };
 
-/// Images that a batch must have for Layout::image_lanes to be worth it: with fewer, too many lanes of the 16 are idle.
+/// How many images a batch needs for Layout::image_lanes to pay off: with fewer, too many lanes of the 16 are idle.
 inline constexpr int64_t kLeastImagesInLanes = 12;
 
 /// Where a step finds an array. The arena is the scratch memory that all steps share.
@@ -39,7 +39,7 @@ struct Location {
   bool operator==(const Location&) const = default;
 };
 
-/// A convolution kernel that is not the step's, and why.
+/// A convolution kernel that the step does not use, and why.
 struct Refused {
   std::string_view kernel;
   std::string reason;
@@ -83,7 +83,7 @@ struct Plan {
 /// exist or refuses a convolution; Error(unavailable) where no kernel of the device computes a step.
 Plan make_plan(const Graph& graph, const Shape& input_shape, const DeviceCaps& caps, const PlanOptions& options);
 
-/// The plan as a table for people, a step a line, then the refusals.
+/// The plan as a table for people, one line per step, then the refusals.
 std::string to_text(const Plan& plan);
 
 }  // namespace convlab

@@ -1,4 +1,4 @@
-// What a plan and its steps are called, and the plan as a text.
+// The names of a plan and its steps, and the plan as a text.
 
 #include "convlab/plan/plan.h"
 

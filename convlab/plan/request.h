@@ -10,7 +10,7 @@
 
 namespace convlab {
 
-/// What a plan is made for, and what follows from that before there are steps.
+/// What a plan is made for, and what follows from that before any steps.
 struct PlanRequest {
   const Graph& graph;
   const DeviceCaps& caps;

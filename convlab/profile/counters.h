@@ -10,23 +10,23 @@
 
 namespace convlab {
 
-/// One kernel's counters, by their names in NVIDIA's tools, which show the same: "sm__throughput.avg...".
+/// One kernel's counters, named as in NVIDIA's tools, which show the same: "sm__throughput.avg...".
 struct KernelCounters {
   std::string kernel, part;  ///< as in the recording: function, and layer
   std::vector<std::pair<std::string, double>> metrics;
 
-  /// The metric whose name begins so; NaN where there is none.
+  /// The metric whose name begins with this; NaN if there is none.
   double value(std::string_view beginning) const;
 };
 
 /// What the GPU's counters say of one pass, kernel by kernel, or why they say nothing.
 struct Utilisation {
   std::vector<KernelCounters> kernels;
-  std::string refusal;  ///< "", or why there are none and whom to ask for what
+  std::string refusal;  ///< "", or why there are none and what to ask of whom
 };
 
 /// Runs `pass` with the GPU's counters, through CUPTI's Range Profiler: each kernel is repeated until all are taken, so
-/// times mean nothing meanwhile. `recording` is of such a pass: it names the kernels, in the same order. What the
+/// times mean nothing meanwhile. `recording` comes from such a pass: it names the kernels, in the same order. What the
 /// driver does not permit is a refusal, not an error.
 Utilisation take_counters(const Recording& recording, const std::function<void()>& pass);
 

@@ -1,5 +1,5 @@
-// Counters through CUPTI's Range Profiler, one range a kernel. After the steps of its documentation ("CUPTI Range
-// Profiling API", CUDA 13): metrics make a config image, the GPU fills a counter data image, the host evaluates it.
+// Counters through CUPTI's Range Profiler, one range per kernel. Follows its documentation ("CUPTI Range Profiling
+// API", CUDA 13): metrics make a config image, the GPU fills a counter data image, the host evaluates it.
 
 #include <cuda_runtime_api.h>
 #include <cupti_profiler_host.h>
@@ -17,7 +17,7 @@
 namespace convlab {
 namespace {
 
-/// What reports show, by the names of NVIDIA's tools. A GPU may lack one.
+/// What reports show, named as in NVIDIA's tools. A GPU may lack one.
 std::vector<std::string> wanted_metrics() {
   std::vector<std::string> names{"sm__throughput.avg.pct_of_peak_sustained_elapsed",
                                  "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
@@ -40,7 +40,7 @@ struct NoCounters {
   std::string why;
 };
 
-/// prepare() may fail half-way: what was made by then goes with the value.
+/// prepare() may fail half-way: the value's end frees what was made by then.
 class RangeProfiler {
  public:
   RangeProfiler() = default;
@@ -149,7 +149,7 @@ class RangeProfiler {
   }
 
   static CUcontext current_context() {
-    // The runtime's context, by the driver that it has loaded; nothing here links the driver itself.
+    // The runtime's context, through the driver that it has loaded; nothing here links the driver itself.
     void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     const auto get =
         driver == nullptr ? nullptr : reinterpret_cast<CUresult (*)(CUcontext*)>(dlsym(driver, "cuCtxGetCurrent"));
@@ -180,7 +180,7 @@ class RangeProfiler {
     host_ = host.pHostObject;
   }
 
-  /// Those of the wanted ones that this chip has.
+  /// The wanted metrics that this chip has.
   void choose_metrics() {
     for (std::string& name : wanted_metrics()) {
       const char* pointer = name.c_str();
@@ -233,7 +233,7 @@ class RangeProfiler {
   size_t most_ranges_ = 0;
   bool initialized_ = false;
   std::vector<std::string> metrics_;
-  std::vector<uint8_t> available_;  ///< the host object may look into it for as long as it lives
+  std::vector<uint8_t> available_;  ///< the host object may read it for as long as it lives
   std::vector<uint8_t> config_, image_;
   CUpti_Profiler_Host_Object* host_ = nullptr;
   CUpti_RangeProfiler_Object* profiler_ = nullptr;

@@ -27,7 +27,7 @@ class StepTimer final : public StageObserver {
     in_step_ = false;
   }
 
-  /// Of all steps; the stream must have been waited for.
+  /// Sum over all steps; wait for the stream first.
   double seconds() const {
     double sum = 0;
     for (size_t i = 0; i + 1 < events_.size(); i += 2) {

@@ -5,7 +5,7 @@
 namespace convlab {
 namespace {
 
-/// So many digits that number and unit together take eight characters: "1.1200us", "16.602ms", "3.03300s".
+/// As many digits as make number and unit together eight characters: "1.1200us", "16.602ms", "3.03300s".
 constexpr size_t kWidth = 8;
 
 std::string fixed_width(double value, std::string_view unit) {
@@ -17,7 +17,7 @@ std::string fixed_width(double value, std::string_view unit) {
   return text;
 }
 
-/// "GPU activities" names what a GPU did. On a host there is none, and calls are the program's own.
+/// "GPU activities" names what a GPU did. A host has none, and its calls are the program's own.
 std::string_view activities_title(DeviceKind device) {
   return device == DeviceKind::cuda ? "GPU activities" : "CPU activities";
 }
@@ -53,7 +53,7 @@ void append_csv_rows(std::string& text, std::string_view title, const std::vecto
   }
 }
 
-/// "(128 1 1)", or "-" where there is no such thing.
+/// "(128 1 1)", or "-" where it has no extent.
 std::string extent(const std::array<int64_t, 3>& size) {
   return size[0] == 0 ? "-" : fmt::format("({} {} {})", size[0], size[1], size[2]);
 }
@@ -81,7 +81,7 @@ constexpr std::string_view kGpuTraceLegend =
 }  // namespace
 
 std::string nvprof_time(int64_t ns) {
-  // Units change where the rounded figure would need a digit more: 999.996us is 1.0000ms.
+  // Units change where the rounded figure would need another digit: 999.996us is 1.0000ms.
   const auto time = static_cast<double>(ns);
   if (time < 1e3) return fmt::format("{}ns", ns);
   if (time < 999.995e3) return fixed_width(time * 1e-3, "us");

@@ -7,8 +7,8 @@
 
 namespace convlab {
 
-// nvprof's formats, as NVIDIA's Profiler User's Guide shows them and as parsers of them expect them, down to its name
-// in the first line. Who profiled is `process`, the ==278== that begins each line about the profile itself.
+// nvprof's formats, as NVIDIA's Profiler User's Guide shows them and as parsers expect them, down to its name in the
+// first line. `process` is the profiling process, the ==278== that begins each line about the profile itself.
 
 /// "==278== NVPROF is profiling process 278, command: COMMAND": before the program runs.
 std::string nvprof_begin(int process, const std::string& command);
@@ -19,8 +19,7 @@ std::string nvprof_summary(int process, const std::string& command, const Profil
 /// As --csv gives it. Every column of times is in ms with six decimals, which is exact.
 std::string nvprof_summary_csv(int process, const std::string& command, const ProfileTotals& summary);
 
-/// As --print-gpu-trace gives it: one line an activity of the device, in order. Start counts from the recording's
-/// begin.
+/// As --print-gpu-trace gives it: one line per activity of the device, in order. Start 0 is the recording's begin.
 std::string nvprof_gpu_trace(int process, const std::string& command, const Recording& recording);
 
 /// As --print-gpu-trace --csv gives it: times in ms, sizes in bytes, throughput in GB/s of 2^30 bytes.

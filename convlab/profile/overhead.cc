@@ -11,7 +11,7 @@ namespace {
 double kernel_seconds(const Recording& recording) {
   int64_t sum_ns = 0;
   for (const Activity& each : recording.activities) {
-    // What a step does besides kernels, such as filling its output with zeros, is between its events, too.
+    // Other work of a step, such as filling its output with zeros, is between its events, too.
     const bool within = each.kind == ActivityKind::copy && each.source == each.destination;
     const bool of_step = each.kind == ActivityKind::kernel || each.kind == ActivityKind::fill || within;
     if (of_step) sum_ns += each.duration_ns();

@@ -16,7 +16,7 @@ struct Entry {
 constexpr std::string_view kProcessRemedy = "link fewer and smaller libraries, or keep one process for many runs";
 constexpr std::string_view kExitRemedy = "keep one process for many runs; a GPU's context takes time to take down, too";
 
-/// Stages as a bill names them. Several may share a line, and then stand together.
+/// Stages as a bill names them. Several may share a line, and are then neighbours here.
 constexpr std::array kEntries{
     Entry{Stage::driver, "driver init",
           "keep one process for many runs; where it takes seconds, run nvidia-persistenced, which keeps the driver "
@@ -44,10 +44,10 @@ constexpr std::string_view kFirstUseRemedy =
     "searched";
 
 const Entry& entry_of(Stage stage, DeviceKind device) {
-  // A host's device has no context to speak of, and what that entry recommends would not help it.
+  // A host's device has no context to speak of, and that entry's advice would not help it.
   static constexpr Entry kOpening{Stage::context, "opening the device", ""};
   if (stage == Stage::context && device != DeviceKind::cuda) return kOpening;
-  // A host computes in its steps. A GPU is only handed work in them, but while code is loaded it is waited for, too.
+  // A host computes in its steps. A GPU only gets work in them, but while it loads code the host waits for it, too.
   if (stage == Stage::step) stage = Stage::waiting;
   return *std::find_if(kEntries.begin(), kEntries.end(), [&](const Entry& each) { return each.stage == stage; });
 }

@@ -16,7 +16,7 @@ struct StageTime {
   double seconds = 0;
 };
 
-/// Adds up how long each stage took, in the order in which they came first.
+/// Adds up how long each stage took, in the order of their first appearance.
 class StageLog final : public StageObserver {
  public:
   void begin(const Part& part) override;
@@ -29,14 +29,14 @@ class StageLog final : public StageObserver {
   std::chrono::steady_clock::time_point begin_;
 };
 
-/// A process that has ended, as it was seen from outside and as it told itself; seconds from its being started.
+/// A process that has ended, as seen from outside and as it told itself; seconds since it was started.
 struct WholeRun {
   DeviceKind device = DeviceKind::cpu;
   double main_s = 0;    ///< when main() began
   double done_s = 0;    ///< when it had told its times
   double ended_s = 0;   ///< when it was gone: its wall time
-  double json_s = 0;    ///< of main_s to done_s: collecting what --json tells, which who only runs does not ask for
-  double layers_s = 0;  ///< of a pass once the first is over, the layers alone
+  double json_s = 0;    ///< part of main_s to done_s: collecting what only --json asks for
+  double layers_s = 0;  ///< a pass after the first, the layers alone
   std::vector<StageTime> stages;
 };
 
@@ -56,7 +56,7 @@ struct StartupBill {
   const BillPart& largest() const;
 };
 
-/// The stage of a name that a run tells.
+/// The stage with a name that a run tells.
 std::optional<Stage> find_stage(std::string_view name);
 
 StartupBill make_bill(const WholeRun& run);

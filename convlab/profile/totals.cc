@@ -40,7 +40,7 @@ class Totals {
   int64_t total_ns_ = 0;
 };
 
-/// The calls that lie in no other call of their thread: the CUDA runtime calls the driver, and both are seen.
+/// The calls that lie in no other call of their thread: the CUDA runtime calls the driver, and we see both.
 std::vector<const Activity*> outermost_calls(const Recording& recording) {
   std::vector<const Activity*> calls, outermost;
   for (const Activity& each : recording.activities) {
@@ -96,7 +96,7 @@ std::string to_text(const std::vector<TotalsRow>& top_rows) {
     text += fmt::format("  {:>7}  {:>8}  {}\n", nvprof_percent(row.share), nvprof_time(row.total_ns), row.name);
     std::vector<std::pair<int64_t, std::string>> parts;
     for (const auto& [part, time] : row.parts_ns) {
-      // What causes less than a hundredth of it does not help to find out why it takes so long.
+      // What causes less than a hundredth of the time does not help to explain it.
       if (time * 100 >= row.total_ns) parts.emplace_back(-time, part.empty() ? "elsewhere" : part);
     }
     std::sort(parts.begin(), parts.end());

@@ -23,16 +23,16 @@ struct TotalsRow {
 struct ProfileTotals {
   DeviceKind device = DeviceKind::cpu;
   std::vector<TotalsRow> activities;  ///< what the device did
-  std::vector<TotalsRow> calls;       ///< what the host called; a call made inside another one is part of that
+  std::vector<TotalsRow> calls;       ///< what the host called; a call made inside another one counts as part of that
 };
 
 ProfileTotals summarize(const Recording& recording);
 
-/// The fewest rows that together take more than `share` of the table's time; all of them where none are enough.
+/// The fewest rows that together take more than `share` of the table's time; all rows if none are enough.
 std::vector<TotalsRow> rows_above(const std::vector<TotalsRow>& rows, double share);
 
-/// The course's question, "what takes more than 90 % of the time", answered for one table: a line a row with its share,
-/// time and name, and below it the layers that caused it.
+/// The course's question, "what takes more than 90 % of the time", answered for one table: a line per row with its
+/// share, time and name, and below it the layers that caused it.
 std::string to_text(const std::vector<TotalsRow>& top_rows);
 
 /// Kernels and API calls, and how they differ: a paragraph for a report.

@@ -14,7 +14,7 @@
 namespace convlab {
 namespace {
 
-/// The graph cut off after one of its values.
+/// The graph, cut off after one of its values.
 Graph graph_to(const Graph& graph, ValueId output) {
   Graph cut{.name = graph.name,
             .value_names = graph.value_names,

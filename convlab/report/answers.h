@@ -11,7 +11,7 @@
 
 namespace convlab {
 
-/// What one layer makes of one image: C maps of H x W.
+/// One layer's maps of one image: C maps of H x W.
 struct FeatureMaps {
   std::string name;  ///< "conv1: Conv"
   Tensor maps;       ///< float32, 1 x C x H x W
@@ -22,7 +22,7 @@ struct Answers {
   static constexpr int kClasses = static_cast<int>(kFashionMnistClasses.size());
 
   std::string model, layers;  ///< "fa19", "conv 12@5x5, tanh, ..."
-  Dataset data;               ///< as it is, 28 x 28
+  Dataset data;               ///< unscaled, 28 x 28
   std::vector<int> predicted;
   std::vector<float> scores;  ///< kClasses numbers an image
 
@@ -41,8 +41,8 @@ struct Answers {
   std::vector<int64_t> examples(int label, bool right, size_t most) const;
 };
 
-/// Classifies all test images; `folder` as load_fashion_mnist() takes it. The model must be one of the shipped ones, or
-/// take such images. Error(bad_input) where model or data cannot be read.
+/// Classifies all test images; `folder` as load_fashion_mnist() takes it. The model must be a shipped one, or take such
+/// images. Error(bad_input) where model or data cannot be read.
 Answers answer(const std::string& model, const std::string& folder);
 
 }  // namespace convlab

@@ -28,11 +28,11 @@ struct Evidence {
 };
 
 /// Adds what a file holds; `text` is its content, JSON as `convlab bench`, `run`, `profile` and the course's commands
-/// write it with --json. Error(bad_input) that names file and place where it is malformed or is nothing of this kind.
+/// write it with --json. Error(bad_input) that names file and place where it is malformed or none of these.
 void add_evidence(Evidence& evidence, std::string_view text, const std::string& file);
 
 /// Adds a file, or all *.json below a folder in the order of their names. Error(bad_input) as add_evidence(), and where
-/// there is no such file; but what is JSON of another kind is left out of a folder, and `sources` says so.
+/// there is no such file; but in a folder JSON of another kind is skipped, and `sources` says so.
 void add_evidence(Evidence& evidence, const std::filesystem::path& file_or_folder);
 
 }  // namespace convlab

@@ -27,12 +27,12 @@ struct Cell {
   std::string style = {};  ///< of this cell alone
 };
 
-/// The cell of a text, of a number that is text already, and of a figure that nobody measured.
+/// A cell for a text, for a number that is text already, and for a figure that nobody measured.
 Cell text_cell(std::string_view text);
 Cell number_cell(std::string_view text);
 Cell missing_cell();
 
-/// An HTML table, in a box of its own that scrolls where the page is narrow. Headings are HTML.
+/// An HTML table, in its own box, which scrolls where the page is narrow. Headings are HTML.
 class Table {
  public:
   Table(std::string_view caption, std::vector<std::string> headings)

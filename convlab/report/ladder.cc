@@ -44,7 +44,7 @@ std::vector<KernelFacts> all_kernels(const std::vector<Record>& records) {
 
 std::string KernelFacts::refusal(const std::string& problem) const {
   if (registered == nullptr) return "";
-  // What GPUs differ in is far above what the course's layers need; an H200's values serve for all.
+  // GPUs differ only far above what the course's layers need; an H200's values serve for all.
   const DeviceCaps kGpu{.compute_capability = 90, .multiprocessors = 132, .shared_bytes_per_block = 227 << 10};
   DeviceCaps caps = kGpu;
   caps.kind = registered->info.device;

@@ -15,11 +15,11 @@ struct KernelFacts {
   std::string name, math, idea, after;
   std::string file, source;  ///< path from the root, and its text; "" where this build does not know it
   int rung = 0;
-  DeviceKind device = DeviceKind::cpu;     ///< cuda for the CUDA kernels, also where this build has them for simt alone
+  DeviceKind device = DeviceKind::cpu;     ///< cuda for the CUDA kernels, even where this build has them only for simt
   const ConvKernel* registered = nullptr;  ///< null where this build does not know it
 
-  /// Whether it is a CUDA kernel of the ladder or a library's, of which the course wants times and counters; production
-  /// kernels, all of rung 19, stand in a table of their own.
+  /// Whether it is a CUDA kernel of the ladder or a library's, whose times and counters the course asks for; production
+  /// kernels, all of rung 19, are in a table of their own.
   bool of_course() const {
     constexpr int kProduction = 19;
     return device == DeviceKind::cuda && rung != kProduction;
@@ -30,22 +30,21 @@ struct KernelFacts {
   std::string refusal(const std::string& problem) const;
 };
 
-/// All kernels that this build knows, in the order of devices (cuda first) and rungs, and after them those of the
-/// records that it does not know.
+/// All kernels that this build knows, in the order of devices (cuda first) and rungs, then those only in the records.
 std::vector<KernelFacts> all_kernels(const std::vector<Record>& records);
 
-/// The records of one machine, one a kernel and problem.
+/// The records of one machine, one per kernel and problem.
 struct MachineRecords {
   Machine machine;
   std::vector<Record> records;
 
   const Record* find(const std::string& kernel, const std::string& problem) const;
 
-  /// Some kernel of this kind of device was measured here.
+  /// Whether some kernel of this kind of device was measured here.
   bool has(DeviceKind device) const;
 };
 
-/// Grouped by device and CPU, GPUs first. Of several records of one kernel, problem and tuning the newest is kept, and
+/// Grouped by device and CPU, GPUs first. Of several records of one kernel, problem and tuning we keep the newest, and
 /// of several tunings the one with the smallest median.
 std::vector<MachineRecords> by_machine(const std::vector<Record>& records);
 

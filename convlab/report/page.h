@@ -22,8 +22,8 @@ class Page {
 
   void section(std::string_view id, std::string_view title, std::string_view html);
 
-  /// The place of a chart `height` pixels high; `spec` is what charts.js reads. A sentence that says what is missing in
-  /// a build without Chart.js.
+  /// The place of a chart `height` pixels high; `spec` is what charts.js reads. In a build without Chart.js, a sentence
+  /// that says what is missing.
   std::string chart(std::string_view title, int height, const Json& spec);
 
   void deliverable(Deliverable deliverable) { deliverables_.push_back(std::move(deliverable)); }

@@ -27,7 +27,7 @@ std::string tile(std::string_view value, std::string_view what) {
   return fmt::format("<div class=\"tile\"><strong>{}</strong><span>{}</span></div>\n", escaped(value), escaped(what));
 }
 
-/// The sum over the network's convolutions of the fastest kernel's Op Time, of one arithmetic; 0 where one is missing.
+/// The sum over the network's convolutions of the fastest kernel's Op Time, in one arithmetic; 0 if one is missing.
 double best_op_times(const Contents& contents, const MachineRecords& machine, std::string_view math) {
   double sum = 0;
   for (const std::string& one : contents.input.answers.problems) {

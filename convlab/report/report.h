@@ -11,12 +11,12 @@
 
 namespace convlab {
 
-/// Everything that a report is made of.
+/// Everything that goes into a report.
 struct ReportInput {
   std::string semester;  ///< "fa19"
   Answers answers;       ///< of the semester's network
   Evidence evidence;     ///< saved measurements, and the runs that were made for this report
-  Machine machine;       ///< that makes the report
+  Machine machine;       ///< the one that makes the report
   Build build;
   std::string when;                 ///< UTC
   std::vector<std::string> failed;  ///< what could not be run here, and why
@@ -31,18 +31,18 @@ struct Contents {
   std::vector<MachineRecords> machines;
   std::vector<KernelFacts> kernels;
 
-  /// "--semester fa18 " unless it is fall 2019, which commands take by themselves.
+  /// "--semester fa18 " unless it is fall 2019, which commands use by default.
   std::string semester_option() const;
 };
 
-/// The whole page. Nothing in it is measured here: figures come from `input`.
+/// The whole page. It measures nothing: figures come from `input`.
 struct Report {
   std::string html;
   std::vector<Deliverable> deliverables;
 };
 Report make_report(const ReportInput& input);
 
-// The sections, one a file.
+// The sections, one per file.
 void add_course(Page& page, const Contents& contents);
 void add_networks(Page& page, const Contents& contents);
 void add_machines(Page& page, const Contents& contents);

@@ -16,15 +16,15 @@ struct SavedCounters {
   std::string kernel;  ///< "cuda.basic"
   std::string model, device;
   int64_t images = 0;
-  std::vector<KernelCounters> functions;  ///< of the kernel's, by layer; none where the driver refused
-  std::vector<KernelCounters> ncu;        ///< what NVIDIA's own tool said of each of them, where it was asked, too
+  std::vector<KernelCounters> functions;  ///< of the kernel, by layer; none where the driver refused
+  std::vector<KernelCounters> ncu;        ///< NVIDIA's own tool's, where it was asked, too
   std::string refusal;
 };
 
 /// From the profile of a run with one kernel and --counters. Error(bad_input) with the place and the member.
 SavedCounters counters_of_profile(const JsonMembers& from, const SavedProfile& profile);
 
-/// From a comparison with ncu, as bench/counters_ncu.py writes it, one a kernel. Errors as above.
+/// From a comparison with ncu, as bench/counters_ncu.py writes it, one per kernel. Errors as above.
 std::vector<SavedCounters> counters_of_comparison(const JsonMembers& from);
 
 }  // namespace convlab

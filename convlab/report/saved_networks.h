@@ -12,7 +12,7 @@ struct SavedNetworks {
   struct Row {
     std::string work, math;  ///< "fa19 network, folded"
     double ms = 0, peer_ms = 0;
-    std::string way;  ///< the peer's fastest way of those that were tried
+    std::string way;  ///< the fastest way that the peer tried
   };
   std::string gpu, peer, when;
   std::vector<Row> rows;

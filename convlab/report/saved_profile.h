@@ -21,11 +21,11 @@ struct SavedProfile {
   std::string source, command, model, device, device_name;
   int64_t images = 0;
   ProfileTotals summary;
-  std::vector<BillLine> bill;  ///< with what no part covers as its last line
-  double overhead = 0;         ///< of profiling: 0.01 is one per cent
+  std::vector<BillLine> bill;  ///< its last line is what no part covers
+  double overhead = 0;         ///< cost of profiling: 0.01 is one per cent
   bool counted = false;        ///< taken with --counters, for which see saved_counters.h
 
-  /// The convolution kernel that was asked for, "cuda.basic"; "" where the plan chose.
+  /// The convolution kernel that was asked for, "cuda.basic"; "" if the plan chose.
   std::string forced_kernel() const;
 
   /// The sum of the bill: the wall time of the whole run.

@@ -20,10 +20,10 @@ struct SavedLayer {
 
 /// What `convlab run --json` or one of the course's commands wrote.
 struct SavedRun {
-  std::string source;   ///< the file, or "" for a run that the report itself made
-  std::string command;  ///< "m2.1 1000 --semester fa19"; "" in files of versions that did not say
+  std::string source;   ///< the file, or "" for the report's own run
+  std::string command;  ///< "m2.1 1000 --semester fa19"; "" in files of versions that did not write it
   std::string lines;    ///< what it printed first, the course's lines
-  std::string time;     ///< of the whole process, as /usr/bin/time writes it; "" where that is not known
+  std::string time;     ///< of the whole process, as /usr/bin/time writes it; "" if unknown
   std::string model, device, math, plan;
   int64_t images = 0, max_rss_kb = 0;
   int threads = 0;
@@ -33,14 +33,14 @@ struct SavedRun {
   std::vector<SavedLayer> layers;
   std::optional<Machine> machine;
 
-  /// "m2.1", "run"; "" where the command is not known.
+  /// "m2.1", "run"; "" if the command is unknown.
   std::string script() const { return command.substr(0, command.find(' ')); }
 };
 
 /// Error(bad_input) with the place and the member that is wrong.
 SavedRun saved_run_from_json(const JsonMembers& from);
 
-/// The same of JSON's text; `place` stands for it in messages.
+/// The same from JSON text; messages call it `place`.
 SavedRun saved_run_from_text(std::string_view text, const std::string& place);
 
 }  // namespace convlab

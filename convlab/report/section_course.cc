@@ -1,4 +1,4 @@
-// What the course's scripts print, and what their processes took.
+// What the course's scripts print, and what their processes cost.
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// Every kernel of every machine: its Op Times, what it gained over the kernel that it changes, and how near it came to
-// the machine's bounds.
+// Every kernel of every machine: its Op Times, how much faster it is than the kernel that it changes, and how near it
+// comes to the machine's bounds.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRowHeight = 24, kFrame = 110;
 
-/// The kernels that were measured on a machine, on the semester's layers, at any of the course's sizes.
+/// The kernels measured on a machine, on the semester's layers, at any of the course's sizes.
 std::vector<const KernelFacts*> measured(const Contents& contents, const MachineRecords& machine) {
   std::vector<const KernelFacts*> kernels;
   for (const KernelFacts& kernel : contents.kernels) {
@@ -91,7 +91,7 @@ Cell gain_cell(const std::optional<Gain>& gain) {
           .kind = std::string(kind)};
 }
 
-/// The largest of the course's sizes at which something was measured on a machine.
+/// The largest of the course's sizes with a measurement on a machine.
 int64_t largest_size(const Contents& contents, const MachineRecords& machine) {
   int64_t largest = 0;
   for (int64_t n : kCourseSizes) {
@@ -167,7 +167,7 @@ Page::Json shares(const Contents& contents, const MachineRecords& machine, int64
   return {{"kind", "bars"}, {"unit", "% of the bound"}, {"labels", labels}, {"series", series}};
 }
 
-/// The records that every CUDA kernel should have, and how many are there on the machine that has the most.
+/// Whether some machine has the records of all CUDA kernels; `missing` says how many the one with the most has.
 bool all_op_times(const Contents& contents, std::string& missing) {
   size_t most = 0, wanted = 0;
   for (const KernelFacts& kernel : contents.kernels) {

@@ -11,7 +11,7 @@
 namespace convlab {
 namespace {
 
-/// "1200 to 1980 MHz", or "" where no record tells.
+/// "1200 to 1980 MHz", or "" if no record tells.
 std::string range(const std::vector<Record>& records, std::optional<double> MachineState::*value,
                   std::string_view unit) {
   std::vector<double> values;

@@ -1,4 +1,4 @@
-// How each figure was measured, and from which file it comes.
+// How each figure was measured, and which file it comes from.
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Production kernels and whole networks on GPUs, beside the framework that was measured in the same run.
+// Production kernels and whole networks on GPUs, beside the framework measured in the same run.
 
 #include <fmt/format.h>
 

@@ -49,7 +49,7 @@ std::string title_of(const SavedProfile& profile) {
                      escaped(profile.command), escaped(profile.device_name), 100 * profile.overhead);
 }
 
-/// Those of the semester's network. What was run to take the counters of one kernel is shown with that kernel.
+/// Profiles of the semester's network. A run that took the counters of one kernel is shown with that kernel.
 std::vector<const SavedProfile*> profiles_of(const Contents& contents) {
   std::vector<const SavedProfile*> profiles;
   for (const SavedProfile& profile : contents.input.evidence.profiles) {

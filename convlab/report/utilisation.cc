@@ -65,15 +65,15 @@ std::vector<Function> functions_of(const Contents& contents, const std::vector<K
   return functions;
 }
 
-/// What one GPU's counters say of a kernel: as convlab took them, and as ncu did.
+/// What one GPU's counters say about a kernel: as convlab took them, and as ncu did.
 struct OfGpu {
   std::string gpu;  ///< "NVIDIA H200"
   const SavedCounters* counters = nullptr;
   const SavedCounters* compared = nullptr;  ///< with what ncu said; may be null
 };
 
-/// The last that were given of each GPU; a comparison with ncu counts few metrics, and so stands in for convlab's own
-/// counters only where there are no others.
+/// The last given for each GPU; a comparison with ncu counts few metrics, so it replaces convlab's own counters only
+/// where there are no others.
 std::vector<OfGpu> counters_of(const Contents& contents, const std::string& kernel) {
   std::vector<OfGpu> found;
   for (const SavedCounters& counters : contents.input.evidence.counters) {
@@ -87,7 +87,7 @@ std::vector<OfGpu> counters_of(const Contents& contents, const std::string& kern
   return found;
 }
 
-/// ncu's values are shown beside those of a function that was launched once, and so was measured alike.
+/// We show ncu's values beside those of a function that was launched once, and so was measured alike.
 std::optional<KernelCounters> beside(const Function& function, const std::vector<Function>& ncu) {
   const auto same =
       std::ranges::find_if(ncu, [&](const Function& each) { return each.is(function.layer, function.name); });

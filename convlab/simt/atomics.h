@@ -2,7 +2,7 @@
 
 #include "convlab/simt/where.h"
 
-/// CUDA's atomic functions on global and shared memory: atomic between blocks, which run on several OS threads, checked
+/// CUDA's atomic functions on global and shared memory: atomic between blocks, which run on several OS threads; checked
 /// like any other access, and never a race with one another. Each returns the old value.
 namespace convlab::simt::cuda {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a kernel's file sees in place of <cuda_runtime.h>, <cuda_fp16.h> and <mma.h> when a host compiler reads it. The
-/// file must be compiled with the flags of convlab_simt_kernel_options: without them it runs and nothing is checked.
+/// What a kernel's file sees in place of <cuda_runtime.h>, <cuda_fp16.h> and <mma.h> when a host compiler reads it.
+/// Compile the file with the flags of convlab_simt_kernel_options: without them it runs and nothing is checked.
 
 #include <cmath>
 #include <cstddef>
@@ -20,7 +20,7 @@
 
 namespace convlab::simt::cuda {
 
-/// Work is done when it is given: a stream is only a name.
+/// Work runs at once: a stream is only a name.
 struct StreamTag;
 using cudaStream_t = StreamTag*;
 

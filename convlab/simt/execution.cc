@@ -20,12 +20,12 @@ constinit thread_local Worker* active_worker = nullptr;
 namespace {
 
 constexpr int kMaxThreads = static_cast<int>(kMaxBlockThreads);
-// A frame may reach this far below the lowest stack before the overflow is noticed, at the function's entry.
+// A frame may reach this far below the lowest stack before the function's entry notices the overflow.
 constexpr size_t kStackMargin = 1 << 20;
 constexpr size_t kDynamicAlignment = 1024;
 // Addresses after the dynamic shared memory that still count as an access to it, out of bounds.
 constexpr size_t kDynamicGuard = 64 * 1024;
-// As far from the static shared arrays, an access that is in no range is taken for one past them.
+// An access in no range, this near to the static shared arrays, counts as one past them.
 constexpr size_t kStaticNear = 64 * 1024;
 constexpr size_t kSignalStackBytes = 128 * 1024;
 
@@ -176,11 +176,11 @@ void Worker::run_block(int64_t linear) {
   }
   const bool lost = std::any_of(threads_.begin(), threads_.begin() + count,
                                 [](const CudaThread& t) { return t.state == ThreadState::faulted; });
-  // Threads that wait for one that was ended by a fault are its consequence and nothing to report.
+  // Threads that wait for one that a fault ended are its consequence: nothing to report.
   if (!lost) report_waiting();
 }
 
-// Runs the warp's lanes until none can go on by itself. True if some that were stuck can go on now.
+// Runs the warp's lanes until none can go on by itself. True if some stuck lanes can go on now.
 bool Worker::run_warp(Warp& warp, int first_thread) {
   while (warp.ready != 0) {
     const int lane = std::countr_zero(warp.ready);
@@ -194,7 +194,7 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
   if (!thread.context) {
     thread.stack = free_stacks_.back();
     free_stacks_.pop_back();
-    // Tops at different distances from the page's end: else the frames of all threads would share few cache sets.
+    // Tops at different distances from the page's end: otherwise the frames of all threads would share few cache sets.
     const uintptr_t top = stack_of(thread.stack) + kStackBytes - static_cast<uintptr_t>(thread.stack % 61) * 64;
     thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &Worker::fiber_main);
   }
@@ -226,7 +226,7 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
 void Worker::fiber_main(transfer_t from) {
   Worker* worker = static_cast<Worker*>(from.data);
   worker->scheduler_ = from.fctx;
-  // Throws of the kernel's own code end in fail_throw(); those of a library that it calls end here.
+  // What the kernel's own code throws ends in fail_throw(); what a library that it calls throws ends here.
   bool thrown = false;
   try {
     worker->grid_->call.invoke(worker->grid_->call.arguments);
@@ -264,7 +264,7 @@ int Worker::wait_at_barrier(BarrierOperation operation, int predicate, Where whe
   return static_cast<int>(self.value);
 }
 
-// Called when no thread can run. True if all of them stood at one barrier, and go on.
+// Called when no thread can run. True if all of them stood at one barrier and now go on.
 bool Worker::release_barrier() {
   const int count = grid_->block_threads;
   const CudaThread& first = threads_[0];
@@ -291,7 +291,7 @@ bool Worker::release_barrier() {
   return true;
 }
 
-// No thread can run, and not all are done: somebody waits for a thread that does not come.
+// No thread can run, and not all are done: some thread waits for one that does not come.
 void Worker::report_waiting() {
   const int count = grid_->block_threads;
   auto first_with = [&](auto&& wanted) {
@@ -358,7 +358,7 @@ void Worker::report(RawFault fault) {
     block_is_dead_ = true;
   }
   {
-    // The report is of the first block, in the grid's order, that has a fault: blocks before it still run to their end.
+    // We report the first block, in the grid's order, that has a fault: blocks before it still run to their end.
     std::lock_guard lock(grid_->mutex);
     if (block_linear_ <= grid_->first_fault_block.load(std::memory_order_relaxed)) {
       grid_->first_fault_block.store(block_linear_, std::memory_order_relaxed);
@@ -369,10 +369,10 @@ void Worker::report(RawFault fault) {
 
 void Worker::fail(RawFault fault) {
   fault.thread = static_cast<int>(current_ - threads_.data());
-  // An overflow may have written over another's stack; what one thread waits for, others do, too.
+  // An overflow may have overwritten another thread's stack; and what one thread waits for, others wait for, too.
   if (fault.kind == FaultKind::stack_overflow || fault.kind == FaultKind::stuck) block_is_dead_ = true;
   report(std::move(fault));
-  // Nothing unwinds this stack: what lives on it must not own anything.
+  // Nothing unwinds this stack: nothing on it may own anything.
   fault.~RawFault();
   new (&fault) RawFault;
   abandon();
@@ -410,7 +410,7 @@ void Worker::on_clock(uintptr_t counter) {
     last_progress_ = own;
     last_progress_of_grid_ = all;
     ticks_without_progress_ = progress ? 0 : ticks_without_progress_ + 1;
-    // What is left of a block after another's fault is of no use.
+    // After another thread's fault the rest of the block is of no use.
     stuck_ = ticks_without_progress_ >= kTicksUntilStuck ||
              grid_->first_fault_block.load(std::memory_order_relaxed) < block_linear_;
     if (!stuck_) return;
@@ -485,7 +485,7 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
     fault.kind = FaultKind::uninitialised_shared;
   } else {
     fault.kind = FaultKind::race_shared;
-    // wmma acts for all lanes: then any of the other side's will do.
+    // wmma acts for all lanes: then any lane of the other side will do.
     const AccessRecord& now = accessor.now;
     const LaneMask own = result.other.warp == now.warp && (now.lanes & (now.lanes - 1)) == 0 ? now.lanes : 0;
     const LaneMask others = result.other.lanes & ~own;
@@ -522,7 +522,7 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
              segment && !writes && !segment->writable) {
     found = {segment->base, segment->bytes, nullptr, nullptr};
   } else if (segment && segment->writable) {
-    // A __device__ or __constant__ variable, told from its neighbours where the program has its symbols.
+    // A __device__ or __constant__ variable; where the program has symbols, they tell it from its neighbours.
     if (const Symbol* symbol = grid_->module->object_at(address)) {
       found = {symbol->begin + grid_->module->bias(), symbol->bytes, nullptr, nullptr};
       if (bytes > found.bytes - (address - found.base)) found.bytes = 0;

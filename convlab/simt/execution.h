@@ -23,8 +23,8 @@
 #include "convlab/simt/where.h"
 
 /// How a grid runs. Each worker (an OS thread) takes blocks in order and runs one at a time; each CUDA thread of the
-/// block is a fiber, which runs until it waits for others, and then the next lane runs, and then the next warp. The
-/// order is always the same. A thread that faults is left where it stands: its stack is used again, not unwound.
+/// block is a fiber, which runs until it waits for others; then the next lane runs, and then the next warp. The order
+/// is always the same. A thread that faults stays where it is: its stack is reused, not unwound.
 namespace convlab::simt::internal {
 
 /// A fault as it is noticed. Names are looked up when the launch is over.
@@ -36,7 +36,7 @@ struct RawFault {
   int other_thread = -1;
   std::optional<OtherAccess> other_block;  ///< of a race on global memory
   Space space = Space::none;
-  uintptr_t address = 0;  ///< in global space; otherwise the offset in the region, which may be below 0
+  uintptr_t address = 0;  ///< in global space; otherwise the offset in the region, which may be negative
   int access_bytes = 0;
   bool is_write = false;
   const void* code = nullptr;                       ///< return address of the access
@@ -47,7 +47,7 @@ struct RawFault {
   int64_t times = 1;
 };
 
-/// What the compiler gives with an index out of bounds: the layout is that of -fsanitize=bounds.
+/// What the compiler passes with an index out of bounds: the layout is that of -fsanitize=bounds.
 struct SubscriptSite {
   const char* file;
   uint32_t line, column;
@@ -73,7 +73,7 @@ struct Grid {
 
   std::atomic<int64_t> next_block{0};
   std::atomic<int64_t> first_fault_block{INT64_MAX};  ///< later blocks stop or never start
-  std::atomic<int64_t> progress{0};                   ///< changes while there is any: see set_stuck_after
+  std::atomic<int64_t> progress{0};                   ///< changes while threads make progress: see set_stuck_after
   std::mutex mutex;                                   ///< guards what follows
   std::vector<RawFault> faults;                       ///< of first_fault_block
   std::exception_ptr error;
@@ -82,7 +82,7 @@ struct Grid {
   Position thread_position(int linear) const;
 };
 
-/// Of a launch without faults: the doubts of its first block that has any are faults.
+/// After a launch without faults: the doubts of the first block that has any become faults.
 void report_doubts(Grid& grid);
 
 /// The faults of a launch in words.
@@ -90,7 +90,7 @@ std::vector<Fault> describe(const Grid& grid);
 
 enum class ThreadState : uint8_t { ready, at_barrier, at_warp_operation, done, faulted };
 
-/// What a lane brings to a warp operation, its value apart.
+/// What a lane brings to a warp operation, apart from its value.
 struct WarpRequest {
   WarpOperation operation{};
   LaneMask mask = 0;
@@ -109,7 +109,7 @@ struct CudaThread {
   Where where{};
   BarrierOperation barrier{};
   WarpRequest request{};
-  uint64_t value = 0;  ///< what it brings, and what it takes away
+  uint64_t value = 0;  ///< what it brings, and then what it gets
 };
 
 struct Warp {
@@ -120,7 +120,7 @@ struct Warp {
   WarpClock clock;
 };
 
-/// A range that an instruction of the kernel touched last: nearly always it is the one that it touches next.
+/// The range that an instruction of the kernel touched last: it nearly always touches that one next.
 struct SiteEntry {
   uintptr_t base = 0;
   size_t bytes = 0;
@@ -128,16 +128,16 @@ struct SiteEntry {
   GlobalCell* cells = nullptr;     ///< see Range
 };
 
-// Several workers look at a range's map and mark it, in no order that matters.
+// Several workers read and mark a range's map, in no order that matters.
 inline bool is_initialised(const uint8_t* word) { return __atomic_load_n(word, __ATOMIC_RELAXED) != 0; }
 inline void set_initialised(uint8_t* word) { __atomic_store_n(word, uint8_t{1}, __ATOMIC_RELAXED); }
 
 struct SharedRegion {
   uintptr_t base = 0;
   size_t span = 0;                ///< addresses that belong to the region
-  size_t bytes = 0;               ///< of them, those that may be touched
+  size_t bytes = 0;               ///< how many of them may be touched
   const uint8_t* used = nullptr;  ///< per word; nullptr: all
-  Cell* words = nullptr;          ///< the shadow's, at hand
+  Cell* words = nullptr;          ///< the shadow's, within easy reach
   std::unique_ptr<Shadow> shadow;
 
   void make_shadow(size_t bytes) {
@@ -170,13 +170,13 @@ class Worker {
   /// A signal by the instruction at `counter`, while a CUDA thread runs.
   [[noreturn]] void fail_instruction(int signal, uintptr_t counter);
 
-  /// A signal of the clock. Ends the thread that runs if its launch is stuck, and returns where it cannot yet.
+  /// A signal of the clock. Ends the running thread if its launch is stuck, and returns where it cannot end it yet.
   void on_clock(uintptr_t counter);
   [[noreturn]] void fail_subscript(const SubscriptSite* site, int64_t index);
   int wait_at_barrier(BarrierOperation operation, int predicate, Where where);
   uint64_t warp_operation(const WarpRequest& request, uint64_t value, Where where);
 
-  // ---- State that hooks read. Set for the thread that runs. ----
+  // ---- State that hooks read. Set for the running thread. ----
 
   Accessor accessor{};
   GlobalAccessor global_accessor{};
@@ -246,11 +246,11 @@ class Worker {
   std::atomic<bool> stuck_{false};
 };
 
-/// The worker whose CUDA thread runs on this OS thread now; nullptr while host code runs, simt's own included.
+/// The worker whose CUDA thread runs on this OS thread now; nullptr while host code runs, including simt's own.
 extern constinit thread_local Worker* active_worker;
 
 /// simt's own work on a fiber. Functions that it shares with a kernel's file (templates of the standard library) may be
-/// the instrumented ones, and are not the kernel's doing.
+/// the instrumented versions, but the kernel does not call them here.
 class HostScope {
  public:
   HostScope() : worker_(active_worker) { active_worker = nullptr; }

@@ -92,8 +92,8 @@ size_t elements_of(std::string_view type) {
   return product;
 }
 
-// The shared array that an index went out of, or nullptr if it was no shared one. Its name is in the source, at the
-// place that the compiler gives; without the source it can only be the kernel's only one.
+// The shared array whose bounds an index left, or nullptr if it was no shared array. The source has its name, at the
+// place that the compiler gives; without the source it can only be the kernel's one shared array.
 const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std::string& name) {
   name = subscripted_name(line_of_file(site.file, site.line), static_cast<int>(site.column));
   std::vector<const Symbol*> own;
@@ -102,7 +102,7 @@ const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std:
   for (const Symbol* symbol : own) {
     if (short_name(symbol->mangled) == name) return symbol;
   }
-  // A device function's, perhaps: the name and the type must fit.
+  // Perhaps an array of a device function: the name and the type must fit.
   for (const Symbol* other : grid.shared_arrays->symbols) {
     if (short_name(other->mangled) == name && other->bytes % elements_of(site.array_type->name) == 0) return other;
   }

@@ -20,8 +20,8 @@ enum class FaultKind {
   uninitialised_global,  ///< a read of device memory that nothing wrote since it was allocated
   race_shared,           ///< two threads, one shared address, at least one write, nothing that orders them
   race_global,           ///< two blocks, one global address, at least one write, nothing that orders them
-  divergent_barrier,     ///< __syncthreads that not all threads of the block reach, or reach at different places
-  divergent_warp,        ///< a warp-wide operation that not all lanes of its mask reach, or reach differently
+  divergent_barrier,     ///< __syncthreads that some threads of the block do not reach, or reach at different places
+  divergent_warp,        ///< a warp-wide operation that some lanes of its mask do not reach, or reach differently
   inactive_lane,         ///< a shuffle reads a lane that takes no part, or a lane calls with a mask without itself
   stack_overflow,        ///< a thread's local arrays or recursion do not fit its stack
   division,              ///< an integer divided by zero, or by -1 where the result does not fit
@@ -43,14 +43,14 @@ struct Position {
 /// "(3,0,1)".
 std::string to_text(Position position);
 
-/// One fault, at the first thread that committed it; repeats by other threads at the same place are counted.
+/// One fault, by the first thread that committed it; repeats by other threads at the same place are counted.
 struct Fault {
   FaultKind kind;
   std::string kernel;  ///< "tile_kernel<16>", without namespace and parameters
   Position block, thread;
   std::optional<Position> other_thread;  ///< the other side of a race; one that did not reach the barrier
   std::optional<Position> other_block;   ///< of a race between blocks
-  std::string array;                     ///< the variable's or the allocation's name; "" where there is none
+  std::string array;                     ///< the variable's or the allocation's name; "" if there is none
   int64_t offset = 0;                    ///< of the access from the array's start, in bytes
   int access_bytes = 0;
   bool is_write = false;
@@ -59,8 +59,8 @@ struct Fault {
   std::string message;  ///< all of it in one line
 };
 
-/// Thrown by a launch whose kernel broke the rules. The faults are those of the first block, in the grid's order, that
-/// has any (at most kMaxFaults), so that the report is the same however many workers ran.
+/// A launch throws this if its kernel broke the rules. The faults are those of the first block, in the grid's order,
+/// that has any (at most kMaxFaults), so that the report is the same however many workers ran.
 class FaultError : public Error {
  public:
   static constexpr int kMaxFaults = 16;

@@ -104,8 +104,8 @@ std::optional<OtherAccess> GlobalRaces::touch(GlobalCell& cell, uintptr_t addres
   return touch_word(cell, address, mask, access, accessor);
 }
 
-// Other workers touch the cell, too. Who writes puts its record there and then looks for readers; who reads puts its
-// record there and then looks for writers: one of two at least sees the other.
+// Other workers touch the cell, too. A writer puts its record there and then looks for readers; a reader puts its
+// record there and then looks for writers: at least one of the two sees the other.
 std::optional<OtherAccess> GlobalRaces::touch_word(GlobalCell& cell, uintptr_t address, unsigned mask,
                                                    const Access& access, GlobalAccessor& accessor) {
   while (true) {
@@ -155,7 +155,7 @@ uint64_t GlobalRaces::after_write(uint64_t write, const Access& access, unsigned
   const uint64_t mine = (access.record & ~kMaskField) | static_cast<uint64_t>(mask) << kMaskShift;
   if (serial_of(write) != serial_of(accessor.now)) return mine;
   const bool same_clock = clock_of(write) == clock_of(mine);
-  // A plain write before the block's own atomic stays what is remembered: it races with the atomics of others.
+  // If a plain write precedes the block's own atomic, the write stays on record: it races with the atomics of others.
   if (same_clock && is_atomic(access.kind) && (write & kFlag) == 0) return write | (mine & kMaskField);
   const uint64_t joined = mine | (write & kMaskField);
   return (joined ^ write) >> kClockShift == 0 ? write : joined;

@@ -14,25 +14,26 @@
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/where.h"
 
-/// What is remembered of global memory within one launch: for each 4 bytes, which block wrote them last and which read
-/// them first. Two blocks of a launch run in no order, so accesses of two blocks to one address are a race if one of
-/// them writes and not both are atomic, whichever came first here, unless one of these orders them:
+/// What a launch remembers of global memory: for each 4 bytes, which block wrote them last and which read them first.
+/// Two blocks of a launch run in no order, so accesses of two blocks to one address are a race if one of them writes
+/// and not both are atomic, whichever came first here, unless one of these orders them:
 ///
 ///   - __threadfence() and then an atomic operation of the first block, and later an atomic operation of the second:
-///     what the first did before comes before what the second does after (the last block of a reduction, flags,
-///     locks). That both are at one address is not asked, so that a kernel which uses several may hide a race.
-///   - atomic operations on one address follow each other. So the last block to use a counter may set it back.
+///     what the first did before comes before what the second does after (the last block of a reduction, flags, locks).
+///     We do not ask for both to be at one address, so a kernel that uses several may hide a race.
+///   - atomic operations on one address follow each other. So the last block to use a counter may reset it.
 ///
-/// A volatile access counts as atomic. A plain read is forgiven where the same thread goes on to an atomic operation
-/// on what it read: the first guess of a loop around atomicCAS. Reads of memory that a launch only reads cost least.
-/// __device__ variables are not remembered, and of several blocks that read an address only the first is.
+/// A volatile access counts as atomic. A plain read is forgiven if the same thread goes on to an atomic operation on
+/// what it read: the first guess of a loop around atomicCAS. Reads of memory that a launch only reads cost least. We
+/// remember no __device__ variables, and of several blocks that read an address only the first.
 ///
 /// Words that two blocks touch in parts (half, unsigned char) are kept by bytes, in a table of the launch.
 namespace convlab::simt::internal {
 
-/// A record in a cell, from its highest bits: the block, by a number that no other launch uses; `split`: the word's bytes
-/// are kept apart; `flag`: of a write, it was atomic, of a read, other blocks have read, too; which of the 4 bytes; how
-/// often the block had released what it did before (kMaxClock: that often or more); thread and place, for reports.
+/// A record in a cell, from its highest bits: the block, by a number that no other launch uses; `split`: the word's
+/// bytes are kept apart; `flag`: of a write: it was atomic, of a read: other blocks have read, too; which of the 4
+/// bytes; how often the block had released what it did before (kMaxClock: that often or more); thread and place, for
+/// reports.
 namespace record {
 inline constexpr int kSiteBits = 12, kThreadShift = kSiteBits, kThreadBits = 10;
 inline constexpr int kClockShift = kThreadShift + kThreadBits, kClockBits = 8;
@@ -47,10 +48,10 @@ struct GlobalCell {
   std::atomic<uint64_t> write{0}, read{0};
 };
 
-/// Zeroed cells for `bytes` of memory, which take memory as they are touched.
+/// Zeroed cells for `bytes` of memory; they take memory only when touched.
 std::shared_ptr<GlobalCell[]> make_global_cells(size_t bytes);
 
-/// Numbers for the blocks of a launch that no cell holds: the first of them. Defined where the cells are known.
+/// Returns the first of `count` numbers that no cell holds, for the blocks of a launch. Defined with the cells.
 uint64_t take_block_serials(uint64_t count);
 
 /// A place in a kernel: the return address of an access, or for intrinsics the line.
@@ -59,7 +60,7 @@ struct Site {
   Where where{};
 };
 
-/// Numbers of places that a worker came by in a launch.
+/// Numbers of the places that a worker met in a launch.
 class SiteNumbers {
  public:
   uint64_t& operator[](const void* code) {
@@ -78,14 +79,14 @@ class SiteNumbers {
 
 /// One block's side of it.
 struct GlobalAccessor {
-  uint64_t floor = 0;     ///< records below are of earlier launches
+  uint64_t floor = 0;     ///< records below it are of earlier launches
   uint64_t now = 0;       ///< a record of this block: a plain access to a whole word, without thread and place
-  uint64_t acquired = 0;  ///< releases with this ticket or less come before what the block does
-  bool acquires = false;  ///< all releases until now do: there was an atomic operation since `acquired` was set
+  uint64_t acquired = 0;  ///< releases with this ticket or a lower one come before what the block does
+  bool acquires = false;  ///< so do all releases until now: there was an atomic operation since `acquired` was set
   bool fenced = false;    ///< there was a __threadfence() since the last release
 };
 
-/// Is there nothing to check and nothing to remember about the plain access to a whole word?
+/// Is there nothing to check or remember about this plain access to a whole word?
 inline bool touch_quickly(const GlobalCell& cell, bool is_write, const GlobalAccessor& accessor) {
   const uint64_t write = cell.write.load(std::memory_order_relaxed);
   if (is_write || write >= accessor.floor) return (write ^ accessor.now) >> record::kClockShift == 0;
@@ -95,14 +96,14 @@ inline bool touch_quickly(const GlobalCell& cell, bool is_write, const GlobalAcc
 
 /// The other side of a race.
 struct OtherAccess {
-  int64_t block = -1;  ///< -1: it is only known that there is one
+  int64_t block = -1;  ///< -1: we only know that there is one
   int thread = 0;
   Site site;
   bool wrote = false;
 };
 
 /// A plain read of what another block wrote by an atomic operation, or the reverse. It is a race unless the reader goes
-/// on to an atomic operation of its own, which shows when the launch is over.
+/// on to its own atomic operation, which shows when the launch is over.
 struct Doubt {
   const GlobalCell* cell = nullptr;
   uintptr_t address = 0;
@@ -116,7 +117,7 @@ struct Doubt {
 /// What a launch's blocks did to global memory. Safe to call from its workers.
 class GlobalRaces {
  public:
-  /// Before the first block. Launches of more blocks than records can tell apart are not checked.
+  /// Call it before the first block. Launches of more blocks than records can tell apart are not checked.
   void begin(int64_t blocks);
   bool checked() const { return end_ != 0; }
 
@@ -129,7 +130,7 @@ class GlobalRaces {
   std::optional<OtherAccess> touch(GlobalCell& cell, uintptr_t address, unsigned mask, AccessKind kind, int thread,
                                    uint64_t site, GlobalAccessor& accessor);
 
-  /// Before an atomic operation, or a volatile access, of a block.
+  /// Comes before an atomic operation, or a volatile access, of a block.
   void synchronise(GlobalAccessor& accessor);
 
   /// The doubts that stand, once all blocks are done.

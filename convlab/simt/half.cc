@@ -9,7 +9,7 @@ namespace convlab::simt::cuda {
 __half __hfma(__half a, __half b, __half c) noexcept {
   const double product = static_cast<double>(static_cast<float>(a)) * static_cast<float>(b);
   const double addend = static_cast<float>(c);
-  // The sum of a 22-bit and an 11-bit number may need more than double's 53 bits, or lose its last ones on the way to
+  // The sum of a 22-bit and an 11-bit number may need more than double's 53 bits, or lose the last ones on the way to
   // float: rounding to odd on the way keeps the last rounding right.
   double sum = product + addend;
   const double part = sum - product;

@@ -1,6 +1,6 @@
 // The functions that the compiler's instrumentation calls: -fsanitize=thread at each load and store of a kernel,
-// -fsanitize=bounds at an index past an array's dimension. Only the instrumentation is theirs; the sanitizers' run-time
-// libraries are not linked. Outside of a kernel (the host part of a kernel's file) the hooks do nothing.
+// -fsanitize=bounds at an index past an array's dimension. We use only their instrumentation and link none of the
+// sanitizers' run-time libraries. Outside of a kernel (the host part of a kernel's file) the hooks do nothing.
 
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +53,7 @@ template <size_t kBytes, bool kWrite>
   if (offset + kBytes > region.bytes) return false;
   Cell* cell = region.words + offset / 4;
   for (size_t i = 0; i < kBytes / 4; ++i, ++cell) {
-    // The first write of a block finds out whether a variable lies there.
+    // A block's first write finds out whether there is a variable.
     if (kWrite && cell->write.epoch < accessor.block_epoch && region.used && !region.used[offset / 4 + i]) return false;
     if (!touch_quickly(*cell, kWrite, accessor)) return false;
   }
@@ -196,7 +196,7 @@ void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}
 
 // Atomics of host code in a kernel's file (std::atomic, shared_ptr); kernels call atomicAdd and the like. The order is
-// always the strongest, whatever was asked for.
+// always the strongest, whatever the caller asked for.
 #define CONVLAB_SIMT_ATOMICS(bits, T)                                                                                 \
   T __tsan_atomic##bits##_load(const volatile T* p, int) { return __atomic_load_n(p, __ATOMIC_SEQ_CST); }             \
   void __tsan_atomic##bits##_store(volatile T* p, T v, int) { __atomic_store_n(p, v, __ATOMIC_SEQ_CST); }             \

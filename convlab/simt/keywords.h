@@ -1,13 +1,13 @@
 #pragma once
 
-/// CUDA's keywords, for a host compiler. A kernel becomes a plain function, which one fiber a CUDA thread runs; the
+/// CUDA's keywords, for a host compiler. A kernel becomes a plain function, which one fiber per CUDA thread runs; the
 /// file's loads and stores reach hooks.cc because it is compiled with the flags of convlab_simt_kernel_options.
 
 #define __host__
 #define __device__
 
-/// The patchable entry is a nop. What counts is that the compiler lists the addresses of functions that have one in a
-/// section of their own: from there simt knows which functions of a program are kernels.
+/// The patchable entry is a nop. What counts: the compiler lists the addresses of functions that have one in a section
+/// of their own, which tells simt which functions of a program are kernels.
 #define __global__ __attribute__((noinline, patchable_function_entry(1)))
 
 #define __constant__
@@ -16,10 +16,10 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
-/// One copy a worker thread, and a worker runs one block at a time. `used`: without it the compiler would take an array
-/// that nothing writes for zeros, and an uninitialised read would never be seen. `constinit`: without it g++ guards
-/// arrays of classes (__half) with a flag of its own, which is no access of the kernel's; clang has no such flag and
-/// refuses. The alignment leaves no word, and nothing that one access reaches, to two arrays.
+/// One copy per worker thread, and a worker runs one block at a time. `used`: without it the compiler would take an
+/// array that nothing writes for zeros, and nobody would see an uninitialised read. `constinit`: without it g++ guards
+/// arrays of classes (__half) with a flag of its own, whose accesses are not the kernel's; clang has no such flag and
+/// refuses. The alignment keeps two arrays from sharing a word, or anything that one access reaches.
 #ifdef __clang__
 #define __shared__ __attribute__((used, aligned(16))) static thread_local
 #else

@@ -126,7 +126,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
       try {
         threads_beside.emplace_back([&grid] { work(grid); });
       } catch (const std::system_error&) {
-        break;  // the system starts no more threads: those that run do all of it
+        break;  // the system starts no more threads: the running ones do all of it
       }
     }
     work(grid);

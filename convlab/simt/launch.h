@@ -9,8 +9,7 @@
 
 namespace convlab::simt {
 
-/// The size of a grid or block along x, y and z; 64-bit, so that a product too large for the device is an error and not
-/// another number.
+/// The size of a grid or block along x, y and z; 64-bit, so that too large a product is an error, not another number.
 struct LaunchExtent {
   int64_t x = 1, y = 1, z = 1;
   constexpr LaunchExtent(int64_t x_ = 1, int64_t y_ = 1, int64_t z_ = 1) : x(x_), y(y_), z(z_) {}
@@ -20,12 +19,12 @@ struct LaunchExtent {
 struct LaunchShape {
   LaunchExtent grid, block;
   size_t shared_bytes = 0;  ///< of dynamic shared memory
-  /// On a GPU that can, blocks may begin while the launch before this one still runs: all threads of the kernel call
-  /// wait_for_launch_before() before they touch what that reads or writes. Here launches follow each other.
+  /// On a GPU that can, blocks may begin while the previous launch still runs: all threads of the kernel call
+  /// wait_for_launch_before() before they touch what that launch reads or writes. Here launches follow each other.
   bool early = false;
 };
 
-// What the device claims to be: the limits of compute capability 9.0, minus what is bound to that chip.
+// What the device claims to be: the limits of compute capability 9.0, without what only that chip has.
 inline constexpr int kWarpSize = 32;
 inline constexpr int64_t kMaxBlockThreads = 1024;
 inline constexpr int64_t kMaxGridX = (int64_t{1} << 31) - 1, kMaxGridYZ = 65535;
@@ -33,14 +32,14 @@ inline constexpr int64_t kMaxBlockXY = 1024, kMaxBlockZ = 64;
 inline constexpr size_t kMaxStaticSharedBytes = 48 * 1024;
 inline constexpr size_t kMaxSharedBytes = 227 * 1024;  ///< static and dynamic together
 
-/// Threads of the host that execute blocks; 0 (the default) means as many as the process may run on. The calling thread
-/// is one of them. Results that depend on the order of global atomics repeat exactly with 1.
+/// Threads of the host that execute blocks; 0 (the default): as many as the process may run on. The calling thread is
+/// one of them. Results that depend on the order of global atomics repeat exactly only with 1.
 void set_workers(int count);
 int workers();
 
-/// A launch in which no thread ends and none writes to global memory that its block has not written yet, for so long,
-/// is stuck: each worker's current thread is then ended by a fault. 30 seconds unless set; Error(bad_input) unless more
-/// than 0 and at most a day.
+/// A launch is stuck if for so long no thread ends and none writes to global memory that its block has not written yet:
+/// a fault then ends each worker's current thread. 30 seconds unless set; Error(bad_input) unless more than 0 and at
+/// most a day.
 void set_stuck_after(double seconds);
 
 /// A kernel bound to its arguments, without their types.
@@ -51,7 +50,7 @@ struct KernelCall {
   size_t argument_bytes;
 };
 
-/// Runs the whole grid and returns. FaultError as fault.h says; Error(bad_input) for a shape that no device takes.
+/// Runs the whole grid and returns. FaultError as in fault.h; Error(bad_input) for a shape that no device takes.
 void launch_grid(const KernelCall& call, const LaunchShape& shape);
 
 namespace internal {
@@ -61,8 +60,8 @@ struct Argument {
   T value;
 };
 
-/// A kernel and its arguments. Not a tuple: reading it calls no function, so that the one which passes them on, once a
-/// thread, can be left without the instrumentation of the kernel's file.
+/// A kernel and its arguments. Not a tuple: reading it calls no function, so that the function which passes the
+/// arguments on, once per thread, needs none of the instrumentation of the kernel's file.
 template <class Indices, class... P>
 struct BoundKernel;
 

@@ -16,12 +16,12 @@ using internal::Ranges;
 
 constexpr size_t kAlignment = 256;
 constexpr size_t kGuardBytes = 512;  // a multiple of kAlignment
-// More than any device has. The system is not asked for it: where memory is overcommitted it might say yes.
+// More than any device has. We do not ask the system for it: where memory is overcommitted it might say yes.
 constexpr size_t kMaxBytes = size_t{1} << 39;
 
 uintptr_t address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
 
-// All ranges that kernels may touch. Readers take the vector as it is; writers replace it.
+// All ranges that kernels may touch. Readers use the vector as it is; writers replace it.
 class Registry {
  public:
   static Registry& instance() {
@@ -75,7 +75,7 @@ class Registry {
   uint64_t take_block_serials(uint64_t count) {
     std::lock_guard lock(mutex_);
     if (count > (uint64_t{1} << internal::record::kSerialBits) - next_serial_) {
-      // Begins again. What is there of earlier launches must not be taken for later ones.
+      // Starts again. Records of earlier launches must not be taken for later ones.
       for (const auto& range : *ranges_) {
         for (size_t cell = 0; range->cells && cell < (range->bytes + 3) / 4; ++cell) {
           if (range->cells[cell].write != 0) range->cells[cell].write = 0;
@@ -191,7 +191,7 @@ void copy_on_device(void* to, const void* from, size_t bytes) {
   const Range* source = tracked_range(*ranges, from);
   const Range* target = tracked_range(*ranges, to);
   if (!target) return;
-  // The maps have one byte for 4 of memory: copies that are not aligned alike count as initialised.
+  // The maps have one byte for 4 of memory: copies whose ends are aligned differently count as initialised.
   if (!source || (address_of(from) - address_of(to)) % 4 != 0) return mark_initialised(to, bytes);
   const auto [from_map, from_count] = map_part(*source, from, bytes);
   const auto [to_map, to_count] = map_part(*target, to, bytes);
@@ -225,7 +225,7 @@ void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t 
                     symbol_bytes);
   }
   if (bytes > 0) std::memcpy(static_cast<char*>(symbol) + offset, from, bytes);
-  Range range;  // without a name: reports take it from the program's symbols
+  Range range;  // without a name: reports take the name from the program's symbols
   range.base = range.owner = address_of(symbol);
   range.bytes = symbol_bytes;
   range.writable = false;

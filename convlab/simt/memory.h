@@ -11,31 +11,31 @@
 namespace convlab::simt {
 
 /// Device memory of the host. A kernel may touch what is allocated or registered here, its own stack, its arguments and
-/// the program's __constant__ and __device__ variables; anything else is reported as out of bounds. All functions are
-/// safe to call from several threads; a launch sees what was there when it began.
+/// the program's __constant__ and __device__ variables; anything else is reported as out of bounds. Several threads may
+/// call all functions; a launch sees the memory that was there when it began.
 
-/// What allocate() may come to take of the host's memory: the bytes themselves, which of them are written, and, as they
-/// are touched, who did so.
+/// The most host memory that allocate() may come to take: the bytes themselves, which of them are written, and, for
+/// those touched, by whom.
 size_t host_bytes(size_t bytes);
 
 /// Memory aligned to 256 bytes with a guard zone on both sides, filled with 0xff bytes (NaN as a float). `name` appears
-/// in reports. Kernel reads of bytes that neither a kernel nor the functions below wrote are reported; host code that
-/// fills the memory by itself says so with mark_initialised. Error(unavailable) when there is not enough memory.
+/// in reports. A kernel's read of bytes that neither a kernel nor the functions below wrote is reported; host code that
+/// fills the memory itself must call mark_initialised. Error(unavailable) when there is not enough memory.
 void* allocate(size_t bytes, std::string_view name);
 
-/// Gives memory of allocate() back; nullptr is allowed. A kernel's later access is then out of bounds.
+/// Gives back memory of allocate(); nullptr is allowed. A kernel's later access is then out of bounds.
 void release(void* memory);
 
 enum class RangeAccess { read_only, read_write };
 
-/// Of the allocation that holds them, kernels may touch these bytes from now on and no others, under this name: an array
-/// that has guards around it. Addresses outside of all allocations are ignored.
+/// In the allocation that holds these bytes, kernels may from now on touch them and no others, under this name: an
+/// array with guards around it. Addresses outside of all allocations are ignored.
 void narrow(const void* memory, size_t bytes, std::string_view name, RangeAccess access);
 
 /// The memory's bytes count as written from now on.
 void mark_initialised(const void* memory, size_t bytes);
 
-/// memcpy into and inside of device memory. A copy inside of it carries over which bytes were written.
+/// memcpy to and within device memory. A copy within it carries over which bytes were written.
 void copy_to_device(void* to, const void* from, size_t bytes);
 void copy_on_device(void* to, const void* from, size_t bytes);
 
@@ -60,7 +60,7 @@ class RegisteredRange {
 };
 
 /// Copies into a __constant__ variable, which the kernels of later launches read and may not write. Error(bad_input)
-/// where offset + bytes is more than the variable holds. `symbol_bytes` is the variable's size.
+/// where offset + bytes exceeds the variable. `symbol_bytes` is the variable's size.
 void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset);
 
 namespace internal {
@@ -71,7 +71,7 @@ struct GlobalCell;
 struct Range {
   uintptr_t base = 0;
   size_t bytes = 0;
-  uintptr_t owner = 0;  ///< what release() or ~RegisteredRange is given: the range may have been narrowed since
+  uintptr_t owner = 0;  ///< the argument of release() or ~RegisteredRange: the range may have been narrowed since
   bool writable = true;
   std::shared_ptr<uint8_t[]> initialised;  ///< one byte for every 4 of memory, or nullptr: all of it is
   std::shared_ptr<GlobalCell[]> cells;     ///< one for every 4 bytes, or nullptr: nothing writes to it

@@ -6,9 +6,9 @@
 
 namespace convlab::simt {
 
-/// PTX's mma.sync.m16n8k8 of TF32 and m16n8k16 of fp16, D += A * B into float, with the fragments that the PTX ISA lays
-/// out (device/tensor_core.cuh says how). Operations of the whole warp. Products are exact, sums are taken in float in
-/// order of k; a TF32 operand's low 13 bits are dropped.
+/// PTX's mma.sync.m16n8k8 of TF32 and m16n8k16 of fp16, D += A * B into float, with the PTX ISA's fragments
+/// (device/tensor_core.cuh describes them). Operations of the whole warp. Products are exact, sums are taken in float
+/// in order of k; a TF32 operand's low 13 bits are dropped.
 void mma_tf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], Where where = Where::current()) noexcept;
 void mma_fp16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], Where where = Where::current()) noexcept;
 

@@ -10,7 +10,7 @@
 namespace convlab::simt::internal {
 namespace {
 
-// Zero pages, taken only when touched.
+// Zero pages, which take memory only when touched.
 Cell* map_cells(size_t count) {
   void* memory = mmap(nullptr, std::max<size_t>(count, 1) * sizeof(Cell), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -35,7 +35,7 @@ AccessRecord record_of(const Accessor& accessor, bool atomic) {
   return record;
 }
 
-// The record and a new access together: for reads, and for atomics, several of which may stand beside each other.
+// Adds a new access to the record: for reads, and for atomics, several of which may stand side by side.
 void join(AccessRecord& record, const Accessor& accessor, bool atomic) {
   const AccessRecord& now = accessor.now;
   if (record.epoch != now.epoch) {
@@ -74,7 +74,7 @@ ShadowResult touch_cell(Cell& cell, AccessKind kind, const Accessor& accessor) {
     cell.write = record_of(accessor, false);
   } else if (cell.write.epoch == accessor.now.epoch && !cell.write.atomic &&
              cell.write.stamp > accessor.clock->ordered_through) {
-    // A thread's own plain write before its atomic stays the one to be remembered: it races with others' atomics.
+    // A thread's own plain write before its atomic stays on record: it races with others' atomics.
   } else {
     join(cell.write, accessor, true);
   }
@@ -145,7 +145,7 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
     const size_t stop = std::min(end, word * 4 + 4);
     Cell& cell = shadow.words()[word];
     if (cell.write.epoch == kSplitEpoch && cell.write.stamp != accessor.block_epoch)
-      cell = Cell{};  // of an older block
+      cell = Cell{};  // from an older block
     const bool whole = stop - offset == 4;
     if (whole && !is_split(cell, accessor.block_epoch)) {
       keep(touch_cell(cell, kind, accessor));

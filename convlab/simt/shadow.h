@@ -3,15 +3,15 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What is remembered of shared memory: for each 4 bytes, who wrote and who read them last, and when.
+/// What simt remembers of shared memory: for each 4 bytes, who wrote and who read them last, and when.
 ///
-/// Time is counted in barrier intervals: a worker's counter that goes up at each block's start and at each
-/// __syncthreads, and never comes back, so that nothing has to be cleared between blocks. Inside an interval, only
-/// __syncwarp orders threads; each warp counts its own (WarpClock). Shuffles, votes and wmma wait for lanes but order
-/// no memory, as in CUDA.
+/// Time is counted in barrier intervals: a worker's counter goes up at each block's start and at each __syncthreads,
+/// and never goes back, so that nothing has to be cleared between blocks. Inside an interval, only __syncwarp orders
+/// threads; each warp counts its own (WarpClock). Shuffles, votes and wmma wait for lanes but order no memory, as in
+/// CUDA.
 ///
-/// Where threads touch a part of a word (half, unsigned char), the word is split: its four bytes have cells of their
-/// own until the end of the block.
+/// Where threads touch a part of a word (half, unsigned char), the word is split: its four bytes have their own cells
+/// until the end of the block.
 namespace convlab::simt::internal {
 
 using LaneMask = uint32_t;
@@ -52,7 +52,7 @@ struct WarpClock {
   /// A __syncwarp of `mask`; `whole` is the mask of all lanes that the warp has.
   void synchronise(LaneMask mask, LaneMask whole);
 
-  /// Does all that `record` holds of other lanes than `lanes`' own come before what each of `lanes` does now?
+  /// Do all accesses in `record` by lanes outside `lanes` come before what each of `lanes` does now?
   bool ordered(const AccessRecord& record, LaneMask lanes) const;
 };
 
@@ -68,7 +68,7 @@ class Shadow {
   Cell* words() const { return words_; }  ///< one cell for each 4 bytes of the region
   Cell* split() const { return split_; }  ///< one cell for each byte, used where a word is split
 
-  /// Forgets everything; needed only when the worker's epochs are used up.
+  /// Forgets everything; only needed when the worker's epochs run out.
   void clear();
 
  private:
@@ -100,7 +100,7 @@ struct ShadowResult {
   bool other_was_write = false;
 };
 
-/// Remembers the access of one lane to one whole word, if nothing can be wrong with it: it was written in an earlier
+/// Remembers one lane's access to one whole word, if nothing can be wrong with it: the word was written in an earlier
 /// barrier interval of this block (a read), or not touched in this interval (a write). False: touch() must look.
 inline bool touch_quickly(Cell& cell, bool is_write, const Accessor& accessor) {
   const AccessRecord& now = accessor.now;

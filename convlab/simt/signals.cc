@@ -1,6 +1,6 @@
-// The handlers leave a CUDA thread's code by the way that a fault of any other kind takes: to the scheduler of the
-// worker, for good. That is right only where the kernel's own code was interrupted. What holds a lock or owns memory,
-// simt's own functions and the C library's, is let through to its end.
+// The handlers leave a CUDA thread's code the way any other fault does: to the worker's scheduler, for good. That is
+// right only if they interrupted the kernel's own code. Code that may hold a lock or own memory, simt's own functions
+// and the C library's, runs on to its end.
 
 #include "convlab/simt/signals.h"
 
@@ -25,7 +25,7 @@ struct sigaction action_before[NSIG];
 
 std::atomic<double> seconds_until_stuck{30};
 
-// The worker whose run this thread is in, CUDA thread or not.
+// The worker whose run is on this thread, CUDA thread or not.
 constinit thread_local Worker* running_worker = nullptr;
 
 int clock_signal() { return SIGRTMIN + 3; }
@@ -47,13 +47,13 @@ void on_instruction(int number, siginfo_t* info, void* context) {
     const HostScope host;
     worker->fail_instruction(number, program_counter(context));
   }
-  // Not ours: as if there were no handler here.
+  // Not ours: act as if there were no handler here.
   const struct sigaction& before = action_before[number];
   if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(number, info, context);
   if (before.sa_handler == SIG_IGN && info->si_code <= 0) return;
   if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(number);
   signal(number, SIG_DFL);
-  if (info->si_code <= 0) raise(number);  // otherwise the instruction does it again
+  if (info->si_code <= 0) raise(number);  // otherwise the instruction raises it again
 }
 
 void on_clock(int, siginfo_t*, void* context) {

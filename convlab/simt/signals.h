@@ -9,15 +9,15 @@ namespace convlab::simt::internal {
 
 class Worker;
 
-/// How often a worker is asked about its progress in a stretch of set_stuck_after().
+/// How often we look at a worker's progress in a stretch of set_stuck_after().
 inline constexpr int kTicksUntilStuck = 8;
 
 /// The stretch, in seconds.
 double stuck_after();
 
-/// While it lives, what a kernel does to the processor is a fault of the kernel and not the end of the program, on the
-/// calling thread: a signal that one of its instructions raises (an integer division by zero, an address where nothing
-/// is) ends the CUDA thread that runs, and a clock asks the worker whether it still makes progress. Signals that come
+/// While it lives, what a kernel does to the processor on the calling thread is a fault of the kernel and not the end
+/// of the program: a signal that one of its instructions raises (an integer division by zero, an address where nothing
+/// is) ends the running CUDA thread, and a clock checks whether the worker still makes progress. Signals that come
 /// while no CUDA thread runs go where they went before.
 class SignalScope {
  public:
@@ -27,12 +27,12 @@ class SignalScope {
   SignalScope(const SignalScope&) = delete;
   SignalScope& operator=(const SignalScope&) = delete;
 
-  /// Asks every millisecond from now on. Safe in a signal handler.
+  /// Checks every millisecond from now on. Safe in a signal handler.
   void hurry();
 
  private:
   stack_t stack_before_{};
-  std::optional<timer_t> timer_;  // none where the system has no more of them: then nobody asks
+  std::optional<timer_t> timer_;  // none if the system has no more of them: then nothing checks
 };
 
 }  // namespace convlab::simt::internal

@@ -45,7 +45,7 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  // `count` objects of type T at `offset`, or nullptr where they would reach past the file's end.
+  // `count` objects of type T at `offset`, or nullptr where they would pass the file's end.
   template <class T>
   const T* at(uint64_t offset, uint64_t count = 1) const {
     if (offset > size_ || count > (size_ - offset) / sizeof(T)) return nullptr;
@@ -60,7 +60,7 @@ class MappedFile {
 const Symbol* symbol_at(const std::vector<Symbol>& symbols, uintptr_t address) {
   auto above = std::upper_bound(symbols.begin(), symbols.end(), address,
                                 [](uintptr_t a, const Symbol& symbol) { return a < symbol.begin; });
-  // Symbols may nest or share a begin; the nearest that reaches the address is among the few before it.
+  // Symbols may nest or share a begin; the nearest that covers the address is among the few before it.
   for (int tries = 0; above != symbols.begin() && tries < 8; ++tries) {
     --above;
     if (address - above->begin < above->bytes) return &*above;
@@ -68,7 +68,7 @@ const Symbol* symbol_at(const std::vector<Symbol>& symbols, uintptr_t address) {
   return nullptr;
 }
 
-// Is the variable a static one of the function, or of a lambda inside of it? "_ZZ4demoPfE4tile" is of "_Z4demoPf".
+// Is it a static variable of the function, or of a lambda inside it? "_ZZ4demoPfE4tile" is one of "_Z4demoPf".
 bool is_local_to(const Symbol& variable, const Symbol& function) {
   if (variable.file != 0 && function.file != 0 && variable.file != function.file) return false;
   const std::string_view name = variable.mangled, of = function.mangled;
@@ -91,7 +91,7 @@ bool reads_thread_pointer(const uint8_t* code, size_t bytes) {
 }
 
 // Calls `found` with what may be the distances of thread-local variables from the thread pointer in x86-64 code: 32-bit
-// numbers inside of its instructions. Bytes that only look like one are among them, but no branches.
+// numbers inside its instructions. They include bytes that only look like a number, but no branches.
 template <class Found>
 void each_distance(const uint8_t* code, size_t bytes, Found&& found) {
   for (size_t at = 2; at + 4 <= bytes; ++at) {
@@ -256,7 +256,7 @@ void Module::read_file(const std::string& path) {
     std::sort(list->begin(), list->end(), [](const Symbol& a, const Symbol& b) { return a.begin < b.begin; });
   }
   if (!header) return;
-  // Addresses of all __global__ functions: see keywords.h. The loader has made them those of this process.
+  // Addresses of all __global__ functions: see keywords.h. The loader has turned them into addresses of this process.
   const auto* sections = file.at<ElfW(Shdr)>(header->e_shoff, header->e_shnum);
   if (!sections || header->e_shstrndx >= header->e_shnum) return;
   const auto& names = sections[header->e_shstrndx];
@@ -289,7 +289,7 @@ const Symbol* SharedArrays::nearest(int64_t offset) const {
   return best;
 }
 
-// Which code names which array of a device function. On other processors than x86-64 it is not read.
+// Which code names which array of a device function. We read only x86-64 code.
 void Module::read_names() const {
   for (const Symbol& variable : thread_locals_) {
     const auto owner = std::find_if(kernels_.begin(), kernels_.end(),
@@ -302,13 +302,13 @@ void Module::read_names() const {
   asm("mov %%fs:0, %0" : "=r"(thread_pointer));
   const auto begin = static_cast<int64_t>(thread_local_base() - thread_pointer);
   for (const Symbol& function : functions_) {
-    // Parts of a kernel that the compiler put elsewhere are called kernel.part.0 or so.
+    // The compiler may put parts of a kernel elsewhere, called kernel.part.0 or so.
     const auto kernel = std::find_if(kernels_.begin(), kernels_.end(), [&](const Symbol* candidate) {
       const size_t length = candidate->mangled.size();
       return candidate->file == function.file && function.mangled.compare(0, length, candidate->mangled) == 0 &&
              (function.mangled.size() == length || function.mangled[length] == '.');
     });
-    // A kernel's part may go on with what the kernel has read.
+    // A kernel's part may continue with what the kernel has read.
     const auto* code = reinterpret_cast<const uint8_t*>(function.begin + bias_);
     if (kernel == kernels_.end() && !reads_thread_pointer(code, function.bytes)) continue;
     each_distance(code, function.bytes, [&](int64_t distance) {
@@ -317,7 +317,7 @@ void Module::read_names() const {
       if (named == names_.end()) return;
       const Symbol& array = *named->first;
       if (kernel == kernels_.end()) {
-        // In another object file the number is something else.
+        // In another object file the number means something else.
         named->second.others |= function.file == array.file || is_local_to(array, function);
       } else {
         named->second.kernels.insert(*kernel);
@@ -336,7 +336,7 @@ const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {
   if (!kernel) return arrays;
   if (!names_read_) read_names();
   names_read_ = true;
-  // The file of a kernel that is not local itself is that of its arrays.
+  // A kernel that is not local itself is in the file of its arrays.
   int file = kernel->file;
   for (const Symbol& variable : thread_locals_) {
     if (file == 0 && is_local_to(variable, *kernel)) file = variable.file;

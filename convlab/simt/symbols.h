@@ -35,24 +35,24 @@ struct SharedArrays {
 /// namespaces, return type and parameters, with template arguments.
 std::string short_name(std::string_view symbol);
 
-/// The array of a subscript in a line of source, given the column of its ']' (g++) or of its first letter (clang):
-/// "tile" for `y = tile[a[1]][n];`. "" if the text there is no subscript.
+/// The array of a subscript in a source line, given the column of its ']' (g++) or of its first letter (clang): "tile"
+/// for `y = tile[a[1]][n];`. "" if the text there is no subscript.
 std::string subscripted_name(std::string_view line, int column);
 
 /// The executable or shared library that holds a kernel.
 class Module {
  public:
-  /// The module that `function` is in; kept for the process's life. Error(unavailable) if there is none.
+  /// The module that holds `function`; kept for the process's life. Error(unavailable) if there is none.
   static const Module& of(const void* function);
 
-  /// The thread-local block of this module in the calling thread: where __shared__ variables are. Error(unavailable) if
-  /// the thread has none, which happens in libraries loaded by dlopen.
+  /// The thread-local block of this module in the calling thread, which holds __shared__ variables. Error(unavailable)
+  /// if the thread has none, as in libraries loaded by dlopen.
   uintptr_t thread_local_base() const;
   size_t thread_local_bytes() const { return thread_local_bytes_; }
 
-  /// What `kernel` may touch: its own arrays, and those of device functions of its object file or of headers, unless the
-  /// machine code shows (on x86-64) that only other kernels name them. No other thread-local variable of the program.
-  /// nullptr, a kernel of a program without symbols, may touch all words. The result lives as long as the module.
+  /// What `kernel` may touch: its own arrays, and those of device functions of its object file or of headers, unless
+  /// the machine code shows (on x86-64) that only other kernels name them. No other thread-local variable of the
+  /// program. nullptr, a kernel of a program without symbols, may touch all words. The result lives with the module.
   const SharedArrays& shared_arrays_of(const Symbol* kernel) const;
   const Symbol* function_at(uintptr_t address) const;
 
@@ -60,7 +60,7 @@ class Module {
   const Symbol* object_at(uintptr_t address) const;
   uintptr_t bias() const { return bias_; }
 
-  /// The sum of the static shared arrays declared in the kernel itself.
+  /// The total size of the static shared arrays declared in the kernel itself.
   size_t static_shared_bytes(const Symbol& kernel) const;
 
   /// The static shared arrays declared in the kernel itself.
@@ -91,10 +91,10 @@ class Module {
   mutable std::mutex mutex_;                                 // guards what follows
   struct Names {
     std::set<const Symbol*> kernels;  // whose code names the array
-    bool others = false;              // is it named by any other code?
+    bool others = false;              // whether any other code names it
   };
   mutable bool names_read_ = false;
-  mutable std::map<const Symbol*, Names> names_;  // of static shared arrays that are no kernel's own
+  mutable std::map<const Symbol*, Names> names_;  // of static shared arrays that belong to no kernel
   mutable std::map<const Symbol*, SharedArrays> shared_arrays_;
 };
 

@@ -2,8 +2,7 @@
 
 #include <cstdint>
 
-/// CUDA's vector types and dim3, with CUDA's sizes and alignments. cuda_on_host.h brings them into the global
-/// namespace.
+/// CUDA's vector types and dim3, with CUDA's sizes and alignments. cuda_on_host.h makes them global.
 namespace convlab::simt::cuda {
 
 #define CONVLAB_SIMT_VECTORS(T, name, align2, align4)                   \

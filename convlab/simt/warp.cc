@@ -18,7 +18,7 @@ static_assert(std::size(kNames) == static_cast<size_t>(WarpOperation::collective
 
 const char* name_of(WarpOperation operation) { return kNames[static_cast<size_t>(operation)]; }
 
-// The lane that a shuffle reads; its own where the segment ends before.
+// The lane that a shuffle reads; the caller's own if the segment ends before it.
 int source_lane(const WarpRequest& request, int lane) {
   const int segment = lane & ~(request.width - 1);
   const int in_segment = lane - segment;
@@ -119,8 +119,8 @@ void Worker::complete(Warp& warp, int first_thread, LaneMask group) {
     for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) {
       payloads[std::countr_zero(lanes)] = thread_of(lanes).request.payload;
     }
-    // The last lane to arrive does the work of all, and what it touches, the whole warp touches. If that is a fault, it
-    // ends here, and the others wait for nothing.
+    // The last lane to arrive does the work of all, and the whole warp counts as touching what it touches. A fault ends
+    // that lane here, and the others wait in vain.
     const LaneMask own = std::exchange(accessor.now.lanes, group);
     request.run(*this, payloads, thread_of(group).where);
     accessor.now.lanes = own;
@@ -188,13 +188,13 @@ void Worker::complete_shuffle(Warp& warp, int first_thread, LaneMask group) {
 }
 
 // Called when no lane of the warp can run. Lanes that exited complete what waited for them; then lanes that asked who
-// is with them are told. True if any can go on.
+// is with them get their answer. True if any can go on.
 bool Worker::release_stuck_lanes(Warp& warp, int first_thread) {
   for (LaneMask lanes = warp.waiting; lanes != 0; lanes &= lanes - 1) {
     const int lane = std::countr_zero(lanes);
     const WarpRequest& request = threads_[first_thread + lane].request;
     if (request.operation == WarpOperation::active_mask) continue;
-    // wmma's work may fault, and then ends the thread that it runs on: it must be the last to arrive that runs it.
+    // wmma's work may fault, which ends the thread that runs it: only the last lane to arrive may run it.
     if (request.operation != WarpOperation::collective && complete_if_all_arrived(warp, first_thread, lane))
       return true;
   }

@@ -8,7 +8,7 @@
 #include "convlab/simt/where.h"
 
 /// What a CUDA thread knows of its place, and how it meets the other threads of its warp and block. Every operation
-/// takes the place in the source that calls it, by default argument, for reports and to tell one barrier from another.
+/// takes the calling place in the source, by default argument, for reports and to tell barriers apart.
 namespace convlab::simt {
 
 namespace internal {
@@ -23,7 +23,7 @@ class Worker;
 
 enum class BarrierOperation : uint8_t { sync, count, all, any };
 
-/// Waits for all threads of the block; gives the number of non-zero predicates, whether all, or whether any are.
+/// Waits for all threads of the block; returns how many predicates are non-zero, whether all, or whether any are.
 int block_barrier(BarrierOperation operation, int predicate, Where where) noexcept;
 
 enum class WarpOperation : uint8_t {
@@ -47,12 +47,12 @@ enum class WarpOperation : uint8_t {
   collective,  // see warp_collective
 };
 
-/// Waits for the lanes of the mask that have not exited, all of which must bring the same operation and mask. `lane` is
-/// a shuffle's lane, distance or lane mask and `width` its segment: 1, 2, 4, 8, 16 or 32.
+/// Waits for the lanes of the mask that have not exited, which must all bring the same operation and mask. `lane` is a
+/// shuffle's lane, distance or lane mask and `width` its segment: 1, 2, 4, 8, 16 or 32.
 uint64_t warp_operation(WarpOperation operation, uint32_t mask, uint64_t value, int lane, int width,
                         Where where) noexcept;
 
-/// Waits for the whole warp, then calls `run` once with what each lane brought (nullptr for lanes that are not there).
+/// Waits for the whole warp, then calls `run` once with what each lane brought (nullptr for absent lanes).
 using CollectiveWork = void (*)(internal::Worker&, void* const lanes[32], Where where);
 void warp_collective(CollectiveWork run, void* payload, Where where) noexcept;
 
@@ -60,7 +60,7 @@ void warp_collective(CollectiveWork run, void* payload, Where where) noexcept;
 [[noreturn]] void trap(Where where) noexcept;
 
 /// What the block did to global memory so far comes before its next atomic operation there: see global_shadow.h. The
-/// processor needs no telling: atomics order it, too.
+/// processor needs no fence: atomics order it, too.
 void thread_fence() noexcept;
 
 /// The launch's dynamic shared memory, aligned to 1024 bytes.
@@ -103,13 +103,13 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, Where where = Where::current
   warp_operation(WarpOperation::sync, mask, 0, 0, 32, where);
 }
 
-/// A block runs on one thread of the host: inside of it, the order of memory needs only the compiler's respect.
+/// A block runs on one thread of the host: inside it, only the compiler must keep the order of memory.
 inline void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 inline void __threadfence() { thread_fence(); }
 inline void __threadfence_system() { thread_fence(); }
 [[noreturn]] inline void __trap(Where where = Where::current()) { trap(where); }
 
-/// The calling thread's lanes with it at the same place, once no other lane of the warp can run.
+/// The lanes at the same place as the calling thread, once no other lane of the warp can run.
 inline unsigned __activemask(Where where = Where::current()) {
   return static_cast<unsigned>(warp_operation(WarpOperation::active_mask, 0, 0, 0, 32, where));
 }

@@ -22,7 +22,7 @@ float element(const Operand& operand, int i) {
                          : static_cast<const float*>(operand.elements)[i];
 }
 
-// A lane that brings other arguments than lane 0 or none at all; -1 if they agree.
+// A lane that brings other arguments than lane 0, or none at all; -1 if all agree.
 template <class Agree>
 int dissenting_lane(void* const lanes[kLanes], Agree agree) {
   for (int lane = 0; lane < kLanes; ++lane) {

@@ -10,9 +10,9 @@
 /// Each function is an operation of the whole warp. Products are exact; sums are taken in float, in order of k. A TF32
 /// operand's low 13 bits are dropped, as the hardware does with what __float_to_tf32 has not rounded.
 ///
-/// As in CUDA, which lane holds which element is nobody's business (loop over num_elements), pointers are aligned to 32
-/// bytes and leading dimensions to 16 bytes, and no function orders memory: __syncwarp or __syncthreads goes between
-/// a store and another lane's load.
+/// As in CUDA, no code may know which lane holds which element (loop over num_elements), pointers are aligned to 32
+/// bytes and leading dimensions to 16 bytes, and no function orders memory: call __syncwarp or __syncthreads between a
+/// store and another lane's load.
 namespace convlab::simt::wmma {
 
 struct matrix_a;
@@ -42,7 +42,7 @@ inline constexpr bool kExists =
               (std::is_same_v<T, float> && M == 16 && N == 16 && K == 8)
         : std::is_same_v<T, precision::tf32> && !std::is_same_v<Use, accumulator> && M == 16 && N == 16 && K == 8;
 
-/// A fragment without its types: one lane's elements, which are `count` in a row of the matrix taken row by row.
+/// A fragment without its types: one lane's elements, `count` in a row of the matrix taken row by row.
 struct Operand {
   void* elements = nullptr;
   int count = 0;

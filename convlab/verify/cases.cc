@@ -39,7 +39,7 @@ constexpr Pool kMax3x3Ceil{.kind = PoolKind::max,
                            .pad_left = 1,
                            .ceil_mode = true};
 
-/// Every part of an epilogue, alone and with the others: the course's (max, tanh), the usual ones and the awkward ones.
+/// Every part of an epilogue, alone and with the others: the course's (max, tanh), the usual and the awkward ones.
 std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
   const Activation relu{ActivationKind::relu}, tanh{ActivationKind::tanh}, sigmoid{ActivationKind::sigmoid};
   const Activation leaky{ActivationKind::leaky_relu, 0.1f}, clip{ActivationKind::clip, -0.5f, 0.75f};
@@ -67,8 +67,8 @@ std::string_view short_name(Layout layout) {
   return layout == Layout::channel_blocks ? "blocks" : name_of(layout);
 }
 
-/// From and to the kernel's own layout, each way that the kernel takes; the bare convolution in that layout from end to
-/// end always, so that a refusal shows.
+/// From and to the kernel's own layout, in each way that the kernel takes; always also the bare convolution in that
+/// layout from end to end, so that a refusal shows.
 void add_steps_in_own_layout(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps,
                              std::vector<ConvStep>& steps) {
   constexpr Layout kPlain = Layout::plain;

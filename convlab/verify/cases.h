@@ -9,16 +9,15 @@
 namespace convlab {
 
 /// The problems of a shape list: one problem text a line (see parse_problem); `#` begins a comment, empty lines are
-/// skipped. Error(bad_input) with `name` and the line for what is no problem or stands there twice, and for an empty
-/// list.
+/// skipped. Error(bad_input) with `name` and the line if it is no problem or repeats one; also for an empty list.
 std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view name);
 std::vector<ConvProblem> read_shapes(const std::filesystem::path& path);
 
-/// The shape lists that are verified unless told otherwise, relative to the repository's root.
+/// The shape lists that are verified by default, relative to the repository's root.
 constexpr std::string_view kDefaultShapes[] = {"shapes/edges.txt", "shapes/course.txt", "shapes/networks.txt"};
 
-/// What to verify of a kernel on a problem: the plain step always, so that a refusal shows; and, where the kernel takes
-/// any of them, steps with an epilogue and with uint8 pixels, one of each kind; and, where it has a layout of its own
+/// What to verify of a kernel on a problem: always the plain step, so that a refusal shows; where the kernel takes any
+/// of them, also steps with an epilogue and with uint8 pixels, one of each kind; and, where it has a layout of its own
 /// (images in lanes, channels in blocks), all of these that it takes from that layout, to it, and both.
 std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps);
 

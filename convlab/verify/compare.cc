@@ -62,8 +62,8 @@ double final_roundings(const Epilogue& epilogue) {
   return (pool_additions(epilogue) > 0 ? 2 : 0) + (epilogue.activation.kind == ActivationKind::leaky_relu ? 1 : 0);
 }
 
-/// Roundings of an output of float16, but of integers, which the limits of their fill keep exact. An activation that is
-/// an elementary function may be as far off again.
+/// Roundings of a float16 output, except of integers, which their fill's limits keep exact. An activation that is an
+/// elementary function may add as much again.
 double half_roundings(const ConvStep& step) {
   if (step.output_layout != Layout::channel_blocks) return 0;
   const ActivationKind kind = step.epilogue.activation.kind;
@@ -71,7 +71,7 @@ double half_roundings(const ConvStep& step) {
   return final_roundings(step.epilogue) > 0 ? 1 : 0;
 }
 
-/// Of an output in pairs. bfloat16 is rounded to from an activation that may be off by a quarter of that.
+/// For an output in pairs: it is rounded to bfloat16 from an activation that may be off by a quarter of that.
 double rounding_of(Layout layout) {
   switch (layout) {
     case Layout::plain:
@@ -86,8 +86,8 @@ double rounding_of(Layout layout) {
   return 0;
 }
 
-/// Sums up what comparing elements shows. Outputs may be those of a batch that takes its images from the expected ones:
-/// `index` counts expected elements, `image` says which of the batch it is.
+/// Sums up what comparing elements shows. Outputs may be a batch's that takes its images from the expected ones:
+/// `index` counts expected elements, `image` the batch's images.
 class Comparison {
  public:
   Comparison(const Expected& expected, const ErrorModel& model, double largest_scale)
@@ -211,14 +211,14 @@ ErrorModel rounding_model(const ConvStep& step, const KernelInfo& kernel) {
   const ClassErrors errors = errors_of(kernel.math);
   ErrorModel model = exact_model(step);
   model.terms = static_cast<double>(step.problem.terms() + (step.epilogue.bias ? 1 : 0));
-  // Transforms add and multiply by constants on the way there and back. No theorem covers all of them: this is room for
-  // the 8-point ones, and relative_l2 is what binds.
+  // Transforms add and multiply by constants on the way there and back. No theorem covers all of them: this leaves room
+  // for the 8-point ones, and relative_l2 is the limit that binds.
   constexpr double kTransformSteps = 256;
   const double steps = model.terms + (kernel.sum == Sum::transform ? kTransformSteps : 0);
   model.per_scale += errors.product + steps * errors.addition;
   model.shared_scale = kernel.sum == Sum::transform;
-  // Of each operand 2^-22 is lost in rounding the smaller part, and 2^-22 with the product of the smaller parts; tensor
-  // cores then cut off where fp32 would round, for each of a step's 24 products at most a unit of its sum.
+  // Each operand loses 2^-22 when its smaller part is rounded, and 2^-22 with the product of the smaller parts; tensor
+  // cores then cut off where fp32 would round: for each of a step's 24 products at most a unit of its sum.
   if (kernel.sum == Sum::split) model.per_scale += 3 * 0x1p-22 + 24 * 0x1p-23;
   constexpr double kLargestOperand = 256;
   model.absolute += model.terms * errors.subnormal * kLargestOperand;

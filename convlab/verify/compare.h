@@ -33,8 +33,8 @@ struct ErrorModel {
   }
 };
 
-/// The model of integer fills in a kernel whose sums are direct: exact, but for the division of an average by what is
-/// no power of two, and for the activation.
+/// The model of integer fills in a kernel whose sums are direct: exact, except for the activation and for an average's
+/// division by a number that is no power of two.
 ErrorModel exact_model(const ConvStep& step);
 
 /// The model of real fills. With n terms a sum (its bias included) in a class of arithmetic:
@@ -57,12 +57,12 @@ ErrorModel exact_model(const ConvStep& step);
 /// terms, 1.7e-6 at 4608. A sum of i terms of random sign amounts to sqrt(i) of them, and adding the next one rounds it
 /// by an error that is uniform within half a unit in the last place, so that its deviation is at most u / sqrt(3) of
 /// the sum; n such errors, independent of each other, come to u / sqrt(3) sqrt(1 + 2 + ... + n) = u sqrt(n / 6) of
-/// sqrt(n) terms. That roundings behave as independent random errors is the model of Higham and Mary, "A new approach
-/// to probabilistic rounding error analysis", SIAM J. Sci. Comput. 41, 2019, and of their "Sharper probabilistic
-/// backward error analysis for basic linear algebra kernels with random data", ibid. 42, 2020; Higham, "Accuracy and
-/// Stability of Numerical Algorithms", section 2.8, has the rule of thumb. Sums one term after the other show some three
-/// quarters of it, 0.3 u sqrt(n), as significands are not all at their worst. The mean of few squares scatters: the last
-/// factor is three of its deviations, 1 / sqrt(2 m).
+/// sqrt(n) terms. Higham and Mary model roundings as independent random errors in "A new approach to probabilistic
+/// rounding error analysis", SIAM J. Sci. Comput. 41, 2019, and "Sharper probabilistic backward error analysis for
+/// basic linear algebra kernels with random data", ibid. 42, 2020; Higham, "Accuracy and Stability of Numerical
+/// Algorithms", section 2.8, has the rule of thumb. Sums of one term after the other show about three quarters of it,
+/// 0.3 u sqrt(n), as not all significands are at their worst. The mean of few squares scatters: the last factor is
+/// three of its deviations, 1 / sqrt(2 m).
 ///
 /// A maximum over a window keeps the largest error, an average the mean one plus its own rounding; an activation
 /// multiplies by its slope and rounds: tanh and sigmoid may be off by 16 u, 8 units in the last place of numbers
@@ -86,17 +86,17 @@ struct Verdict {
   bool passed() const { return wrong == 0 && relative_l2 <= relative_l2_limit; }
 };
 
-/// The bits of an element that nothing wrote, or that was computed from one: outputs and scratch are filled with them,
-/// a NaN, before a kernel runs. No arithmetic on other NaNs gives these bits.
+/// The bits of an element that nothing wrote, or that was computed from one, a NaN: outputs and scratch are filled with
+/// them before a kernel runs. No arithmetic on other NaNs gives these bits.
 constexpr uint32_t kPoison = 0xffffffffu;
 
 /// Compares all elements. One is right if |got - expected| <= tolerance, or both are the same infinity; NaN is never
 /// right, not even where NaN is expected.
 Verdict compare(const Expected& expected, std::span<const float> got, const ErrorModel& model);
 
-/// compare() for a batch of any number of images, each of which is one of the expected ones, whose outputs are compared
-/// piece by piece. An output depends on its own image alone, so that a few that were computed by definition tell all
-/// elements of a large batch.
+/// compare() for a batch of any number of images, each of which is one of the expected ones; its outputs are compared
+/// piece by piece. An output depends on its own image alone, so a few outputs computed by definition tell all elements
+/// of a large batch.
 class BatchComparison {
  public:
   /// `expected` must outlive it.
@@ -113,8 +113,8 @@ class BatchComparison {
   std::unique_ptr<State> state_;
 };
 
-/// NaN exactly where NaN is expected (at least there, and else in the same image only, if `may_spread`), and all other
-/// elements right in the sense above. Verdict::first is the first element where this fails.
+/// NaN exactly where NaN is expected (or, if `may_spread`, at least there and otherwise only in the same image), and
+/// all other elements right in the sense above. Verdict::first is the first element where this fails.
 Verdict compare_nan(const Expected& expected, std::span<const float> got, const ErrorModel& model, bool may_spread);
 
 /// "3 of 24 elements are wrong, first y[n0 k1 p2 q3]: expected 5, got 7 (tolerance 0), ..."; "" if it passed.

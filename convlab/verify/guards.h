@@ -9,9 +9,9 @@
 namespace convlab {
 
 /// Device memory between two guards of 16 KiB each, which nothing may write. Guards read as floats are NaN around
-/// arrays that a kernel only reads, so that a value read beyond shows in the result, and 1.3e7 around those that it
-/// writes: large enough to show, too, and small enough that adding a number to it does not go unnoticed.
-/// simt reports an access to a guard, and a write to what is only read, by itself, with the array's name.
+/// arrays that a kernel only reads, so that a value read beyond shows in the result, and 1.3e7 around arrays that it
+/// writes: large enough to show, too, and small enough that adding a number to it does not go unnoticed. simt itself
+/// reports an access to a guard, and a write to an array that is only read, with the array's name.
 class GuardedBuffer {
  public:
   enum class Role { input, output };
@@ -27,7 +27,7 @@ class GuardedBuffer {
   void upload(Stream& stream, const void* host);
   void download(Stream& stream, void* host) const;
 
-  /// Error(wrong_result) that tells what `culprit` ("launch") wrote beyond this array, and how far away.
+  /// Error(wrong_result) that says what `culprit` ("launch") wrote beyond this array, and how far away.
   void check_guards(Stream& stream, const std::string& culprit) const;
 
   /// Error(wrong_result) if the payload is not `host` any more, byte for byte.

@@ -14,14 +14,14 @@ namespace convlab {
 struct Expected {
   Shape shape;                ///< N, K, P, Q; pooled if the step pools
   std::vector<double> value;  ///< NaN where the receptive field holds one
-  /// Size of the terms behind each value: sum of |x||w|, and |bias|, in the sense that an error of e times each term's
-  /// size moves the value before its activation by at most e times this (largest, or mean, over a pooling window).
+  /// Size of the terms behind each value: sum of |x||w|, and |bias|: an error of e times each term's size moves the
+  /// value before its activation by at most e times this (largest, or mean, over a pooling window).
   std::vector<float> scale;
 };
 
-/// Computes a convolution by definition, on the host, sharing no code with any kernel, cpu.reference included: it
+/// Computes a convolution by definition, on the host, sharing no code with any kernel, not even cpu.reference: it
 /// scatters each input row over the output rows that read it, where the kernels gather. Sums are double, in which
-/// integer fills are exact and the rounding of reals is 2^-29 times that of float. The epilogue takes no part.
+/// integer fills are exact and reals round with 2^-29 of float's error. The epilogue takes no part.
 Expected convolve(const ConvStep& step, const Tensor& x, const Tensor& w, ThreadPool& threads);
 
 /// The step's output, given its convolution.
@@ -41,10 +41,10 @@ struct OracleLayer {
   Expected expected;
 };
 
-/// Makes layers, and keeps them while the problem stays the same, so that many kernels are checked at the cost of one.
+/// Makes layers, and keeps them while the problem stays the same, so that checking many kernels costs as much as one.
 class Oracle {
  public:
-  /// Keeps up to about `kept_bytes` of arrays; the layers in use are held in any case.
+  /// Keeps up to about `kept_bytes` of arrays, and always the layers in use.
   explicit Oracle(int threads = 0, int64_t kept_bytes = int64_t{512} << 20);
 
   /// The layer for this fill; `limits` matters to integers alone. Layers 0, 1, ... have the same images and different

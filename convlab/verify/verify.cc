@@ -17,7 +17,7 @@ namespace {
 
 using Role = GuardedBuffer::Role;
 
-/// What belongs to one layer: its arrays on the device, and the values that they hold.
+/// What belongs to one layer: its arrays on the device, and their values.
 struct LayerMemory {
   GuardedBuffer w, prepared;
   std::optional<GuardedBuffer> bias;
@@ -123,7 +123,7 @@ void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Or
   for (int layer : {0, 1, 0}) {
     const Verdict together = compare(rig.expected(layer), rig.launch(layer), model);
     if (together.passed()) continue;
-    // Was it the other layer? Alone it is prepared again, straight before its launch.
+    // Was it the other layer? This one is prepared again, straight before its launch.
     rig.load(layer, oracle.layer(step, Fill::integers, limits, layer));
     require(compare(rig.expected(layer), rig.launch(layer), model));
     throw wrong_result("right alone, but not when two layers take turns (the kernel keeps state between calls): {}",
@@ -153,7 +153,7 @@ void check_nan(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle&
                       kernel.info.sum == Sum::transform));
 }
 
-/// Values, tolerances and copies are kept whole; a problem that cannot be is refused here, not by the system's
+/// Values, tolerances and copies are kept whole; a problem too large for that is refused here, not by the system's
 /// out-of-memory killer.
 void require_host_memory(const ConvStep& step) {
   constexpr double kBytesPerInput = 12, kBytesPerOutput = 64;
@@ -167,7 +167,7 @@ void require_host_memory(const ConvStep& step) {
   }
 }
 
-/// Of the exception that is being handled, which may be anything that a kernel throws.
+/// The message of the current exception, which may be anything that a kernel throws.
 std::string message_of_exception() {
   try {
     throw;

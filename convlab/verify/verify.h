@@ -17,8 +17,8 @@ struct CaseResult {
   double relative_l2 = 0;  ///< of real numbers; 0 unless passed
 };
 
-/// Verifies one kernel on one step, element by element, with the memory and streams of `device` (the kernel's own kind
-/// of device). Each array lies between guards, outputs and scratch are poisoned before, inputs must be the same after:
+/// Verifies one kernel on one step, element by element, with the memory and streams of `device` (of the kernel's own
+/// kind). Each array lies between guards, outputs and scratch are poisoned before, and inputs must be the same after:
 ///
 ///   refusal   a kernel that refuses is skipped, with its words
 ///   integers  exact (within the tolerance where sums are transformed), for two layers that share everything but their
@@ -26,8 +26,8 @@ struct CaseResult {
 ///   reals     within the derived tolerance of its class; once more, and the same bits unless it is order-dependent
 ///   one NaN   a NaN pixel spreads to its receptive field and no further (see Sum)
 ///
-/// Errors of the kernel itself, such as a launch failure, are failures of the case, with their message; a case whose
-/// arrays the device has no memory for is skipped. Error(bad_input) where the host has too little.
+/// Errors of the kernel itself, such as a launch failure, fail the case, with their message; a case whose arrays do not
+/// fit into the device's memory is skipped. Error(bad_input) where the host has too little.
 CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle);
 
 }  // namespace convlab

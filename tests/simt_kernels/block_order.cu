@@ -1,11 +1,11 @@
 #include "tests/simt_kernels/samples.h"
 
-// Right programs whose blocks speak to each other in global memory: no race is to be reported.
+// Right programs whose blocks communicate in global memory: simt must report no race.
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
 
-// Each block leaves its sum, and the last one to do so adds them up and sets the counter back.
+// Each block leaves its sum; the last one to do so adds them up and resets the counter.
 __global__ void last_block_kernel(const float* x, float* sums, unsigned* done, int count) {
   __shared__ bool is_last;
   float sum = 0.0f;
@@ -23,7 +23,7 @@ __global__ void last_block_kernel(const float* x, float* sums, unsigned* done, i
   *done = 0;
 }
 
-// Block after block adds to what the one before it left, told by flags.
+// Block after block adds to what the previous one left, told by flags.
 __global__ void chain_kernel(const float* x, float* sums, volatile int* flags) {
   if (threadIdx.x != 0) return;
   float before = 0.0f;

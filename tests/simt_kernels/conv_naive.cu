@@ -4,7 +4,7 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {
 
-// One thread an output element.
+// One thread per output element.
 __global__ void conv_naive_kernel(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y,
                                   int c, int height, int width, int k, int r, int s, int p, int q) {
   const int out = blockIdx.x * blockDim.x + threadIdx.x;

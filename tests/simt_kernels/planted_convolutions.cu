@@ -5,8 +5,8 @@
 #include "convlab/kernels/conv_shape.h"
 #include "convlab/kernels/registry.h"
 
-// Convolution kernels for `verify --device simt`: each computes what it should, and one of them does nothing else. The
-// others would end the program, hang it, or go unnoticed.
+// Convolution kernels for `verify --device simt`: each computes the right result, and one of them does nothing else.
+// The others would end the program, hang it, or go unnoticed.
 namespace convlab {
 namespace {
 

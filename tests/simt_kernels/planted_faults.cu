@@ -88,7 +88,7 @@ __global__ void static_shared_pointer(const float* x, float* y, int far) {
   y[threadIdx.x] = p[threadIdx.x == 7 ? far : threadIdx.x];
 }
 
-// Through a pointer the compiler sees no array. What lies behind is another kernel's, or the executor's.
+// Through a pointer the compiler sees no array. Beyond it lies another kernel's, or the executor's.
 __global__ void shared_overrun_write(const float* x, float* y, int by) {
   __shared__ float line[32];
   float* p = line;
@@ -138,7 +138,7 @@ __global__ void never_written_shared(float* y) {
   y[threadIdx.x] = forgotten[threadIdx.x];
 }
 
-// The first block writes; what it left must not be what a later block reads.
+// The first block writes; a later block must not read what it left.
 __global__ void stale_shared(const float* x, float* y) {
   __shared__ float kept[32];
   if (blockIdx.x == 0) kept[threadIdx.x] = x[threadIdx.x];
@@ -153,14 +153,14 @@ __global__ void race_write_write(const float* x, float* y) {
   y[threadIdx.x] = cells[threadIdx.x / 2];
 }
 
-// Without a barrier between: a neighbour's element may not be there yet.
+// Without a barrier between: a neighbour's element may be missing.
 __global__ void race_read_write(const float* x, float* y) {
   __shared__ float tile[32];
   tile[threadIdx.x] = x[threadIdx.x];
   y[threadIdx.x] = threadIdx.x > 0 ? tile[threadIdx.x - 1] : 0.0f;
 }
 
-// Without the barrier that ends the use of a tile: the next one is written while it is read.
+// Without the barrier that ends the use of a tile: the next one is written while others read.
 __global__ void race_write_read(const float* x, float* y) {
   __shared__ float tile[32];
   float sum = 0.0f;
@@ -312,7 +312,7 @@ __global__ void throws(float* y) {
 }
 #endif
 
-// Without a load or a store in it.
+// A loop without load or store.
 __global__ void endless_loop(float* y, unsigned step) {
   unsigned sum = threadIdx.x + 1;
   while (sum != 0) sum = sum * 3 + step;  // odd for ever
@@ -363,7 +363,7 @@ __global__ void plain_beside_atomic(float* y) {
   }
 }
 
-// The sum of all blocks is not there before all blocks have ended.
+// The sum of all blocks is complete only when all blocks have ended.
 __global__ void reads_sum_too_early(const float* x, float* y) {
   atomicAdd(y, x[threadIdx.x]);
   __syncthreads();

@@ -167,7 +167,7 @@ __global__ void halves_kernel(const float* __restrict__ x, float* __restrict__ y
   y[threadIdx.y * 16 + threadIdx.x] = __half2float(tile[threadIdx.x][threadIdx.y]);
 }
 
-// `factor` is written and read only if `use`: a load of it elsewhere would be the compiler's doing.
+// `factor` is written and read only if `use`: the compiler would have caused any other load.
 __global__ void conditional_scalar_kernel(const float* __restrict__ x, float* __restrict__ y, int count, bool use) {
   __shared__ float factor;
   __shared__ float pair[2];

@@ -38,7 +38,7 @@ void running_sum(const float* x, float* sums, int* flags, int blocks, cudaStream
 void largest_of_floats(const float* x, int* most, int blocks, cudaStream_t stream);
 void add_block_to_bytes(unsigned char* values, int count, cudaStream_t stream);
 
-// Planted faults, one each.
+// Planted faults, one in each.
 enum class Planted {
   global_read_past_end,
   global_read_before_start,

@@ -4,10 +4,10 @@
     check_report.py path/to/convlab [--page report.html] [--screenshots FOLDER]
 
 Makes a report of a few quick measurements (or takes --page), and demands, at 1400, 768 and 390 pixels, light and dark:
-nothing on the console, no request but for the file itself, every chart drawn, none twice, no entry of a legend cut or
-like another, every table filled, every picture there, nothing wider than the screen but what scrolls in a box of its
-own, no column squeezed; and all charts again on paper. Then it plants such faults in the page, and demands that each be found. Needs
-Playwright (python3 -m pip install playwright) and Chromium (Debian's package chromium, or `python3 -m playwright
+nothing on the console, no request except for the file itself, every chart drawn, none twice, no entry of a legend cut
+or like another, every table filled, every picture there, nothing wider than the screen except what scrolls in its own
+box, no column squeezed; and all charts again on paper. Then it plants such faults in the page, and must find each.
+Needs Playwright (python3 -m pip install playwright) and Chromium (Debian's package chromium, or `python3 -m playwright
 install chromium`); without them it says SKIPPED and exits with 77.
 """
 
