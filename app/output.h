@@ -49,8 +49,7 @@ class Output {
   std::string json_path_, command_, printed_;
 };
 
-/// Error(bad_input) that names the option if the file could not be written: a run may take minutes, so we say it
-/// before.
+/// Error(bad_input) that names the option if the file could not be written: a run may take minutes, so call it first.
 void require_writable(const std::string& option, const std::filesystem::path& path);
 
 /// A line on standard error: "convlab: note: ...".

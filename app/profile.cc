@@ -132,8 +132,7 @@ void profile(const ProfileOptions& options, Output& output) {
   if (options.run.classify.compute.device == kAllGpus) {
     throw bad_input("--device {}: a profile is one GPU's; give one of them, such as cuda:0", kAllGpus);
   }
-  // Before this process touches a GPU, so that the run starts as cold as any. A table for a program to read stands
-  // alone.
+  // Before this process touches a GPU, so that the run starts as cold as any. A table for programs stands alone.
   const bool table_only = options.csv && !output.wants_json();
   std::optional<StartupBill> bill;
   if (!table_only) bill = make_bill(time_whole_run(options.run));

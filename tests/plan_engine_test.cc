@@ -1,4 +1,4 @@
-// Running graphs: fused equals by layers, batches equal one, the kernel asked for runs, and memory stays as told.
+// Graphs run: fused as by layers, in batches as in one, by the kernel asked for, in no more memory than announced.
 
 #include "convlab/engine/engine.h"
 

@@ -31,8 +31,7 @@ __device__ T* from_shared(SharedAddress address) {
 }
 
 /// Copies a T of 4, 8 or 16 bytes from global to shared memory, or zeros unless it exists. On a GPU it is there once
-/// the copies have arrived at a barrier (arrive_with_copies) or the thread has waited (wait_for_copies); on the host,
-/// at once.
+/// the copies have arrived at a barrier (arrive_with_copies) or wait_for_copies() has returned; a host copies at once.
 template <class T>
 __device__ void copy_async(SharedAddress to, const T* from, bool exists) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
@@ -102,8 +101,7 @@ inline __device__ void fetch_bulk([[maybe_unused]] SharedAddress to, [[maybe_unu
 #endif
 }
 
-/// Lets bulk copies, and multiplications by warpgroups, that follow after a barrier see what this thread wrote to
-/// shared memory.
+/// Lets bulk copies, and multiplications by warpgroups, see this thread's writes to shared memory after a barrier.
 inline __device__ void fence_for_async() {
 #if defined(__CUDACC__) && __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -32,8 +32,7 @@ namespace convlab::simt::internal {
 
 /// A record in a cell, from its highest bits: the block, by a number that no other launch uses; `split`: the word's
 /// bytes are kept apart; `flag`: of a write: it was atomic, of a read: other blocks have read, too; which of the 4
-/// bytes; how often the block had released what it did before (kMaxClock: that often or more); thread and place, for
-/// reports.
+/// bytes; how often the block had released what it did before (kMaxClock: at least); thread and place, for reports.
 namespace record {
 inline constexpr int kSiteBits = 12, kThreadShift = kSiteBits, kThreadBits = 10;
 inline constexpr int kClockShift = kThreadShift + kThreadBits, kClockBits = 8;
