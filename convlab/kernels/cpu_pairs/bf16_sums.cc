@@ -9,7 +9,7 @@
 
 // SSE4 brings these loops nothing that a plan uses, and costs the compiler as much as each other instruction set.
 #undef HWY_DISABLED_TARGETS
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#define HWY_DISABLED_TARGETS (CONVLAB_DISABLED_TARGETS | HWY_SSE4)
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_pairs/bf16_sums.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
