@@ -7,10 +7,10 @@ import subprocess
 from datetime import datetime, timezone
 
 
-def output_of(command: list[str]) -> list | dict:
-    """The result of a convlab command with `--json -`."""
+def output_of(command: list[str], accepted: tuple[int, ...] = (0,)) -> list | dict:
+    """The result of a convlab command with `--json -`. Exit statuses other than `accepted` end the program."""
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
+    if done.returncode not in accepted:
         raise SystemExit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr.strip()[-2000:]}")
     return json.loads(done.stdout)
 

@@ -135,6 +135,7 @@ int interrupted(std::vector<std::string> arguments, const std::filesystem::path&
   const pid_t child = ::fork();
   if (child == 0) {
     ::freopen("/dev/null", "w", stdout);
+    ::signal(SIGINT, SIG_DFL);  // shells have it ignored by what runs in the background
     ::execv(argv[0], argv.data());
     ::_exit(127);
   }

@@ -201,10 +201,8 @@ class Busy {
 
 TEST(Contention, IsSeen) {
   const Contention contention;
-  {
-    const Busy busy;
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  }
+  const Busy busy;
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const std::optional<double> waited = contention.waited_share();
   if (!waited) GTEST_SKIP() << "this system keeps no books of waiting threads";
   EXPECT_GT(*waited, kBusy);

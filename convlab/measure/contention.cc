@@ -14,7 +14,7 @@ std::optional<double> Contention::waited_share() const {
   const std::optional<Times> now = read();
   if (!before_ || !now) return std::nullopt;
   const double ran = now->ran - before_->ran, waited = now->waited - before_->waited;
-  if (!(ran + waited >= kLeastSeconds && waited >= 0)) return std::nullopt;
+  if (!(ran + waited >= kLeastSeconds && ran >= 0 && waited >= 0)) return std::nullopt;  // threads may have ended
   return waited / (ran + waited);
 }
 

@@ -95,6 +95,7 @@ Worker::~Worker() {
 
 void Worker::run(Grid& grid) {
   grid_ = &grid;
+  block_linear_ = 0;  // that of the last launch says nothing about this one's faults: see on_clock()
   static_shared.base = grid.module->thread_local_base();
   static_shared.span = static_shared.bytes = grid.module->thread_local_bytes();
   static_shared.used = grid.shared_arrays->words.data();
@@ -109,13 +110,15 @@ void Worker::run(Grid& grid) {
   site_numbers_ = {};
   ticks_without_progress_ = 0;
   stuck_ = false;
-  SignalScope signals(*this, signal_stack_, kSignalStackBytes);
-  signals_ = &signals;
-  while (true) {
-    const int64_t linear = grid.next_block.fetch_add(1, std::memory_order_relaxed);
-    if (linear >= grid.blocks || linear > grid.first_fault_block.load(std::memory_order_relaxed)) break;
-    run_block(linear);
-  }
+  {
+    SignalScope signals(*this, signal_stack_, kSignalStackBytes);
+    signals_ = &signals;
+    while (true) {
+      const int64_t linear = grid.next_block.fetch_add(1, std::memory_order_relaxed);
+      if (linear >= grid.blocks || linear > grid.first_fault_block.load(std::memory_order_relaxed)) break;
+      run_block(linear);
+    }
+  }  // the clock asks for the grid as long as it runs
   signals_ = nullptr;
   grid_ = nullptr;
 }
@@ -201,9 +204,7 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
   current_ = &thread;
   accessor.set(epoch_, 1u << lane, static_cast<int>(&warp - warps_.data()), warp.clock);
   stack_base = stack_of(thread.stack);
-  active_worker = this;
   const transfer_t back = jump_fcontext(thread.context, this);
-  active_worker = nullptr;
   thread.context = back.fctx;
   switch (thread.state) {
     case ThreadState::done:
@@ -226,6 +227,9 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
 void Worker::fiber_main(transfer_t from) {
   Worker* worker = static_cast<Worker*>(from.data);
   worker->scheduler_ = from.fctx;
+  // From here on the clock may end the thread: now there is a way back. Everywhere else that a fiber is left or gone on
+  // with, a HostScope is around it.
+  active_worker = worker;
   // What the kernel's own code throws ends in fail_throw(); what a library that it calls throws ends here.
   bool thrown = false;
   try {
@@ -233,10 +237,8 @@ void Worker::fiber_main(transfer_t from) {
   } catch (...) {
     thrown = true;
   }
-  if (thrown) {
-    const HostScope host;
-    worker->fail_throw(static_cast<const char*>(worker->grid_->call.function) + 1);
-  }
+  const HostScope host;
+  if (thrown) worker->fail_throw(static_cast<const char*>(worker->grid_->call.function) + 1);
   worker->current_->state = ThreadState::done;
   jump_fcontext(worker->scheduler_, nullptr);
   __builtin_unreachable();

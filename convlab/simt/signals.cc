@@ -8,6 +8,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cmath>
@@ -27,6 +28,8 @@ std::atomic<double> seconds_until_stuck{30};
 
 // The worker whose run is on this thread, CUDA thread or not.
 constinit thread_local Worker* running_worker = nullptr;
+
+constexpr double kLeastPeriod = 1e-3;  // of the clock, in seconds; a period of 0 would stop it
 
 int clock_signal() { return SIGRTMIN + 3; }
 
@@ -94,7 +97,7 @@ SignalScope::SignalScope(Worker& worker, void* stack, size_t stack_bytes) {
   event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
   if (timer_t timer; timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) {
     timer_ = timer;
-    const itimerspec period = every(stuck_after() / kTicksUntilStuck);
+    const itimerspec period = every(std::max(stuck_after() / kTicksUntilStuck, kLeastPeriod));
     timer_settime(timer, 0, &period, nullptr);
   }
 }
@@ -106,7 +109,7 @@ SignalScope::~SignalScope() {
 }
 
 void SignalScope::hurry() {
-  const itimerspec period = every(1e-3);
+  const itimerspec period = every(kLeastPeriod);
   if (timer_) timer_settime(*timer_, 0, &period, nullptr);
 }
 
