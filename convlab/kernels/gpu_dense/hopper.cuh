@@ -15,6 +15,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(CONVLAB_HOPPER)
+#error "compiled for compute capability 9.0a, but the host's part would not know it: define CONVLAB_HOPPER"
+#endif
+
 /// Whether this build has Hopper's code, and the GPU can run it.
 inline bool runs_on_hopper([[maybe_unused]] const DeviceCaps& caps) {
 #ifdef CONVLAB_HOPPER
