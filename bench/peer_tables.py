@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 from pages import ROOT, between, publish
+from pages import table as markdown
 
 RECORDS = ROOT / "results" / "cpu"
 PAGE = ROOT / "docs" / "peers.md"
@@ -26,14 +27,15 @@ def is_ours(row: dict) -> bool:
 def table(saved: dict) -> str:
     """Markdown: a line per network, in milliseconds; for convlab also its gain over the fastest peer."""
     names = [row["name"] for row in saved["results"][0]["rows"]]
-    lines = ["| network | images | " + " | ".join(f"{name}, ms" for name in names) + " |", "|---" * (len(names) + 2) + "|"]
+    rows = []
     for result in saved["results"]:
         fastest = min(row["median_s"] for row in result["rows"] if not is_ours(row))
         cells = [milliseconds(row["median_s"]) + (f" ({fastest / row['median_s']:.2f}x)" if is_ours(row) else "")
                  for row in result["rows"]]  # fmt: skip
-        lines.append(f"| {result['model']} | {result['images']} | {' | '.join(cells)} |")
+        rows.append([result["model"], str(result["images"]), *cells])
     host = saved["machine"]
     versions = [f"{row['name']} {row['version']}" for row in saved["results"][0]["rows"] if "version" in row]
+    lines = markdown(["network", "images", *(f"{name}, ms" for name in names)], rows)
     return "\n".join([*lines, "", f"{host['processor']}{', AMX' if host['amx'] else ''}, {saved['results'][0]['threads']} threads, load "
                       f"{host['load_before']:.1f} before, {host['when'][:10]}; {', '.join(versions)}; peers in {saved['peer_math']}"])  # fmt: skip
 

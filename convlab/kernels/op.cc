@@ -4,7 +4,9 @@
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
+namespace {
 
+/// Why a kernel does not compute a step: its own refusal, a layout that it does not know, or too little precision.
 Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math) {
   for (const Layout layout : {step.input_layout, step.output_layout}) {
     if (layout != Layout::plain && layout != kernel.layout) return "does not know the layout of an array";
@@ -14,6 +16,8 @@ Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math) {
   }
   return kernel.refuses(step);
 }
+
+}  // namespace
 
 const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math) {
   const OpKernel* best = nullptr;

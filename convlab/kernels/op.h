@@ -44,9 +44,6 @@ struct OpKernel {
   Layout layout = Layout::plain;  ///< the layout that it knows besides plain; it is never asked about steps in others
 };
 
-/// Why a kernel does not compute a step: its own refusal, a layout that it does not know, or too little precision.
-Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math);
-
 /// The kernel that the planner takes: the first by comes_before() that does not refuse; or nullptr.
 const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math = Math::fp32);
 
