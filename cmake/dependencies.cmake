@@ -3,9 +3,16 @@
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
-find_package(hwy 1.0 QUIET)
-if(NOT hwy_FOUND)
-  message(FATAL_ERROR "Highway 1.0 or later is not there (libhwy-dev of Debian 12 or Ubuntu 24.04, or of a later release)")
+find_package(hwy QUIET)
+if(NOT hwy_FOUND)  # Highway before 1.0, as in Ubuntu 22.04, brings nothing for CMake
+  find_path(CONVLAB_HWY_INCLUDE_DIR hwy/highway.h)
+  find_library(CONVLAB_HWY_LIBRARY hwy)
+  if(NOT CONVLAB_HWY_INCLUDE_DIR OR NOT CONVLAB_HWY_LIBRARY)
+    message(FATAL_ERROR "Highway is not there (Debian: libhwy-dev)")
+  endif()
+  add_library(hwy::hwy SHARED IMPORTED)
+  set_target_properties(hwy::hwy PROPERTIES IMPORTED_LOCATION ${CONVLAB_HWY_LIBRARY} IMPORTED_SONAME libhwy.so.0
+    INTERFACE_COMPILE_DEFINITIONS HWY_SHARED_DEFINE INTERFACE_INCLUDE_DIRECTORIES ${CONVLAB_HWY_INCLUDE_DIR})
 endif()
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
@@ -13,8 +20,6 @@ if(CONVLAB_PORTABLE)
   set(Protobuf_USE_STATIC_LIBS ON)
 endif()
 find_package(Protobuf REQUIRED)
-# libonnx-dev ships ONNX's schema; generating from it, rather than linking libonnx, needs only protobuf at run time.
-find_file(CONVLAB_ONNX_PROTO onnx/onnx.proto REQUIRED)
 
 if(CONVLAB_ONEDNN)
   find_package(dnnl QUIET)

@@ -11,10 +11,10 @@
 #include "convlab/base/file.h"
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
+#include "convlab/model/onnx.pb.h"
 #include "convlab/model/onnx_import.h"
 #include "convlab/tensor/npy.h"
 #include "errors.h"
-#include "onnx/onnx.pb.h"
 #include "onnx_model.h"
 
 namespace convlab {

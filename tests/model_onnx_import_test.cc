@@ -376,7 +376,7 @@ TEST(OnnxImport, RefusesWhatIsNoModel) {
 }
 
 TEST(OnnxImport, NestingIsBounded) {
-  // AttributeProto.g holds a graph, whose node has an attribute, and so on: deeper than any stack should go.
+  // An input that is a sequence of sequences, and so on: deeper than any stack should go.
   std::string bytes;
   const auto wrap = [&](char field) {
     std::string length;
@@ -387,10 +387,11 @@ TEST(OnnxImport, NestingIsBounded) {
     bytes = std::string(1, static_cast<char>(field << 3 | 2)) + length + bytes;
   };
   for (int i = 0; i < 2000; ++i) {
-    wrap(6);  // AttributeProto.g
-    wrap(5);  // NodeProto.attribute
-    wrap(1);  // GraphProto.node
+    wrap(1);  // TypeProto.Sequence.elem_type
+    wrap(4);  // TypeProto.sequence_type
   }
+  wrap(2);   // ValueInfoProto.type
+  wrap(11);  // GraphProto.input
   wrap(7);  // ModelProto.graph
   EXPECT_THAT(bad_input_message([&] {
                 import_onnx({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "test.onnx");

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "convlab/model/onnx.pb.h"
 #include "convlab/tensor/shape.h"
-#include "onnx/onnx.pb.h"
 
 namespace convlab {
 

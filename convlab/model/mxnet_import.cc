@@ -16,9 +16,9 @@ namespace convlab {
 namespace {
 
 /// Goes through a symbol's nodes in order. Errors name node and reason, without the file.
-class Importer {
+class MxnetImporter {
  public:
-  Importer(const MxnetSymbol& symbol, const std::map<std::string, Tensor>& params)
+  MxnetImporter(const MxnetSymbol& symbol, const std::map<std::string, Tensor>& params)
       : symbol_(symbol), params_(params), values_(symbol.nodes.size(), kUnknown) {}
 
   Graph import();
@@ -55,7 +55,7 @@ class Importer {
   Graph graph_;
 };
 
-ValueId Importer::variable(const std::string& name) {
+ValueId MxnetImporter::variable(const std::string& name) {
   for (const char* kind : {"arg:", "aux:"}) {
     const auto found = params_.find(kind + name);
     if (found == params_.end()) continue;
@@ -70,14 +70,14 @@ ValueId Importer::variable(const std::string& name) {
   return kUnknown;
 }
 
-ValueId Importer::add(const MxnetNode& node, Op op, std::vector<ValueId> inputs) {
+ValueId MxnetImporter::add(const MxnetNode& node, Op op, std::vector<ValueId> inputs) {
   const ValueId output = graph_.add_value(printable(node.name));
   graph_.nodes.push_back({printable(node.name), std::move(op), std::move(inputs), output});
   return output;
 }
 
 /// A node's data: its first input. A variable without an array is the network's input.
-ValueId Importer::data(const MxnetNode& node) {
+ValueId MxnetImporter::data(const MxnetNode& node) {
   if (node.inputs.empty()) throw bad_input("it has no input");
   ValueId& value = values_[node.inputs[0]];
   if (value != kUnknown) return value;
@@ -89,7 +89,7 @@ ValueId Importer::data(const MxnetNode& node) {
   return graph_.input = value = graph_.add_value(name);
 }
 
-ValueId Importer::weights(const MxnetNode& node, size_t input) {
+ValueId MxnetImporter::weights(const MxnetNode& node, size_t input) {
   if (input >= node.inputs.size()) throw bad_input("it has {} inputs; {} are wanted", node.inputs.size(), input + 1);
   const ValueId value = values_[node.inputs[input]];
   if (!graph_.constants.contains(value)) {
@@ -98,7 +98,7 @@ ValueId Importer::weights(const MxnetNode& node, size_t input) {
   return value;
 }
 
-ValueId Importer::convolution(const MxnetNode& node) {
+ValueId MxnetImporter::convolution(const MxnetNode& node) {
   // The course's own operator never has a bias, and has no attribute for it.
   const bool bias = node.op == "New" ? node.inputs.size() > 2 : !node.flag("no_bias", false);
   std::vector<ValueId> inputs{data(node), weights(node, 1)};
@@ -122,7 +122,7 @@ ValueId Importer::convolution(const MxnetNode& node) {
   return add(node, op, std::move(inputs));
 }
 
-ValueId Importer::pooling(const MxnetNode& node) {
+ValueId MxnetImporter::pooling(const MxnetNode& node) {
   const std::string kind = node.text("pool_type", "max");
   if (kind != "max" && kind != "avg") throw bad_input("pool_type '{}' is not supported; max and avg are", kind);
   const ValueId input = data(node);
@@ -145,7 +145,7 @@ ValueId Importer::pooling(const MxnetNode& node) {
   return add(node, op, {input});
 }
 
-ValueId Importer::fully_connected(const MxnetNode& node) {
+ValueId MxnetImporter::fully_connected(const MxnetNode& node) {
   const ValueId input = data(node);
   std::vector<ValueId> operands{input, weights(node, 1)};
   if (!node.flag("no_bias", false)) operands.push_back(weights(node, 2));
@@ -162,7 +162,7 @@ ValueId Importer::fully_connected(const MxnetNode& node) {
   return add(node, GemmOp{.transpose_b = true}, std::move(operands));
 }
 
-ValueId Importer::batch_norm(const MxnetNode& node) {
+ValueId MxnetImporter::batch_norm(const MxnetNode& node) {
   if (node.text("axis", "1") != "1") throw bad_input("axis {} is not supported; 1 is", node.text("axis", "1"));
   std::vector<ValueId> inputs{data(node), weights(node, 1), weights(node, 2)};
   if (node.inputs.size() == 3) {  // before version 0.9 a symbol did not list what only training updates
@@ -189,7 +189,7 @@ ValueId Importer::batch_norm(const MxnetNode& node) {
   return add(node, BatchNormOp{static_cast<float>(node.real("eps", 1e-3))}, std::move(inputs));
 }
 
-ValueId Importer::activation(const MxnetNode& node) {
+ValueId MxnetImporter::activation(const MxnetNode& node) {
   const std::string kind = node.text("act_type", "");
   const ValueId input = data(node);
   if (kind == "tanh") return add(node, ActivationOp{{ActivationKind::tanh}}, {input});
@@ -198,7 +198,7 @@ ValueId Importer::activation(const MxnetNode& node) {
   throw bad_input("act_type '{}' is not supported; tanh, relu and sigmoid are", kind);
 }
 
-ValueId Importer::softmax(const MxnetNode& node) {
+ValueId MxnetImporter::softmax(const MxnetNode& node) {
   const ValueId input = data(node);
   SoftmaxOp op{.axis = 1, .flattened = true};  // a label, the second input, plays no part in inference
   if (node.op == "softmax") {
@@ -217,7 +217,7 @@ ValueId Importer::softmax(const MxnetNode& node) {
   return add(node, op, {input});
 }
 
-ValueId Importer::import_node(const MxnetNode& node) {
+ValueId MxnetImporter::import_node(const MxnetNode& node) {
   if (node.op == "null") {
     if (!variables_.insert(node.name).second) throw bad_input("there are two variables of this name");
     return variable(node.name);
@@ -236,7 +236,7 @@ ValueId Importer::import_node(const MxnetNode& node) {
 }
 
 /// The channels that the first convolution takes; 1 where a dense layer comes first.
-int64_t Importer::channels() const {
+int64_t MxnetImporter::channels() const {
   for (const Node& node : graph_.nodes) {
     if (std::holds_alternative<GemmOp>(node.op)) break;
     if (std::holds_alternative<BatchNormOp>(node.op)) return shape_of(node.inputs[1]).at(0);
@@ -249,7 +249,7 @@ int64_t Importer::channels() const {
 
 /// The index of the first FullyConnected layer whose columns tell the size of the image: no pooling of the whole image
 /// comes before it.
-std::optional<size_t> Importer::first_dense_layer() const {
+std::optional<size_t> MxnetImporter::first_dense_layer() const {
   for (size_t i = 0; i < graph_.nodes.size(); ++i) {
     if (std::holds_alternative<GlobalAveragePoolOp>(graph_.nodes[i].op)) return std::nullopt;
     if (std::holds_alternative<GemmOp>(graph_.nodes[i].op)) return i;
@@ -258,7 +258,7 @@ std::optional<size_t> Importer::first_dense_layer() const {
 }
 
 /// How many columns reach the dense layer from images of this side; nullopt where a layer before it needs more.
-std::optional<int64_t> Importer::columns_at(int64_t side, size_t dense) const {
+std::optional<int64_t> MxnetImporter::columns_at(int64_t side, size_t dense) const {
   std::vector<Shape> shapes(graph_.value_names.size());
   shapes[static_cast<size_t>(graph_.input)] = {1, channels(), side, side};
   for (const auto& [value, tensor] : graph_.constants) shapes[static_cast<size_t>(value)] = tensor.shape();
@@ -276,7 +276,7 @@ std::optional<int64_t> Importer::columns_at(int64_t side, size_t dense) const {
 
 /// A symbol does not hold the size of its images, but the columns that reach the first dense layer grow with it:
 /// bisection finds the smallest side that gives enough. Others may fit, too, where a pooling drops the last row.
-void Importer::infer_input_shape() {
+void MxnetImporter::infer_input_shape() {
   const std::optional<size_t> dense = first_dense_layer();
   graph_.input_shape = {-1, channels(), -1, -1};
   if (!dense) return;  // any size works
@@ -303,7 +303,7 @@ void Importer::infer_input_shape() {
 }
 
 /// What only the shapes tell: that all layers fit, and where MXNet's operators differ from ONNX's.
-void Importer::finish_with_shapes() {
+void MxnetImporter::finish_with_shapes() {
   Shape input = graph_.input_shape;
   constexpr int64_t kSomeSide = 256;  // where any works
   for (int64_t& size : input) size = size == -1 ? kSomeSide : size;
@@ -332,7 +332,7 @@ void Importer::finish_with_shapes() {
   }
 }
 
-Graph Importer::import() {
+Graph MxnetImporter::import() {
   for (size_t i = 0; i < symbol_.nodes.size(); ++i) {
     const MxnetNode& node = symbol_.nodes[i];
     try {
@@ -359,7 +359,7 @@ Graph import_mxnet(std::span<const uint8_t> symbol, std::string_view symbol_name
   const std::map<std::string, Tensor> weights = read_mxnet_params(params, params_name);
   try {
     const MxnetSymbol parsed = parse_mxnet_symbol(symbol);
-    Graph graph = Importer(parsed, weights).import();
+    Graph graph = MxnetImporter(parsed, weights).import();
     graph.name = printable(symbol_name);
     return graph;
   } catch (const Error& error) {

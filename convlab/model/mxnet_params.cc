@@ -13,9 +13,9 @@ constexpr uint32_t kV1 = 0xF993FAC8, kV2 = 0xF993FAC9, kV3 = 0xF993FACA;
 constexpr uint64_t kMostDimensions = 32;
 
 /// Reads little-endian numbers off a file and knows where it is.
-class Reader {
+class ParamsReader {
  public:
-  Reader(std::span<const uint8_t> bytes, std::string_view name) : bytes_(bytes), name_(name) {}
+  ParamsReader(std::span<const uint8_t> bytes, std::string_view name) : bytes_(bytes), name_(name) {}
 
   template <class T>
   T number(const char* what) {
@@ -51,7 +51,7 @@ class Reader {
   size_t at_ = 0;
 };
 
-ElementType element_type(Reader& reader, int32_t flag) {
+ElementType type_of_flag(ParamsReader& reader, int32_t flag) {
   constexpr ElementType kTypes[] = {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::u8,
                                     ElementType::i32, ElementType::i8,  ElementType::i64};
   if (flag < 0 || flag >= static_cast<int32_t>(std::size(kTypes)))
@@ -59,7 +59,7 @@ ElementType element_type(Reader& reader, int32_t flag) {
   return kTypes[flag];
 }
 
-Tensor read_array(Reader& reader) {
+Tensor read_array(ParamsReader& reader) {
   const auto magic = reader.number<uint32_t>("an array");
   const bool versioned = magic == kV1 || magic == kV2 || magic == kV3;
   if (magic == kV2 || magic == kV3) {
@@ -78,7 +78,7 @@ Tensor read_array(Reader& reader) {
   if (rank == 0) reader.fail("an array without dimensions: the checkpoint was saved before its weights were set");
   reader.number<int32_t>("a device type");
   reader.number<int32_t>("a device number");
-  const ElementType type = element_type(reader, reader.number<int32_t>("a type flag"));
+  const ElementType type = type_of_flag(reader, reader.number<int32_t>("a type flag"));
   int64_t bytes = 0;
   try {
     bytes = checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
@@ -94,7 +94,7 @@ Tensor read_array(Reader& reader) {
 }  // namespace
 
 std::map<std::string, Tensor> read_mxnet_params(std::span<const uint8_t> bytes, std::string_view name) {
-  Reader reader(bytes, name);
+  ParamsReader reader(bytes, name);
   const auto magic = reader.number<uint64_t>("the magic number");
   if (magic != kListMagic)
     throw bad_input("{}: not an MXNet .params file: it begins with {:#x}, not 0x112", name, magic);

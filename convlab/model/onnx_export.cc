@@ -8,7 +8,7 @@
 #include <string>
 
 #include "convlab/base/error.h"
-#include "onnx/onnx.pb.h"
+#include "convlab/model/onnx.pb.h"
 
 namespace convlab {
 namespace {

@@ -12,10 +12,10 @@
 #include "convlab/base/text.h"
 #include "convlab/model/constant_folding.h"
 #include "convlab/model/limits.h"
+#include "convlab/model/onnx.pb.h"
 #include "convlab/model/onnx_node.h"
 #include "convlab/model/onnx_ops.h"
 #include "convlab/model/onnx_tensor.h"
-#include "onnx/onnx.pb.h"
 
 namespace convlab {
 namespace {
@@ -74,9 +74,9 @@ std::optional<int64_t> output_rank(const Op& op, const std::vector<OnnxValue*>& 
   return rank;
 }
 
-class Importer {
+class OnnxImporter {
  public:
-  Importer(const onnx::ModelProto& model, size_t file_bytes, std::string_view name)
+  OnnxImporter(const onnx::ModelProto& model, size_t file_bytes, std::string_view name)
       : model_(model), opset_(opset_of(model)) {
     graph_.name = printable(name);
     constant_bytes_left_ = file_bytes * kConstantBytesPerByte + kConstantBytesAlways;
@@ -325,7 +325,7 @@ class Importer {
 Graph import_onnx(std::span<const uint8_t> bytes, std::string_view name) {
   try {
     const onnx::ModelProto model = parse(bytes);
-    return Importer(model, bytes.size(), name).import();
+    return OnnxImporter(model, bytes.size(), name).import();
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
   }

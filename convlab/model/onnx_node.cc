@@ -5,8 +5,8 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/model/limits.h"
+#include "convlab/model/onnx.pb.h"
 #include "convlab/model/onnx_tensor.h"
-#include "onnx/onnx.pb.h"
 
 namespace convlab {
 

@@ -10,9 +10,9 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/model/onnx.pb.h"
 #include "convlab/model/onnx_tensor.h"
 #include "convlab/model/shapes.h"
-#include "onnx/onnx.pb.h"
 
 namespace convlab {
 namespace {

@@ -8,7 +8,7 @@
 #include "convlab/base/checked.h"
 #include "convlab/base/half.h"
 #include "convlab/model/limits.h"
-#include "onnx/onnx.pb.h"
+#include "convlab/model/onnx.pb.h"
 
 namespace convlab {
 namespace {
