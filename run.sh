@@ -6,6 +6,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=cmake/setup.sh
 . "$root/cmake/setup.sh"
 install_missing "$root/cmake/packages.txt"
-configure cpu
+# For a first result in minutes, what executes the CUDA kernels on the CPU is built for whoever asks for it.
+configure cpu -DCONVLAB_SIMT=OFF
+[[ " $*" != *"simt"* ]] || turn_on cpu CONVLAB_SIMT
 build cpu convlab
 exec "$root/build/cpu/bin/convlab" run "$@"

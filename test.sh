@@ -6,5 +6,6 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 . "$root/cmake/setup.sh"
 install_missing "$root/cmake/packages.txt"
 configure cpu
+turn_on cpu CONVLAB_SIMT
 build cpu
 exec ctest --test-dir "$root/build/cpu" --output-on-failure --no-tests=error -j "$(nproc)" "$@"

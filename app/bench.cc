@@ -198,7 +198,7 @@ void print_comparison(Output& output, const ConvKernel& first, const ConvKernel&
   }
 }
 
-std::string to_text(const std::map<std::string, int>& tuning) {
+std::string tuning_text(const std::map<std::string, int>& tuning) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : tuning) parts.push_back(fmt::format("{}={}", name, value));
   return fmt::format("{}", fmt::join(parts, " "));
@@ -226,7 +226,7 @@ std::vector<Record> sweep(const ConvKernel& kernel, BenchArrays& arrays, const C
     if (i >= kShown && records[i].tuning != chosen) continue;
     const char* mark = i == 0 ? "best" : records[i].tuning == chosen ? "chosen" : "";
     if (i == 0 && records[i].tuning == chosen) mark = "best and chosen";
-    output.print("{:>4}  {:>10.4f} ms  {}  {}\n", i + 1, records[i].hot_ms.median, to_text(records[i].tuning), mark);
+    output.print("{:>4}  {:>10.4f} ms  {}  {}\n", i + 1, records[i].hot_ms.median, tuning_text(records[i].tuning), mark);
   }
   return records;
 }

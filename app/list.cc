@@ -10,6 +10,7 @@
 #include "app/options.h"
 #include "app/results_json.h"
 #include "convlab/device/device.h"
+#include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/zoo.h"
 
@@ -24,6 +25,7 @@ void list_kernels(Output& output, Listing& listing) {
                  name_of(info.math), info.idea, info.after.empty() ? "" : fmt::format(" (after {})", info.after));
     listing.kernels.push_back(info);
   }
+  if (!simt_present()) output.print("  The CUDA kernels are not all here: {}\n", how_to_get_simt());
 }
 
 void list_models(Output& output, Listing& listing) {

@@ -1,24 +1,19 @@
-// The command line: a table of commands, parsing, and the one place where a failure becomes a message and an exit
-// status: 0 done and right, 1 a wrong result, 2 bad usage or input, 3 something asked for is not there.
+// The table of commands, and the one place where a failure becomes a message and an exit status: 0 done and right, 1 a
+// wrong result, 2 bad usage or input, 3 something asked for is not there.
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <string>
-#include <vector>
 
 #include "app/command.h"
-#include "app/options.h"
+#include "app/command_line.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
-#include "convlab/base/text.h"
 
 namespace convlab::app {
 namespace {
@@ -57,83 +52,6 @@ void open_standard_streams() {
   }
 }
 
-[[noreturn]] void reject_command(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Command& command : kCommands) names.emplace_back(command.name);
-  const std::string nearest = closest(name, names);
-  throw bad_input("there is no command '{}'{}; 'convlab --help' lists all", name,
-                  nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest));
-}
-
-/// CLI11 says what it did not expect; this adds the option that was probably meant.
-[[noreturn]] void reject_arguments(const CLI::App& command, const CLI::ParseError& error) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  std::string hint;
-  for (const std::string& extra : command.remaining()) {
-    const std::string nearest = extra.starts_with("--") ? closest(extra.substr(0, extra.find('=')), names) : "";
-    if (!nearest.empty()) hint = fmt::format(" (did you mean {}?)", nearest);
-  }
-  throw bad_input("{}: {}{}; see 'convlab {} --help'", command.get_name(), error.what(), hint, command.get_name());
-}
-
-/// The arguments as given, except for --json.
-std::string command_line(int argc, char** argv) {
-  std::string text;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument == "--json") ++i;
-    if (argument.starts_with("--json")) continue;
-    text += (text.empty() ? "" : " ") + argument;
-  }
-  return text;
-}
-
-void run(int argc, char** argv) {
-  CLI::App app("A CNN inference engine with a laboratory of convolution kernels inside", "convlab");
-  app.set_version_flag("--version", "convlab " CONVLAB_VERSION);
-  app.require_subcommand(1);
-  app.footer("'convlab COMMAND --help' tells more about one.\nExample: convlab run fa19 -n 1000");
-  std::vector<CLI::App*> parsers;
-  std::vector<Action> actions;
-  std::string json_path;
-  for (const Command& command : kCommands) {
-    CLI::App* parser = app.add_subcommand(std::string(command.name), std::string(command.summary));
-    actions.push_back(command.declare(*parser));
-    add_text(*parser, "--json", json_path, "FILE", "write the results as JSON, too; - is standard output, instead");
-    parser->footer(fmt::format("Example: {}", command.example));
-    parsers.push_back(parser);
-  }
-
-  if (argc < 2) throw bad_input("no command is given; 'convlab --help' lists all");
-  const std::string first = argv[1];
-  const CLI::App* parser = &app;  // whose help to show
-  if (!first.starts_with('-')) {
-    const auto named =
-        std::find_if(parsers.begin(), parsers.end(), [&](auto* each) { return each->get_name() == first; });
-    if (named == parsers.end()) reject_command(first);
-    parser = *named;
-  }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success&) {  // --help or --version
-    const std::string text = app.get_option("--version")->count() > 0 ? "convlab " CONVLAB_VERSION "\n"
-                                                                      : parser->help(parser == &app ? "" : "convlab");
-    Output("").print("{}", text);
-    return;
-  } catch (const CLI::ParseError& error) {
-    if (parser == &app) throw bad_input("'{}' is no command; 'convlab --help' lists all", first);
-    reject_arguments(*parser, error);
-  }
-  for (size_t i = 0; i < parsers.size(); ++i) {
-    if (!parsers[i]->parsed()) continue;
-    Output output(json_path, command_line(argc, argv));
-    actions[i](output);
-  }
-}
-
 int complain(const char* message, int status) {
   std::fflush(stdout);
   std::fprintf(stderr, "convlab: %s\n", message);
@@ -149,7 +67,7 @@ int main(int argc, char** argv) {
   convlab::app::start_usage_clock();
   convlab::app::open_standard_streams();
   try {
-    convlab::app::run(argc, argv);
+    convlab::app::run_command_line(convlab::app::kCommands, argc, argv);
     return 0;
   } catch (const convlab::Error& error) {
     return complain(error.what(), static_cast<int>(error.kind()));

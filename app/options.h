@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// Only options.cc and main.cc read CLI11: it takes the compiler seconds.
+// Only options.cc and command_line.cc read CLI11: it takes the compiler seconds.
 namespace CLI {
 class App;
 class Option;

@@ -54,7 +54,7 @@ Evidence read_evidence(const std::vector<std::string>& from) {
     }
   }
   for (SavedRun& run : evidence.runs) {
-    if (run.user_s && run.system_s) run.time = to_text(usage_of(run));
+    if (run.user_s && run.system_s) run.time = usage_text(usage_of(run));
   }
   return evidence;
 }
@@ -81,7 +81,7 @@ void run_script(const ReportOptions& options, const std::string& script, int64_t
   run.system_s = child.usage.system_s;
   run.total_s = child.usage.elapsed_s;
   run.max_rss_kb = child.usage.max_rss_kb;
-  run.time = to_text(child.usage);
+  run.time = usage_text(child.usage);
   runs.push_back(std::move(run));
 }
 

@@ -135,7 +135,7 @@ void run(const RunOptions& options, double expect, Output& output) {
                  ceilings->flops_per_second(Math::fp32) * 1e-9, ceilings->memory_bytes * 1e-9,
                  shares > 1 ? " of each GPU" : "");
   }
-  output.print("{}\n", to_text(usage));
+  output.print("{}\n", usage_text(usage));
   if (json) write_json(output, *json, log, json_seconds);
   if (!(result.accuracy >= expect)) {
     throw wrong_result("accuracy {} on {} images is below --expect {}", python_repr(result.accuracy), images,

@@ -36,7 +36,7 @@ Usage usage_so_far() {
           .max_rss_kb = used.ru_maxrss};
 }
 
-std::string to_text(const Usage& usage) {
+std::string usage_text(const Usage& usage) {
   const auto hundredths = static_cast<int64_t>(usage.elapsed_s * 100);
   const int64_t whole = hundredths / 100;
   const std::string elapsed = whole < 3600 ? fmt::format("{}:{:02}.{:02}", whole / 60, whole % 60, hundredths % 100)

@@ -24,6 +24,6 @@ Usage usage_so_far();
 
 /// As /usr/bin/time writes it:
 /// "4.76user 3.76system 0:05.09elapsed 167%CPU (0avgtext+0avgdata 2790040maxresident)k".
-std::string to_text(const Usage& usage);
+std::string usage_text(const Usage& usage);
 
 }  // namespace convlab::app

@@ -84,7 +84,7 @@ install_missing() {
   rm -f "$apt_log"
 }
 
-# configure PRESET: once; ninja repeats it when a CMake file changes.
+# configure PRESET [OPTION...]: once, with these options of cmake; ninja repeats it when a CMake file changes.
 configure() {
   local folder="$root/build/$1" log
   # A build folder that was moved or copied would build the old place.
@@ -95,7 +95,20 @@ configure() {
   mkdir -p "$root/build"
   log="$folder.log"
   rm -rf "$folder/CMakeCache.txt" "$folder/CMakeFiles"
-  if ! (cd "$root" && cmake --preset "$1") >"$log" 2>&1 </dev/null; then
+  run_cmake "$log" --preset "$@"
+}
+
+# turn_on PRESET OPTION: the configured folder has this option on.
+turn_on() {
+  local folder="$root/build/$1"
+  grep -qx "$2:BOOL=ON" "$folder/CMakeCache.txt" || run_cmake "$folder.log" "-D$2=ON" "$folder"
+}
+
+# run_cmake LOG ARGUMENT...
+run_cmake() {
+  local log=$1
+  shift
+  if ! (cd "$root" && cmake "$@") >"$log" 2>&1 </dev/null; then
     tail -n 30 "$log" >&2
     fail "configuring failed, see above. convlab needs these (the names are Debian's and Ubuntu's):
   $(packages_in "$root/cmake/packages.txt" | tr '\n' ' ')"

@@ -9,11 +9,17 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
 endif()
 
+# The compiler's results are kept in the build folder, so that a copy of it, or one that was moved, need not be built
+# again; elsewhere if CCACHE_DIR says so when CMake runs.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without this ccache keeps nothing compiled with precompiled headers; it compares these by content.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    ${CCACHE_PROGRAM})
+  set(folder ${CMAKE_BINARY_DIR}/ccache)
+  if(DEFINED ENV{CCACHE_DIR})
+    set(folder $ENV{CCACHE_DIR})
+  endif()
+  # Without SLOPPINESS ccache keeps nothing compiled with precompiled headers; it compares these by content.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DIR=${folder} CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
 endif()
 
 # The layers, lowest first. A layer includes from itself and those before it; tests/layers_test.cc reads this line.
@@ -67,10 +73,21 @@ add_library(convlab_layers INTERFACE)
 add_library(convlab_all INTERFACE)
 target_link_libraries(convlab_all INTERFACE convlab_layers)
 
-# convlab_layer(NAME SOURCES file... DEPENDS target... [COLD]): the library of one folder under convlab/; kernels/ops
-# becomes convlab_kernels_ops. COLD: compiled with convlab_cold_options.
+# convlab_unity(TARGET): compiles its files several at a time, so that their headers are read and their templates made
+# once: half of a small file's cost.
+function(convlab_unity target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLAB_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  if(CONVLAB_UNITY)
+    # GCC takes a file's own types for those of a header.
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")
+  endif()
+endfunction()
+
+# convlab_layer(NAME SOURCES file... DEPENDS target... [COLD] [ALONE]): the library of one folder under convlab/;
+# kernels/ops becomes convlab_kernels_ops. COLD: compiled with convlab_cold_options. ALONE: each file by itself, as
+# Highway's must be, which include themselves once an instruction set.
 function(convlab_layer folder)
-  cmake_parse_arguments(ARG "COLD" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;ALONE" "" "SOURCES;DEPENDS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   add_library(convlab_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(convlab_${name} PUBLIC convlab_options ${ARG_DEPENDS})
@@ -79,6 +96,9 @@ function(convlab_layer folder)
     target_precompile_headers(convlab_${name} REUSE_FROM convlab_cold_precompiled)
   else()
     target_precompile_headers(convlab_${name} REUSE_FROM convlab_precompiled)
+  endif()
+  if(NOT ARG_ALONE)
+    convlab_unity(convlab_${name})
   endif()
   target_link_libraries(convlab_layers INTERFACE convlab_${name})
 endfunction()

@@ -80,6 +80,7 @@ class SimtDevice final : public Device {
 std::unique_ptr<Device> open_simt(const DeviceOptions& options) { return std::make_unique<SimtDevice>(options); }
 
 bool simt_present() { return true; }
+std::string_view how_to_get_simt() { return ""; }
 
 void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name, bool writable) {
   simt::narrow(memory, bytes, name, writable ? simt::RangeAccess::read_write : simt::RangeAccess::read_only);

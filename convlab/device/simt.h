@@ -15,6 +15,9 @@ std::unique_ptr<Device> open_simt(const DeviceOptions& options);
 /// Whether this build can open it.
 bool simt_present();
 
+/// How to get a build that can; "" where this one is.
+std::string_view how_to_get_simt();
+
 // What else simt can be told. No effect in a build without it.
 
 /// From now on kernels may touch only these bytes of a buffer of simt's: an array between guards. Faults say `name`.

@@ -6,10 +6,14 @@
 namespace convlab {
 
 std::unique_ptr<Device> open_simt(const DeviceOptions&) {
-  throw unavailable("--device simt: this build was configured with CONVLAB_SIMT=OFF; use --device cpu");
+  throw unavailable("--device simt: {}", how_to_get_simt());
 }
 
 bool simt_present() { return false; }
+std::string_view how_to_get_simt() {
+  return "this build does not have what executes CUDA kernels on the CPU; in convlab's folder, "
+         "'./run.sh --device simt -n 1' builds it, too";
+}
 void narrow_simt_memory(const void*, size_t, std::string_view, bool) {}
 void set_simt_stuck_after(double) {}
 

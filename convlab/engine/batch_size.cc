@@ -13,7 +13,7 @@ constexpr int64_t kHostArenaBytes = int64_t{128} << 20;
 constexpr int64_t kMostHostImages = 1024;
 
 /// Images that fill vector registers, if lanes are images.
-constexpr int64_t kRound = kImageLanes;
+constexpr int64_t kBatchStep = kImageLanes;
 
 }  // namespace
 
@@ -35,11 +35,11 @@ int64_t choose_batch(const Graph& graph, const Shape& input, const DeviceCaps& c
   int64_t batch = host ? std::min(images, kMostHostImages) : images;
   while (batch > 1 && !fits(batch)) {
     batch = ceil_div(batch, 2);
-    if (batch > kRound) batch = round_up(batch, kRound);
+    if (batch > kBatchStep) batch = round_up(batch, kBatchStep);
   }
   // As many batches, but of equal size, so that the last one is not a small rest.
   const int64_t even = ceil_div(images, ceil_div(images, batch));
-  return std::min(batch, round_up(even, kRound));
+  return std::min(batch, round_up(even, kBatchStep));
 }
 
 }  // namespace convlab

@@ -8,7 +8,7 @@ namespace {
 constexpr int kMostChunks = 8;
 
 /// Images that fill the tiles of kernels.
-constexpr int64_t kRound = 16;
+constexpr int64_t kChunkStep = 16;
 
 /// The ratio of each chunk to the one before.
 constexpr double kSteps[] = {1. / 4, 1. / 3, 1. / 2, 2. / 3, 1, 3. / 2, 2, 3, 4};
@@ -24,7 +24,7 @@ std::vector<int64_t> progression(int64_t images, int count, double step) {
   std::vector<int64_t> sizes;
   int64_t rest = images;
   for (const double share : shares) {
-    sizes.push_back(static_cast<int64_t>(static_cast<double>(images) * share / sum) / kRound * kRound);
+    sizes.push_back(static_cast<int64_t>(static_cast<double>(images) * share / sum) / kChunkStep * kChunkStep);
     rest -= sizes.back();
   }
   (step < 1 ? sizes.front() : sizes.back()) += rest;
@@ -53,7 +53,7 @@ std::vector<int64_t> chunk_sizes(int64_t images, const Cost& upload, const Cost&
   for (int count = 2; count <= kMostChunks; ++count) {
     for (const double step : kSteps) {
       std::vector<int64_t> sizes = progression(images, count, step);
-      if (std::ranges::min(sizes) < kRound) continue;
+      if (std::ranges::min(sizes) < kChunkStep) continue;
       const double seconds = pipelined_seconds(sizes, upload, compute);
       if (!(seconds < best_seconds)) continue;
       best = std::move(sizes);

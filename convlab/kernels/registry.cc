@@ -8,6 +8,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/device/simt.h"
 
 namespace convlab {
 namespace {
@@ -70,8 +71,9 @@ const ConvKernel& require_conv_kernel(std::string_view name, DeviceKind device) 
     if (kernel.info.device == device) names.emplace_back(kernel.info.name);
   }
   const std::string nearest = closest(name, names);
-  throw bad_input("no kernel is named '{}'{}; 'convlab list kernels' shows all", name,
-                  nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+  throw bad_input("no kernel is named '{}'{}; 'convlab list kernels' shows all{}{}", name,
+                  nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest), simt_present() ? "" : ", and ",
+                  how_to_get_simt());
 }
 
 std::string_view name_of(Math math) {

@@ -37,7 +37,7 @@ void append_rows(std::string& text, std::string_view title, const std::vector<To
   }
 }
 
-std::string quoted(std::string_view text) {
+std::string csv_field(std::string_view text) {
   std::string result = "\"";
   for (char each : text) result += each == '"' ? "\"\"" : std::string(1, each);
   return result + '"';
@@ -49,7 +49,7 @@ void append_csv_rows(std::string& text, std::string_view title, const std::vecto
   for (const TotalsRow& row : rows) {
     text += fmt::format("\"{}\",{:.6f},{:.6f},{},{:.6f},{:.6f},{:.6f},{}\n", title, 100 * row.share,
                         milliseconds(row.total_ns), row.calls, milliseconds(row.average_ns()), milliseconds(row.min_ns),
-                        milliseconds(row.max_ns), quoted(row.name));
+                        milliseconds(row.max_ns), csv_field(row.name));
   }
 }
 
@@ -169,9 +169,9 @@ std::string nvprof_gpu_trace_csv(int process, const std::string& command, const 
     } else {
       text += ",,";
     }
-    const auto text_or_nothing = [](std::string_view value) { return value.empty() ? "" : quoted(value); };
+    const auto text_or_nothing = [](std::string_view value) { return value.empty() ? "" : csv_field(value); };
     text += fmt::format("{},{},{},{},{},{},{}\n", text_or_nothing(each.source), text_or_nothing(each.destination),
-                        quoted(recording.device_name), each.context, each.stream, quoted(each.name), each.correlation);
+                        csv_field(recording.device_name), each.context, each.stream, csv_field(each.name), each.correlation);
   }
   return text;
 }

@@ -16,7 +16,7 @@ bool is_softmax_by_image(const Op& op, const Shape& shape) {
   const int64_t axis = normalized_axis(softmax->axis, std::ssize(shape));
   const auto first = shape.begin() + axis, last = softmax->flattened ? shape.end() : first + 1;
   const int64_t together = std::accumulate(first, last, int64_t{1}, std::multiplies<>());
-  return axis > 0 && together == element_count(shape) / shape[0];
+  return axis > 0 && together == image_element_count(shape);
 }
 
 /// Takes away the softmax that a network ends with, if it makes one distribution of each image's numbers, and says

@@ -57,7 +57,7 @@ std::optional<LinearOp> linear_op(const Graph& graph, const Node& node, const st
 }
 
 double multiply_adds(const LinearOp& step) {
-  const auto outputs = static_cast<double>(element_count(step.y) / step.y[0]);
+  const auto outputs = static_cast<double>(image_element_count(step.y));
   const Op& op = step.node->op;
   if (std::holds_alternative<ConvOp>(op)) {
     return outputs * static_cast<double>(step.given[1]->count() / step.given[1]->shape()[0]);
@@ -68,7 +68,7 @@ double multiply_adds(const LinearOp& step) {
   if (std::holds_alternative<GemmOp>(op) || std::holds_alternative<MatMulOp>(op)) {
     return static_cast<double>(step.given[1]->count());
   }
-  if (std::holds_alternative<GlobalAveragePoolOp>(op)) return static_cast<double>(element_count(step.x) / step.x[0]);
+  if (std::holds_alternative<GlobalAveragePoolOp>(op)) return static_cast<double>(image_element_count(step.x));
   return only_reshapes(op) ? 0 : outputs;
 }
 

@@ -12,8 +12,6 @@
 namespace convlab {
 namespace {
 
-int64_t image_count(const Shape& shape) { return element_count(shape) / shape[0]; }
-
 /// to += factor * from, over a row.
 void add_row(double factor, const double* from, double* to, int64_t columns) {
   for (int64_t j = 0; j < columns; ++j) to[j] += factor * from[j];
@@ -65,7 +63,7 @@ class Taken {
   /// Input i is read by one output alone: source(i) tells which one, and with what factor.
   template <class Source>
   void take_rows(const LinearOp& step, const Source& source) {
-    replace(image_count(step.x), [&](int64_t i, double* to) {
+    replace(image_element_count(step.x), [&](int64_t i, double* to) {
       const auto [from, factor] = source(i);
       if (from >= 0) add_row(factor, row(from), to, form_.outputs);
     });
@@ -103,7 +101,7 @@ class Taken {
 
   void take_pool(const Pool& pool, const LinearOp& step) {
     const int64_t h = step.x[2], w = step.x[3], height = step.y[2], width = step.y[3];
-    std::vector<double> fresh(static_cast<size_t>(image_count(step.x) * form_.outputs));
+    std::vector<double> fresh(static_cast<size_t>(image_element_count(step.x) * form_.outputs));
     for (int64_t i = 0; i < form_.inputs; ++i) {
       const int64_t top = i / width % height * pool.stride_h - pool.pad_top;
       const int64_t left = i % width * pool.stride_w - pool.pad_left;
@@ -119,11 +117,11 @@ class Taken {
       for (int64_t at : inside) add_row(1 / divisor, row(i), fresh.data() + at * form_.outputs, form_.outputs);
     }
     form_.weights = std::move(fresh);
-    form_.inputs = image_count(step.x);
+    form_.inputs = image_element_count(step.x);
   }
 
   void take_batch_norm(const BatchNormOp& norm, const LinearOp& step) {
-    const int64_t area = image_count(step.x) / step.x[1];
+    const int64_t area = image_element_count(step.x) / step.x[1];
     const auto parameter = [&](size_t which, int64_t i) {
       return static_cast<double>(step.given[which]->values<float>()[static_cast<size_t>(i / area)]);
     };
@@ -215,7 +213,7 @@ class Taken {
 
 DenseForm dense_form(const std::vector<LinearOp>& steps, ThreadPool& threads) {
   DenseForm form;
-  form.inputs = form.outputs = image_count(steps.back().y);
+  form.inputs = form.outputs = image_element_count(steps.back().y);
   form.weights.resize(static_cast<size_t>(form.inputs * form.outputs));
   for (int64_t i = 0; i < form.outputs; ++i) form.weights[static_cast<size_t>(i * form.outputs + i)] = 1;
   form.bias.resize(static_cast<size_t>(form.outputs));

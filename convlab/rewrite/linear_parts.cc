@@ -15,11 +15,9 @@ constexpr double kMultiplyAddsPerByte = 5;
 /// A matrix of more elements is not made, whatever it saves: in double they are half a gigabyte.
 constexpr int64_t kMostMatrixCount = int64_t{1} << 26;
 
-int64_t image_count(const Shape& shape) { return element_count(shape) / shape[0]; }
-
 /// The cost of one operator: its images before and after, and their share of the weights.
 LinearCost cost_of(double multiply_adds, const Shape& x, const Shape& y, double weights) {
-  const auto images = static_cast<double>(image_count(x) + image_count(y));
+  const auto images = static_cast<double>(image_element_count(x) + image_element_count(y));
   return {multiply_adds, 4 * (images + weights / static_cast<double>(x[0]))};
 }
 
@@ -41,18 +39,18 @@ std::optional<LinearPart> as_conv(const std::vector<LinearOp>& chain, size_t beg
   const auto terms = static_cast<double>(form->c * form->r * form->s);
   return LinearPart{
       begin, end, LinearPart::Form::conv,
-      cost_of(static_cast<double>(image_count(y)) * terms, x, y, static_cast<double>(form->filter_count()))};
+      cost_of(static_cast<double>(image_element_count(y)) * terms, x, y, static_cast<double>(form->filter_count()))};
 }
 
 std::optional<LinearPart> as_dense(const std::vector<LinearOp>& chain, size_t begin, size_t end) {
   const Shape &x = chain[begin].x, &y = chain[end - 1].y;
   for (size_t i = begin; i < end; ++i) {
     // The matrices on the way must stay small, too.
-    if (std::max(image_count(chain[i].x), image_count(chain[i].y)) > kMostMatrixCount / image_count(y)) {
+    if (std::max(image_element_count(chain[i].x), image_element_count(chain[i].y)) > kMostMatrixCount / image_element_count(y)) {
       return std::nullopt;
     }
   }
-  const auto count = static_cast<double>(image_count(x) * image_count(y));
+  const auto count = static_cast<double>(image_element_count(x) * image_element_count(y));
   return LinearPart{begin, end, LinearPart::Form::dense, cost_of(count, x, y, count)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "convlab/simt/execution.h"
@@ -18,8 +19,9 @@ std::string all_messages(const std::vector<Fault>& faults) {
   return text;
 }
 
+/// The path is absolute, or one from the build folder.
 std::string line_of_file(const char* path, uint32_t number) {
-  std::ifstream file(path);
+  std::ifstream file(std::filesystem::path(CONVLAB_BUILD_DIR) / path);
   std::string line;
   for (uint32_t i = 0; i < number; ++i) {
     if (!std::getline(file, line)) return "";

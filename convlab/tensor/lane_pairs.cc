@@ -11,7 +11,7 @@ namespace {
 struct Sizes {
   Sizes(const Shape& shape, Layout layout)
       : channels(shape[1]),
-        pixels(element_count(shape) / shape[0] / shape[1]),
+        pixels(image_element_count(shape) / shape[1]),
         plane(pixels * round_up(shape[1], 2) * kImageLanes),
         parts(layout == Layout::split_lane_pairs ? 2 : 1) {}
 

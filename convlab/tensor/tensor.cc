@@ -21,6 +21,8 @@ int64_t element_count(const Shape& shape) {
   return count;
 }
 
+int64_t image_element_count(const Shape& shape) { return element_count(shape) / shape[0]; }
+
 std::string to_text(const Shape& shape) {
   if (shape.empty()) return "scalar";
   return fmt::format("{}", fmt::join(shape, "x"));

@@ -42,9 +42,11 @@ class RowsOfConvolution {
         ending_(job.end, job.pooled, job.finite, first_map(row_tile), first_map(row_tile + kM), layout()) {}
 
   HWY_INLINE void compute() {
-    if (kProducts == 1 && operands_.term_tiles == 1) {
-      load_weights<kM>(tiles_, operands_.w);
-      return compute_steps<kProducts == 1>();
+    if constexpr (kProducts == 1 && !Tiles::kIsForChecks) {
+      if (operands_.term_tiles == 1) {
+        load_weights<kM>(tiles_, operands_.w);
+        return compute_steps<true>();
+      }
     }
     compute_steps<false>();
   }
@@ -137,7 +139,7 @@ void compute_and_end(const PairConvolution& job) {
 
 template <class Tiles, int kProducts>
 void compute_with(const PairConvolution& job) {
-  if constexpr (kProducts < 3) {  // pixels that are bytes, or bfloat16
+  if constexpr (kProducts < 3 && !Tiles::kIsForChecks) {  // pixels that are bytes, or bfloat16
     constexpr bool kSplit = kProducts > 1;
     using Ending = EndingOfPooledTanh<kSplit ? End::tanh : End::short_tanh, kSplit>;
     if (Ending::ends(job)) return compute_and_end<Tiles, kProducts, Ending>(job);

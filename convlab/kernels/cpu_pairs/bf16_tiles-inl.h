@@ -33,6 +33,7 @@ constexpr int kSumTiles = 4;      // tiles 0 to 3 are C
 template <class Dot>
 class TilesInMemory {
  public:
+  static constexpr bool kIsForChecks = Dot::kIsForChecks;
   explicit TilesInMemory(TileShape shape) : shape_(shape) {}
 
   template <int kTile>
@@ -72,6 +73,7 @@ class TilesInMemory {
 
 /// Pairs as two float32 multiply-adds.
 struct DotInVectors {
+  static constexpr bool kIsForChecks = true;
   template <int kRows>
   static void add(float* c, const uint32_t* a, const uint32_t* b, int depth) {
     const hn::CappedTag<float, 16> d;
@@ -104,6 +106,7 @@ using TilesOfVectors = TilesInMemory<DotInVectors>;
 
 /// VDPBF16PS, which AVX3 does not promise; so it is written out, and used only where has_unit() has found it.
 struct DotOfAvx512Bf16 {
+  static constexpr bool kIsForChecks = false;
   template <int kRows>
   static void add(float* c, const uint32_t* a, const uint32_t* b, int depth) {
     __m512 sum[kRows];
@@ -126,6 +129,7 @@ using TilesOfAvx512Bf16 = TilesInMemory<DotOfAvx512Bf16>;
 /// instructions are written out. The configuration belongs to the thread, from construction to destruction.
 class TilesOfAmx {
  public:
+  static constexpr bool kIsForChecks = false;
   explicit TilesOfAmx(TileShape shape) {
     alignas(64) struct {
       uint8_t palette = 1, start_row = 0, reserved[14] = {};
