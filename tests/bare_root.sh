@@ -1,12 +1,27 @@
 #!/usr/bin/env bash
-# bare_root.sh [RELEASE]: proves run.sh and test.sh in a bare Debian, bookworm (12, the default) or trixie (13). A root
-# from debootstrap, with only the base system, gets a copy of this repository (tracked files only, in a folder whose
-# name has a space) and runs ./run.sh, ./test.sh, and ./run.sh again without a network. Prints the seconds of each.
-# Takes about 15 minutes, 4 GB under $TMPDIR and root; where it cannot work it says SKIPPED and exits with 77.
+# bare_root.sh [--user] [--build-only] [RELEASE]: proves run.sh and test.sh in a bare Debian, bookworm (12, the default)
+# or trixie (13). A root from debootstrap, with only the base system, gets a copy of this repository (tracked files only,
+# in a folder whose name has a space) and runs ./run.sh, ./test.sh, ./run.sh again without a network, and ./run.sh in a
+# copy of the whole folder. Prints the wall and CPU seconds of each. With --user a user with sudo does it, not root. With
+# --build-only everything is built and no test is run. Takes 10 to 20 minutes, 5 GB under $TMPDIR and root; where it
+# cannot work it says SKIPPED and exits with 77.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
-release=${1:-bookworm}
+release=bookworm
+user=root
+build_only=
+for argument in "$@"; do
+  case $argument in
+    --user) user=student ;;
+    --build-only) build_only=yes ;;
+    -*)
+      echo "bare_root.sh: $argument is not known; see the head of this file" >&2
+      exit 2
+      ;;
+    *) release=$argument ;;
+  esac
+done
 
 skip() {
   echo "SKIPPED: $*"
@@ -36,24 +51,28 @@ trap clean_up EXIT
 began=$SECONDS
 # timed NAME COMMAND...: runs it, then prints its seconds.
 timed() {
-  local name=$1 start=$SECONDS
+  local TIMEFORMAT="== $1: %R s, of a CPU %U + %S s"
   shift
-  "$@"
-  echo "== $name: $((SECONDS - start)) s"
+  time "$@"
 }
 
-# inside [--offline] COMMAND: in the bare root, in the copy of the repository.
+# inside [--offline] [--in FOLDER] COMMAND: in the bare root, in the copy of the repository, as the chosen user.
 inside() {
-  local wall=()
+  local wall=() folder='a copy/convlab' home=/root
+  [ "$user" = root ] || home=/home/$user
   if [ "$1" = --offline ]; then
     wall=(unshare --net)
     shift
   fi
-  "${wall[@]}" chroot "$bare" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 CI=true \
-    /bin/bash -c "cd '/srv/a copy/convlab' && $1"
+  if [ "$1" = --in ]; then
+    folder=$2
+    shift 2
+  fi
+  "${wall[@]}" chroot --userspec="$user" "$bare" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=$home USER="$user" \
+    LANG=C.UTF-8 CI=true /bin/bash -c "cd '/srv/$folder' && $1"
 }
 
-# classify [--offline]: run.sh; its output must hold the course's lines.
+# classify [--offline] [--in FOLDER]: run.sh; its output must hold the course's lines.
 classify() {
   inside "$@" ./run.sh | tee "$bare/tmp/output"
   grep -qE '^Correctness: 0\.[0-9]+ Model: ece408$' "$bare/tmp/output" || {
@@ -68,15 +87,26 @@ make_root() {
     skip "debootstrap of $release from $mirror failed, see above"
   }
 }
+
+add_user() {
+  chroot "$bare" /bin/bash -c "apt-get update -qq && apt-get install -y -qq --no-install-recommends sudo >/dev/null &&
+    useradd --create-home $user && echo '$user ALL=(ALL) NOPASSWD:ALL' >/etc/sudoers.d/$user && chown -R $user: /srv"
+}
+
 timed "debootstrap of $release from $mirror" make_root
 mount -t proc proc "$bare/proc"
 cp /etc/resolv.conf /etc/hosts "$bare/etc/"
 mkdir -p "$bare/srv/a copy/convlab"
 git -C "$repository" ls-files -z | tar -C "$repository" --null --files-from=- -cf - | tar -C "$bare/srv/a copy/convlab" -xf -
+[ "$user" = root ] || timed "a user with sudo" add_user
 
-commands=$SECONDS
-timed "first ./run.sh" classify
-timed "./test.sh" inside ./test.sh
-echo "== both, from a bare system: $((SECONDS - commands)) s"
-timed "second ./run.sh, without a network" classify --offline
+if [ "$build_only" ]; then
+  timed "building all of ./test.sh" inside "./test.sh -N" | grep -E '^(==|Total)'
+else
+  timed "first ./run.sh" classify
+  timed "./test.sh" inside ./test.sh
+  timed "second ./run.sh, without a network" classify --offline
+  inside --in . 'cp -r "a copy" another'
+  timed "./run.sh in a copy of the folder, without a network" classify --offline --in another/convlab
+fi
 echo "PASSED in $((SECONDS - began)) s"
