@@ -149,8 +149,8 @@ class Table {
   void legend() {
     output_.print(
         "hot: launch after launch; cold: caches flushed before each; Op Time: the host's clock around a hot launch and "
-        "its "
-        "end\n+-: half the 95 % interval of the median, - with fewer than six samples; roofline: the least time for "
+        "its end\n"
+        "+-: half the 95 % interval of the median, - with fewer than six samples; roofline: the least time for "
         "arithmetic and traffic\n");
   }
 
@@ -226,7 +226,8 @@ std::vector<Record> sweep(const ConvKernel& kernel, BenchArrays& arrays, const C
     if (i >= kShown && records[i].tuning != chosen) continue;
     const char* mark = i == 0 ? "best" : records[i].tuning == chosen ? "chosen" : "";
     if (i == 0 && records[i].tuning == chosen) mark = "best and chosen";
-    output.print("{:>4}  {:>10.4f} ms  {}  {}\n", i + 1, records[i].hot_ms.median, tuning_text(records[i].tuning), mark);
+    output.print("{:>4}  {:>10.4f} ms  {}  {}\n", i + 1, records[i].hot_ms.median, tuning_text(records[i].tuning),
+                 mark);
   }
   return records;
 }

@@ -96,7 +96,7 @@ Action declare_verify(CLI::App& options) {
   add_text(options, "--device", chosen->compute.device, "D", "cpu (default), cuda, cuda:1, simt");
   add_threads(options, chosen->compute);
   add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400,
-           "on simt, a kernel without progress for so many seconds fails (default: 30)");
+           "on simt, a kernel without progress for so many seconds of computing fails (default: 30)");
   return [chosen](Output& output) { verify(*chosen, output); };
 }
 

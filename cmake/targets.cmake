@@ -33,12 +33,11 @@ target_include_directories(convlab_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(convlab_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"  # for ccache
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wno-missing-field-initializers>"
-  # GCC 12 warns about these inside its own std::vector and std::string.
+  # GCC warns about these inside its own std::vector, std::string, std::regex and std::optional.
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>"
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>"
   "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CONVLAB_WERROR}>>:-Werror>")
 if(CONVLAB_SANITIZE)
-  # GCC 12 takes its own std::regex for uninitialized once a sanitizer has changed the code.
-  add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CONVLAB_SANITIZE}>
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> -g1)
   add_link_options(-fsanitize=${CONVLAB_SANITIZE})

@@ -55,7 +55,7 @@ std::vector<Record> all_records() {
   return records;
 }
 
-const Deliverable& deliverable(const Report& report, const std::string& words) {
+const Deliverable& deliverable(const Report& report, std::string_view words) {
   const auto found = std::ranges::find_if(
       report.deliverables, [&](const Deliverable& each) { return each.what.find(words) != std::string::npos; });
   if (found == report.deliverables.end()) throw bad_input("no deliverable is called {}", words);

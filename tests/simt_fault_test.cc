@@ -168,6 +168,7 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{Planted::stack_overflow, "stack_overflow", FaultKind::stack_overflow, 0, 1, kNone, "", kNone},
         Expected{Planted::trap, "trap", FaultKind::trap, 0, 6, kNone, "", kNone},
         Expected{Planted::divides_by_zero, "divides_by_zero", FaultKind::division, 0, 9, kNone, "", kNone},
+        Expected{Planted::calls_nothing, "calls_nothing", FaultKind::processor, 0, 7, kNone, "", kNone},
         Expected{Planted::throws, "throws", FaultKind::exception, 0, 4, kNone, "", kNone},
         Expected{Planted::endless_loop, "endless_loop", FaultKind::stuck, 0, 0, kNone, "", kNone},
         Expected{Planted::waits_by_atomics, "waits_by_atomics", FaultKind::stuck, 0, 0, kNone, "", kNone}),

@@ -97,9 +97,12 @@ void launch(void (*kernel)(P...), const LaunchShape& shape, void* stream, A&&...
   const void* function = reinterpret_cast<const void*>(kernel);
   constexpr size_t kWithoutOptIn = 48 * 1024;
   if (shape.shared_bytes > kWithoutOptIn) {
-    check_cuda(cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shape.shared_bytes)),
-               kernel_name(function) + " with " + std::to_string(shape.shared_bytes) + " bytes of shared memory");
+    const cudaError_t status = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                    static_cast<int>(shape.shared_bytes));
+    if (status != cudaSuccess) {
+      check_cuda(status,
+                 kernel_name(function) + " with " + std::to_string(shape.shared_bytes) + " bytes of shared memory");
+    }
   }
   std::tuple<P...> parameters(std::forward<A>(args)...);
   cudaLaunchConfig_t config{};

@@ -51,16 +51,20 @@ class SimtDevice final : public Device {
   Buffer allocate(size_t bytes) override {
     // Linux grants more than there is and kills the process that uses it, so we check the limit here.
     const auto limit = static_cast<size_t>(caps_.memory_bytes);
-    const size_t wanted = bytes > limit ? bytes : simt::host_bytes(bytes), held = held_->load();
-    if (wanted > limit - std::min(limit, held)) {
+    const size_t wanted = bytes > limit ? bytes : simt::host_bytes(bytes);
+    if (!take(wanted, limit)) {
       throw unavailable(
           "simt: an array of {} bytes takes {} bytes of memory with what is remembered of each word of it; {} bytes "
-          "are "
-          "there and {} of them are taken; give a smaller --batch or -n",
-          bytes, wanted, limit, held);
+          "are there and {} of them are taken; give a smaller --batch or -n",
+          bytes, wanted, limit, held_->load());
     }
-    void* const array = simt::allocate(bytes == 0 ? 1 : bytes, "an array of the device");
-    *held_ += wanted;
+    void* array = nullptr;
+    try {
+      array = simt::allocate(bytes == 0 ? 1 : bytes, "an array of the device");
+    } catch (...) {
+      *held_ -= wanted;
+      throw;
+    }
     return {array, bytes, [wanted, held = held_](void* memory) {
               simt::release(memory);
               *held -= wanted;
@@ -70,6 +74,15 @@ class SimtDevice final : public Device {
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<SimtStream>(caps_, threads_); }
 
  private:
+  /// Counts these bytes as held, or does nothing and returns false: they do not fit.
+  bool take(size_t bytes, size_t limit) {
+    size_t held = *held_;
+    do {
+      if (held > limit || bytes > limit - held) return false;
+    } while (!held_->compare_exchange_weak(held, held + bytes));
+    return true;
+  }
+
   ThreadPool threads_;
   DeviceCaps caps_;
   std::shared_ptr<std::atomic<size_t>> held_ = std::make_shared<std::atomic<size_t>>(0);  // of memory_bytes, by buffers

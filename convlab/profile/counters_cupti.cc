@@ -125,11 +125,14 @@ class RangeProfiler {
   }
 
  private:
-  /// All of this API's functions take the address of one struct.
+  /// All of this API's functions take the address of one struct. An older CUPTI lacks some.
   template <class Params>
   CUptiResult try_call(const char* name, Params& params) const {
-    const auto function = reinterpret_cast<CUptiResult (*)(Params*)>(cupti_.find(name));
-    return function(&params);
+    try {
+      return reinterpret_cast<CUptiResult (*)(Params*)>(cupti_.find(name))(&params);
+    } catch (const Error& missing) {
+      throw NoCounters{missing.what()};
+    }
   }
 
   template <class Params>
@@ -140,10 +143,8 @@ class RangeProfiler {
         result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES) {
       throw NoCounters{
           "the driver keeps the GPU's counters to administrators; ask the administrator of this machine to load it "
-          "with "
-          "\"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" (in /etc/modprobe.d), or to start the container "
-          "with "
-          "the capability SYS_ADMIN"};
+          "with \"options nvidia NVreg_RestrictProfilingToAdminUsers=0\" (in /etc/modprobe.d), or to start the "
+          "container with the capability SYS_ADMIN"};
     }
     throw NoCounters{fmt::format("{}: {}", name, cupti_.words_of(result))};
   }

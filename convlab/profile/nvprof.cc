@@ -71,8 +71,7 @@ std::string trace_name(const Activity& activity) {
 
 constexpr std::string_view kGpuTraceLegend =
     "\nRegs: Number of registers used per CUDA thread. This number includes registers used internally by the CUDA "
-    "driver "
-    "and/or tools and can be more than what the compiler shows.\n"
+    "driver and/or tools and can be more than what the compiler shows.\n"
     "SSMem: Static shared memory allocated per CUDA block.\n"
     "DSMem: Dynamic shared memory allocated per CUDA block.\n"
     "SrcMemType: The type of source memory accessed by memory operation/copy\n"
@@ -171,7 +170,8 @@ std::string nvprof_gpu_trace_csv(int process, const std::string& command, const 
     }
     const auto text_or_nothing = [](std::string_view value) { return value.empty() ? "" : csv_field(value); };
     text += fmt::format("{},{},{},{},{},{},{}\n", text_or_nothing(each.source), text_or_nothing(each.destination),
-                        csv_field(recording.device_name), each.context, each.stream, csv_field(each.name), each.correlation);
+                        csv_field(recording.device_name), each.context, each.stream, csv_field(each.name),
+                        each.correlation);
   }
   return text;
 }

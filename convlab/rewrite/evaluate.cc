@@ -67,8 +67,7 @@ Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, Evaluati
   if (bytes > left.bytes || work > left.multiply_adds) {
     throw bad_input(
         "its constant result of shape {} takes {} bytes and {} multiply-adds; for a model of this size, operators of "
-        "constants "
-        "may take {} and {} more",
+        "constants may take {} and {} more",
         to_text(shape), bytes, work, left.bytes, left.multiply_adds);
   }
   left.bytes -= bytes;

@@ -436,8 +436,7 @@ void Worker::fail_if_stuck(const void* code, Where where) {
   fault.location = where;
   fault.detail = fmt::format(
       "no thread ended and none wrote anything new for {:g} seconds; an endless loop, or a block that waits for "
-      "another "
-      "which may not run before it ends",
+      "another which may not run before it ends",
       stuck_after());
   fail(std::move(fault));
 }

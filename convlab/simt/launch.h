@@ -37,9 +37,9 @@ inline constexpr size_t kMaxSharedBytes = 227 * 1024;  ///< static and dynamic t
 void set_workers(int count);
 int workers();
 
-/// A launch is stuck if for so long no thread ends and none writes to global memory that its block has not written yet:
-/// a fault then ends each worker's current thread. 30 seconds unless set; Error(bad_input) unless more than 0 and at
-/// most a day.
+/// A launch is stuck if in so much of a worker's CPU time no thread ends and none writes to global memory that its block
+/// has not written yet: a fault then ends each worker's current thread. 30 seconds unless set; Error(bad_input) unless
+/// more than 0 and at most a day.
 void set_stuck_after(double seconds);
 
 /// A kernel bound to its arguments, without their types.

@@ -95,7 +95,7 @@ SignalScope::SignalScope(Worker& worker, void* stack, size_t stack_bytes) {
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = clock_signal();
   event._sigev_un._tid = static_cast<pid_t>(syscall(SYS_gettid));
-  if (timer_t timer; timer_create(CLOCK_MONOTONIC, &event, &timer) == 0) {
+  if (timer_t timer; timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) == 0) {
     timer_ = timer;
     const itimerspec period = every(std::max(stuck_after() / kTicksUntilStuck, kLeastPeriod));
     timer_settime(timer, 0, &period, nullptr);

@@ -305,6 +305,11 @@ __global__ void divides_by_zero(float* y) {
   y[threadIdx.x] = static_cast<float>(part);
 }
 
+__global__ void calls_nothing(float* y, void (*nothing)()) {
+  if (threadIdx.x == 7) nothing();
+  y[threadIdx.x] = 0.0f;
+}
+
 #ifndef __CUDACC__
 __global__ void throws(float* y) {
   if (threadIdx.x == 4) throw 42;
@@ -474,6 +479,8 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
       copy_to_constant(constant_counts, counts, sizeof(counts), stream);
       return launch(divides_by_zero, one_warp, stream, y);
     }
+    case Planted::calls_nothing:
+      return launch(calls_nothing, one_warp, stream, y, nullptr);
     case Planted::throws:
 #ifndef __CUDACC__
       launch(throws, one_warp, stream, y);

@@ -82,6 +82,7 @@ enum class Planted {
   stack_overflow,
   trap,
   divides_by_zero,
+  calls_nothing,
   throws,
   endless_loop,
   endless_loop_with_barriers,
