@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <string_view>
 
 #include "convlab/report/embedded.h"
 #include "convlab/report/report.h"
