@@ -38,6 +38,7 @@ mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
 mirror=${mirror:-http://deb.debian.org/debian}
 
 bare=$(mktemp -d "${TMPDIR:-/tmp}/convlab-bare.XXXXXX")
+chmod 755 "$bare"
 clean_up() {
   umount "$bare/proc" 2>/dev/null || true
   if mountpoint -q "$bare/proc"; then
