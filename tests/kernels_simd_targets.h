@@ -19,11 +19,22 @@ class ForcedTarget {
  private:
   static void force(int64_t target) {
     hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    // Highway before 1.0 asks by itself.
+    const auto update = [](auto& chosen) {
+      if constexpr (requires { chosen.Update(hwy::SupportedTargets()); }) {
+        chosen.Update(hwy::SupportedTargets());
+      } else {
+        chosen.Update();
+      }
+    };
+    update(hwy::GetChosenTarget());
   }
 };
 
 /// Every instruction set that the kernels are compiled for and this processor has, as Highway's bits.
-inline std::vector<int64_t> simd_targets() { return hwy::SupportedAndGeneratedTargets(); }
+inline std::vector<int64_t> simd_targets() {
+  const auto targets = hwy::SupportedAndGeneratedTargets();
+  return {targets.begin(), targets.end()};
+}
 
 }  // namespace convlab

@@ -7,8 +7,8 @@
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu/epilogue.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu/math-inl.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

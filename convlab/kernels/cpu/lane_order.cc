@@ -8,12 +8,10 @@
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu/lane_order.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
-#include "hwy/highway.h"
+#include "convlab/kernels/cpu/highway-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 using F = hn::CappedTag<float, kImageLanes>;
 

@@ -11,13 +11,11 @@
 #include <limits>
 
 #include "convlab/conv/epilogue.h"
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "hwy/contrib/math/math-inl.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 /// Whether Min and Max of NaN and a number give the second operand, as x86's do.
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4

@@ -6,6 +6,9 @@
 // at compile time and so cannot be in arrays, as our register tiles are. Newer versions of Highway compile for SSE2 and
 // for sets beyond AVX3 by themselves, for which none of our code is written: SSE2 by its number, as older ones have no
 // name for it, and all with a lower number than AVX3, which are the sets beyond.
-#define CONVLAB_DISABLED_TARGETS \
-  (HWY_SSSE3 | (1LL << 14) | (HWY_AVX3 - 1) | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#ifdef __aarch64__
+#define CONVLAB_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#else
+#define CONVLAB_DISABLED_TARGETS (HWY_SSSE3 | (1LL << 14) | (HWY_AVX3 - 1))
+#endif
 #define HWY_DISABLED_TARGETS CONVLAB_DISABLED_TARGETS

@@ -13,13 +13,11 @@
 
 #include <algorithm>
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu/lanes.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 using Vector = hn::CappedTag<float, 16>;
 

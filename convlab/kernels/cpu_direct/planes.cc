@@ -9,7 +9,7 @@
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_direct/planes.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
-#include "hwy/highway.h"
+#include "convlab/kernels/cpu/highway-inl.h"
 
 #ifndef CONVLAB_KERNELS_CPU_PLANES_ONCE
 #define CONVLAB_KERNELS_CPU_PLANES_ONCE
@@ -48,8 +48,6 @@ inline std::vector<ColumnPhase> column_phases_of(const PlanesJob& job, int64_t w
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 using F = hn::CappedTag<float, 16>;
 

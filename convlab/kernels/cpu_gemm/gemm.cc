@@ -16,9 +16,9 @@
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_gemm/gemm.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu/math-inl.h"
 #include "convlab/kernels/cpu_gemm/gemm_tiles-inl.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

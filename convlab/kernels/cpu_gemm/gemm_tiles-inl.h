@@ -15,13 +15,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 using F = hn::CappedTag<float, 16>;
 

@@ -6,12 +6,10 @@
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_lanes/winograd_transforms.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
-#include "hwy/highway.h"
+#include "convlab/kernels/cpu/highway-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 using F = hn::CappedTag<float, kImageLanes>;
 using V = hn::Vec<F>;

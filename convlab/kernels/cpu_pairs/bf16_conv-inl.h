@@ -15,10 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_ends-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_products-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_sums.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

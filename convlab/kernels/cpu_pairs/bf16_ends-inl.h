@@ -14,9 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_sums.h"
 #include "convlab/kernels/cpu_pairs/bf16_values-inl.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

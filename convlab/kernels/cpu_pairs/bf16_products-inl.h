@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_sums.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

@@ -14,10 +14,10 @@
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_pairs/bf16_sums.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_conv-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_dense-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_tiles-inl.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {

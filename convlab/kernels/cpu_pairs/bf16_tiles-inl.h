@@ -18,13 +18,11 @@
 
 #include <cstring>
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu_pairs/bf16_sums.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kTileRow = 64;  // bytes
 constexpr int kSumTiles = 4;      // tiles 0 to 3 are C

@@ -14,9 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu/math-inl.h"
 #include "convlab/kernels/cpu/tanh_table.h"
-#include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
