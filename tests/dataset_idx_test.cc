@@ -3,6 +3,7 @@
 #include "convlab/dataset/idx.h"
 #include "tests/errors.h"
 #include "tests/idx_bytes.h"
+#include "tests/tensor_values.h"
 
 namespace convlab {
 namespace {
@@ -26,7 +27,7 @@ TEST(Idx, ImagesComePlainAndGzipped) {
   for (const Bytes& bytes : {plain, gzip(plain)}) {
     const Tensor images = parse_idx_images(bytes, "images");
     EXPECT_EQ(images.shape(), (Shape{2, 1, 2, 3}));
-    EXPECT_THAT(images.values<uint8_t>(), testing::ElementsAreArray(kPixels));
+    EXPECT_THAT(values_of<uint8_t>(images), testing::ElementsAreArray(kPixels));
   }
 }
 
@@ -72,7 +73,7 @@ TEST(Idx, NoFlippedBitOfGzipDataPassesUnnoticed) {
     damaged[bit / 8] ^= static_cast<uint8_t>(1 << (bit % 8));
     try {
       // Padding bits after the last block may change nothing; then the pixels must be right.
-      EXPECT_THAT(parse_idx_images(damaged, "images").values<uint8_t>(), testing::ElementsAreArray(kPixels)) << bit;
+      EXPECT_THAT(values_of<uint8_t>(parse_idx_images(damaged, "images")), testing::ElementsAreArray(kPixels)) << bit;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::bad_input);
     }

@@ -12,6 +12,7 @@
 #include "errors.h"
 #include "mxnet_checkpoint.h"
 #include "temporary_folder.h"
+#include "tests/tensor_values.h"
 
 namespace convlab {
 namespace {
@@ -92,7 +93,7 @@ TEST(Mxnet, EveryElementTypeIsRead) {
   ASSERT_EQ(arrays.size(), 7u);
   for (const auto& [name, tensor] : arrays) {
     const Tensor floats = converted(tensor, ElementType::f32);
-    EXPECT_THAT(floats.values<float>(), ElementsAre(1, name == "d" ? 2 : -2)) << name;
+    EXPECT_THAT(values_of<float>(floats), ElementsAre(1, name == "d" ? 2 : -2)) << name;
   }
   EXPECT_EQ(arrays.at("c").shape(), (Shape{1, 2}));
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tests/errors.h"
+#include "tests/tensor_values.h"
 
 namespace convlab {
 namespace {
@@ -44,7 +45,7 @@ TEST(Npy, ReadsAndWritesTheBytesOfNumPy) {
   for (uint8_t byte : {0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0x40, 0x40}) bytes.push_back(byte);
   const Tensor tensor = parse_npy(bytes, "x.npy");
   EXPECT_EQ(tensor.shape(), (Shape{2, 2}));
-  EXPECT_THAT(tensor.values<float>(), ElementsAre(1.5f, -2.0f, 0.0f, 3.0f));
+  EXPECT_THAT(values_of<float>(tensor), ElementsAre(1.5f, -2.0f, 0.0f, 3.0f));
   EXPECT_EQ(to_npy(tensor), bytes);
 }
 

@@ -14,6 +14,7 @@
 #include "convlab/tensor/lane_pairs.h"
 #include "convlab/tensor/layout.h"
 #include "tests/errors.h"
+#include "tests/tensor_values.h"
 
 namespace convlab {
 namespace {
@@ -78,22 +79,22 @@ TEST(Tensor, AClonesElementsAreItsOwn) {
   Tensor tensor = tensor_of<float>({1, 2});
   Tensor copy = tensor.clone();
   copy.values<float>()[0] = 7;
-  EXPECT_THAT(tensor.values<float>(), ElementsAre(1, 2));
-  EXPECT_THAT(copy.values<float>(), ElementsAre(7, 2));
+  EXPECT_THAT(values_of<float>(tensor), ElementsAre(1, 2));
+  EXPECT_THAT(values_of<float>(copy), ElementsAre(7, 2));
 }
 
 TEST(Tensor, IsReshapedToAsManyElementsOnly) {
   const Tensor tensor = tensor_of<float>({1, 2, 3, 4}).reshaped({2, 2});
   EXPECT_EQ(tensor.shape(), (Shape{2, 2}));
-  EXPECT_THAT(tensor.values<float>(), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(values_of<float>(tensor), ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(bad_input_message([] { tensor_of<float>({1, 2, 3, 4}).reshaped({3}); }), HasSubstr("cannot become 3"));
 }
 
 TEST(Converted, IntegersFromFloatsTruncateAndSaturate) {
   const float infinity = std::numeric_limits<float>::infinity();
   const Tensor floats = tensor_of<float>({-1.9f, 1.9f, -1e30f, 1e30f, std::nanf(""), infinity, -infinity});
-  EXPECT_THAT(converted(floats, ElementType::u8).values<uint8_t>(), ElementsAre(0, 1, 0, 255, 0, 255, 0));
-  EXPECT_THAT(converted(floats, ElementType::i8).values<int8_t>(), ElementsAre(-1, 1, -128, 127, 0, 127, -128));
+  EXPECT_THAT(values_of<uint8_t>(converted(floats, ElementType::u8)), ElementsAre(0, 1, 0, 255, 0, 255, 0));
+  EXPECT_THAT(values_of<int8_t>(converted(floats, ElementType::i8)), ElementsAre(-1, 1, -128, 127, 0, 127, -128));
   EXPECT_THAT(converted(floats, ElementType::i32).values<int32_t>(),
               ElementsAre(-1, 1, INT32_MIN, INT32_MAX, 0, INT32_MAX, INT32_MIN));
   EXPECT_THAT(converted(floats, ElementType::i64).values<int64_t>(),
@@ -103,10 +104,10 @@ TEST(Converted, IntegersFromFloatsTruncateAndSaturate) {
 TEST(Converted, HalvesRoundToNearestEvenAndComeBack) {
   const Tensor floats = tensor_of<float>({1.0f, 1.0f + 0x1p-11f, -2.5f, 1e6f});
   const Tensor halves = converted(floats, ElementType::f16);
-  EXPECT_THAT(halves.values<uint16_t>(), ElementsAre(0x3c00, 0x3c00, 0xc100, 0x7c00));
+  EXPECT_THAT(values_of<uint16_t>(halves), ElementsAre(0x3c00, 0x3c00, 0xc100, 0x7c00));
   EXPECT_THAT(converted(halves, ElementType::f32).values<float>(),
               ElementsAre(1.0f, 1.0f, -2.5f, std::numeric_limits<float>::infinity()));
-  EXPECT_THAT(converted(halves, ElementType::i32).values<int32_t>(), ElementsAre(1, 1, -2, INT32_MAX));
+  EXPECT_THAT(values_of<int32_t>(converted(halves, ElementType::i32)), ElementsAre(1, 1, -2, INT32_MAX));
 }
 
 TEST(Converted, EveryPairOfTypesKeepsSmallIntegers) {
@@ -114,7 +115,7 @@ TEST(Converted, EveryPairOfTypesKeepsSmallIntegers) {
   for (ElementType from : kAllTypes) {
     for (ElementType to : kAllTypes) {
       const Tensor back = converted(converted(converted(numbers, from), to), ElementType::u8);
-      EXPECT_THAT(back.values<uint8_t>(), ElementsAre(0, 1, 2, 127)) << name_of(from) << " to " << name_of(to);
+      EXPECT_THAT(values_of<uint8_t>(back), ElementsAre(0, 1, 2, 127)) << name_of(from) << " to " << name_of(to);
     }
   }
 }
