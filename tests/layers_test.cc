@@ -101,7 +101,8 @@ std::vector<std::string> includers(const std::string& header, std::initializer_l
 
 // Only few files read headers that cost the compiler seconds.
 TEST(Layers, FewFilesReadLargeHeaders) {
-  EXPECT_THAT(includers("CLI/CLI.hpp", {"app", "convlab"}), UnorderedElementsAre("app/command_line.cc", "app/options.cc"));
+  EXPECT_THAT(includers("CLI/CLI.hpp", {"app", "convlab"}),
+              UnorderedElementsAre("app/command_line.cc", "app/options.cc"));
   EXPECT_THAT(includers("nlohmann/json.hpp", {"app", "convlab"}), Each(EndsWith(".cc")));
   EXPECT_THAT(includers("nlohmann/json.hpp", {"app"}),
               UnorderedElementsAre("app/bench_results.cc", "app/profile_json.cc", "app/results_json.cc",

@@ -392,7 +392,7 @@ TEST(OnnxImport, NestingIsBounded) {
   }
   wrap(2);   // ValueInfoProto.type
   wrap(11);  // GraphProto.input
-  wrap(7);  // ModelProto.graph
+  wrap(7);   // ModelProto.graph
   EXPECT_THAT(bad_input_message([&] {
                 import_onnx({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "test.onnx");
               }),

@@ -46,7 +46,8 @@ std::optional<LinearPart> as_dense(const std::vector<LinearOp>& chain, size_t be
   const Shape &x = chain[begin].x, &y = chain[end - 1].y;
   for (size_t i = begin; i < end; ++i) {
     // The matrices on the way must stay small, too.
-    if (std::max(image_element_count(chain[i].x), image_element_count(chain[i].y)) > kMostMatrixCount / image_element_count(y)) {
+    if (std::max(image_element_count(chain[i].x), image_element_count(chain[i].y)) >
+        kMostMatrixCount / image_element_count(y)) {
       return std::nullopt;
     }
   }
