@@ -9,6 +9,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
 #include "convlab/device/cuda.h"
+#include "convlab/device/simt.h"
 #include "convlab/device/thread_pool.h"
 #include "tests/errors.h"
 
@@ -151,6 +152,15 @@ TEST(Devices, SeveralAreTheGpusThatThereAre) {
   const std::vector<std::unique_ptr<Device>> all = open_devices(kAllGpus, {});
   EXPECT_EQ(all.size(), list_cuda().size());
   for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i]->caps().name, fmt::format("cuda:{}", i));
+}
+
+TEST(Devices, ABuildWithoutSimtSaysHowToGetIt) {
+  if (simt_present()) {
+    EXPECT_EQ(how_to_get_simt(), "");
+    return;
+  }
+  EXPECT_THAT(error_message(ErrorKind::unavailable, [] { open_device("simt", {}); }),
+              AllOf(HasSubstr("--device simt"), HasSubstr(how_to_get_simt()), HasSubstr("./run.sh")));
 }
 
 TEST(Devices, UnknownNamesAreBadUsage) {
