@@ -134,7 +134,7 @@ int interrupted(std::vector<std::string> arguments, const std::filesystem::path&
   argv.push_back(nullptr);
   const pid_t child = ::fork();
   if (child == 0) {
-    ::freopen("/dev/null", "w", stdout);
+    if (::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(126);
     ::signal(SIGINT, SIG_DFL);  // shells have it ignored by what runs in the background
     ::execv(argv[0], argv.data());
     ::_exit(127);

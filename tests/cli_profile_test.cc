@@ -64,7 +64,7 @@ TEST(CliProfile, JsonHoldsWhatIsPrinted) {
     double parts_s = 0;
     for (const Json& part : row["parts"]) {
       parts_s += part["time_s"].get<double>();
-      layers.insert(part["name"]);
+      layers.insert(part["name"].get<std::string>());
     }
     EXPECT_NEAR(parts_s, row["time_s"].get<double>(), 1e-9);
   }
@@ -150,7 +150,7 @@ TEST(CliProfile, TraceIsAnArrayOfEvents) {
   for (const Json& event : trace) {
     EXPECT_TRUE(event.contains("ph") && event.contains("pid") && event.contains("tid") && event.contains("name"));
     if (event["ph"] != "X") continue;
-    categories.insert(event["cat"]);
+    categories.insert(event["cat"].get<std::string>());
     EXPECT_GE(event["ts"].get<double>(), 0);
     EXPECT_GE(event["dur"].get<double>(), 0);
   }

@@ -137,7 +137,7 @@ TEST(CliRun, TellsWhichDeviceHadWhichImages) {
 TEST(CliRun, AllGpusFindTheLabelsOfOne) {
   const auto list = json_of({"list", "devices", "--json", "-"});
   std::set<std::string> names;
-  for (const auto& device : list["devices"]) names.insert(device["name"]);
+  for (const auto& device : list["devices"]) names.insert(device["name"].get<std::string>());
   EXPECT_EQ(names.contains("cuda:all"), names.contains("cuda:1"));
   if (!names.contains("cuda:0")) {
     EXPECT_EQ(run_program({"run", "-n", "1", "--device", "cuda:all"}).status, 3);
@@ -165,7 +165,7 @@ TEST(CliRun, ArithmeticThatNoKernelOffersIsNotReplaced) {
   std::set<std::string> offered;
   const auto list = json_of({"list", "kernels", "--json", "-"});
   for (const auto& kernel : list["kernels"]) {
-    if (kernel["device"] == "cpu") offered.insert(kernel["math"]);
+    if (kernel["device"] == "cpu") offered.insert(kernel["math"].get<std::string>());
   }
   EXPECT_TRUE(offered.contains("fp32"));
   for (const std::string math : {"fp32", "bf16", "fp16", "tf32", "bf16x2"}) {

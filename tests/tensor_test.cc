@@ -95,9 +95,9 @@ TEST(Converted, IntegersFromFloatsTruncateAndSaturate) {
   const Tensor floats = tensor_of<float>({-1.9f, 1.9f, -1e30f, 1e30f, std::nanf(""), infinity, -infinity});
   EXPECT_THAT(values_of<uint8_t>(converted(floats, ElementType::u8)), ElementsAre(0, 1, 0, 255, 0, 255, 0));
   EXPECT_THAT(values_of<int8_t>(converted(floats, ElementType::i8)), ElementsAre(-1, 1, -128, 127, 0, 127, -128));
-  EXPECT_THAT(converted(floats, ElementType::i32).values<int32_t>(),
+  EXPECT_THAT(values_of<int32_t>(converted(floats, ElementType::i32)),
               ElementsAre(-1, 1, INT32_MIN, INT32_MAX, 0, INT32_MAX, INT32_MIN));
-  EXPECT_THAT(converted(floats, ElementType::i64).values<int64_t>(),
+  EXPECT_THAT(values_of<int64_t>(converted(floats, ElementType::i64)),
               ElementsAre(-1, 1, INT64_MIN, INT64_MAX, 0, INT64_MAX, INT64_MIN));
 }
 
@@ -105,7 +105,7 @@ TEST(Converted, HalvesRoundToNearestEvenAndComeBack) {
   const Tensor floats = tensor_of<float>({1.0f, 1.0f + 0x1p-11f, -2.5f, 1e6f});
   const Tensor halves = converted(floats, ElementType::f16);
   EXPECT_THAT(values_of<uint16_t>(halves), ElementsAre(0x3c00, 0x3c00, 0xc100, 0x7c00));
-  EXPECT_THAT(converted(halves, ElementType::f32).values<float>(),
+  EXPECT_THAT(values_of<float>(converted(halves, ElementType::f32)),
               ElementsAre(1.0f, 1.0f, -2.5f, std::numeric_limits<float>::infinity()));
   EXPECT_THAT(values_of<int32_t>(converted(halves, ElementType::i32)), ElementsAre(1, 1, -2, INT32_MAX));
 }
