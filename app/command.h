@@ -13,7 +13,7 @@ namespace convlab::app {
 using Action = std::function<void(Output& output)>;
 
 /// One command of the binary. `declare` adds its options and positionals to `options` (see app/options.h) and returns
-/// the action, which holds the parsed values.
+/// the action, which holds the parsed values. Help does not show commands without a summary.
 struct Command {
   std::string_view name, summary, example;
   Action (*declare)(CLI::App& options);
@@ -23,6 +23,7 @@ struct Command {
 Action declare_bench(CLI::App& options);
 Action declare_convert(CLI::App& options);
 Action declare_infer(CLI::App& options);
+Action declare_judge_file(CLI::App& options);
 Action declare_list(CLI::App& options);
 Action declare_profile(CLI::App& options);
 Action declare_report(CLI::App& options);

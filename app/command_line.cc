@@ -16,7 +16,9 @@ namespace {
 
 [[noreturn]] void reject_command(std::span<const Command> commands, const std::string& name) {
   std::vector<std::string> names;
-  for (const Command& command : commands) names.emplace_back(command.name);
+  for (const Command& command : commands) {
+    if (!command.summary.empty()) names.emplace_back(command.name);
+  }
   const std::string nearest = closest(name, names);
   throw bad_input("there is no command '{}'{}; 'convlab --help' lists all", name,
                   nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest));
@@ -62,6 +64,7 @@ void run_command_line(std::span<const Command> commands, int argc, char** argv) 
     CLI::App* parser = app.add_subcommand(std::string(command.name), std::string(command.summary));
     actions.push_back(command.declare(*parser));
     add_text(*parser, "--json", json_path, "FILE", "write the results as JSON, too; - is standard output, instead");
+    if (command.summary.empty()) parser->group("");
     parser->footer(fmt::format("Example: {}", command.example));
     parsers.push_back(parser);
   }

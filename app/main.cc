@@ -43,6 +43,7 @@ constexpr std::array kCommands{
             declare_report},
     Command{"convert", "Write an MXNet checkpoint as ONNX", "convlab convert ece408-0001.params -o ece408.onnx",
             declare_convert},
+    Command{"judge-file", "", "", declare_judge_file},  // started by 'convlab verify FILE'
 };
 
 /// A closed standard stream would pass its number to the first opened file, and messages would end up in that file.

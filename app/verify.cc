@@ -10,6 +10,7 @@
 #include "app/compute_options.h"
 #include "app/progress.h"
 #include "app/results_json.h"
+#include "app/verify_files.h"
 #include "convlab/base/error.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/text.h"
@@ -23,8 +24,12 @@ namespace {
 
 struct VerifyOptions {
   std::string kernel = "*", problem, shapes;
-  ComputeOptions compute{.device = "cpu"};
+  ComputeOptions compute{.device = ""};
   double stuck_after_seconds = 30;
+  std::vector<std::string> files;
+  std::string semester;
+  int64_t images = 0;
+  double limit_seconds = 60;
 };
 
 std::vector<ConvProblem> chosen_problems(const VerifyOptions& options) {
@@ -47,7 +52,8 @@ void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, 
 void verify(const VerifyOptions& options, Output& output) {
   const std::vector<ConvProblem> problems = chosen_problems(options);
   set_simt_stuck_after(options.stuck_after_seconds);
-  const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
+  const std::unique_ptr<Device> device = 
+      open_device(options.compute.device.empty() ? "cpu" : options.compute.device, options.compute.device_options());
   const std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device->caps().kind);
 
   // A problem's cost besides its sums; it only matters for the estimate of the time left.
@@ -81,10 +87,24 @@ void verify(const VerifyOptions& options, Output& output) {
   if (failed > 0) throw wrong_result("{} of {} cases failed", failed, passed + failed + skipped);
 }
 
+void verify_given_files(const VerifyOptions& options, Output& output) {
+  VerifyFilesOptions chosen{.files = options.files,
+                            .device = options.compute.device,
+                            .semester = options.semester,
+                            .images = options.images,
+                            .threads = options.compute.threads,
+                            .stuck_after_seconds = options.stuck_after_seconds,
+                            .limit_seconds = options.limit_seconds};
+  if (!options.problem.empty() || !options.shapes.empty()) chosen.problems = chosen_problems(options);
+  verify_files(chosen, output);
+}
+
 }  // namespace
 
 Action declare_verify(CLI::App& options) {
   auto chosen = std::make_shared<VerifyOptions>();
+  add_texts(options, "FILES", chosen->files, 0, kAnyNumber, "",
+            "kernel files, each compiled and judged in a process of its own");
   add_text(options, "--kernel", chosen->kernel, "GLOB", "kernels whose names match (default: all of the device)");
   CLI::Option* problem =
       add_text(options, "--problem", chosen->problem, "TEXT",
@@ -93,11 +113,20 @@ Action declare_verify(CLI::App& options) {
   exclude(
       add_text(options, "--shapes", chosen->shapes, "FILE", "a list of problems, one a line (default: shapes/*.txt)"),
       problem);
-  add_text(options, "--device", chosen->compute.device, "D", "cpu (default), cuda, cuda:1, simt");
+  add_text(options, "--device", chosen->compute.device, "D", 
+           "cpu, cuda, cuda:1, simt (default: cpu; for a file with CUDA kernels a GPU, or simt where there is none)");
   add_threads(options, chosen->compute);
   add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400,
            "on simt, a kernel without progress for so many seconds of computing fails (default: 30)");
-  return [chosen](Output& output) { verify(*chosen, output); };
+  add_choice(options, "--semester", chosen->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "mini-dnn"},
+             "of files: whose layers to try (default: what the file tells)");
+  add_int(options, "-n,--images", chosen->images, 1, 1000000, "of files: images a layer (default: 10 on simt, else 1000)");
+  add_real(options, "--time-limit", chosen->limit_seconds, 1, 86400,
+           "of files: the most seconds for one problem (default: 60)");
+  return [chosen](Output& output) {
+    if (chosen->files.empty()) return verify(*chosen, output);
+    verify_given_files(*chosen, output);
+  };
 }
 
 }  // namespace convlab::app

@@ -41,4 +41,15 @@ Error wrong_result(fmt::format_string<Args...> format, Args&&... args) {
   return {ErrorKind::wrong_result, fmt::format(format, std::forward<Args>(args)...)};
 }
 
+/// What the exception that is being handled says; it may be anything that somebody else's code throws.
+inline std::string message_of_exception() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "the kernel throws something that says nothing (no std::exception)";
+  }
+}
+
 }  // namespace convlab

@@ -8,8 +8,10 @@
 #include "convlab/base/limits.h"
 #include "convlab/device/cpu.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/simt/fault.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/runtime.h"
 
 namespace convlab {
 namespace {
@@ -88,6 +90,20 @@ class SimtDevice final : public Device {
   std::shared_ptr<std::atomic<size_t>> held_ = std::make_shared<std::atomic<size_t>>(0);  // of memory_bytes, by buffers
 };
 
+std::vector<SimtFault> in_words(const std::vector<simt::Fault>& faults) {
+  std::vector<SimtFault> words;
+  for (const simt::Fault& fault : faults) {
+    words.push_back({.kind = std::string(simt::name_of(fault.kind)),
+                     .kernel = fault.kernel,
+                     .block = simt::to_text(fault.block),
+                     .thread = simt::to_text(fault.thread),
+                     .where = fault.where,
+                     .array = fault.array,
+                     .text = fault.message});
+  }
+  return words;
+}
+
 }  // namespace
 
 std::unique_ptr<Device> open_simt(const DeviceOptions& options) { return std::make_unique<SimtDevice>(options); }
@@ -100,5 +116,21 @@ void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name,
 }
 
 void set_simt_stuck_after(double seconds) { simt::set_stuck_after(seconds); }
+
+std::vector<SimtFault> simt_faults() {
+  try {
+    throw;
+  } catch (const simt::FaultError& error) {
+    return in_words(error.faults());
+  } catch (...) {
+    return {};
+  }
+}
+
+void note_simt_uninitialised_reads() { simt::set_uninitialised_reads(simt::UninitialisedReads::noted); }
+
+std::vector<SimtFault> take_simt_noted_reads() { return in_words(simt::take_noted_reads()); }
+
+std::string take_simt_complaint() { return simt::take_runtime_complaint(); }
 
 }  // namespace convlab

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "convlab/device/device.h"
 
@@ -25,5 +27,22 @@ void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name,
 
 /// How long a kernel may run without progress before that is a fault: see simt::set_stuck_after().
 void set_simt_stuck_after(double seconds);
+
+/// From now on reads of memory that nothing wrote give NaN and are noted, not faults: see simt::UninitialisedReads.
+void note_simt_uninitialised_reads();
+
+/// What a kernel did wrong, in words: see simt::Fault.
+struct SimtFault {
+  std::string kind, kernel, block, thread, where, array, text;  ///< "race on shared memory", "tile<16>", "(3,0,1)", ...
+};
+
+/// The faults of the exception that is being handled; none if it is another.
+std::vector<SimtFault> simt_faults();
+
+/// The reads noted since the last question.
+std::vector<SimtFault> take_simt_noted_reads();
+
+/// The first call of CUDA's run-time interface that failed since the last question: see simt::take_runtime_complaint().
+std::string take_simt_complaint();
 
 }  // namespace convlab

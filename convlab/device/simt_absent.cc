@@ -14,5 +14,9 @@ std::string_view how_to_get_simt() {
 }
 void narrow_simt_memory(const void*, size_t, std::string_view, bool) {}
 void set_simt_stuck_after(double) {}
+std::vector<SimtFault> simt_faults() { return {}; }
+void note_simt_uninitialised_reads() {}
+std::vector<SimtFault> take_simt_noted_reads() { return {}; }
+std::string take_simt_complaint() { return {}; }
 
 }  // namespace convlab

@@ -8,13 +8,14 @@ foreach(path IN LISTS FILES)
   if(IS_ABSOLUTE "${path}")
     get_filename_component(name "${path}" NAME)
   endif()
-  string(APPEND entries "    {\"${name}\", R\"~embedded~(${text})~embedded~\"},\n")
+  string(APPEND entries "    {\"${name}\", R\"~embedded~(${text})~embedded~\"sv},\n")
 endforeach()
 file(WRITE "${OUTPUT}" "#include \"convlab/report/embedded.h\"
 
 namespace convlab {
 
 std::string_view embedded_file(std::string_view name) {
+  using namespace std::string_view_literals;  // whose lengths nobody counts again
   static constexpr struct {
     std::string_view name, text;
   } kFiles[] = {

@@ -14,28 +14,16 @@
 #include "convlab/simt/launch.h"
 #include "convlab/simt/math.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/runtime.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/warp.h"
 #include "convlab/simt/wmma.h"
-
-namespace convlab::simt::cuda {
-
-/// Work runs at once: a stream is only a name.
-struct StreamTag;
-using cudaStream_t = StreamTag*;
-
-}  // namespace convlab::simt::cuda
 
 using namespace convlab::simt::cuda;
 
 namespace nvcuda {
 namespace wmma = convlab::simt::wmma;
 }
-
-#define threadIdx (::convlab::simt::thread_index())
-#define blockIdx (::convlab::simt::block_index())
-#define blockDim (::convlab::simt::block_extent())
-#define gridDim (::convlab::simt::grid_extent())
 
 // glibc declares these names for itself. A GPU's are faster and less exact.
 #define __expf(x) (::expf(x))

@@ -17,6 +17,13 @@ using boost::context::detail::transfer_t;
 
 constinit thread_local Worker* active_worker = nullptr;
 
+// The variables that kernels know as threadIdx and so on: see warp.h.
+extern __thread cuda::uint3 thread_index __asm__("convlab_simt_thread_index");
+extern __thread cuda::uint3 block_index __asm__("convlab_simt_block_index");
+extern __thread cuda::uint3 block_extent __asm__("convlab_simt_block_extent");
+extern __thread cuda::uint3 grid_extent __asm__("convlab_simt_grid_extent");
+__thread cuda::uint3 thread_index, block_index, block_extent, grid_extent;
+
 namespace {
 
 constexpr int kMaxThreads = static_cast<int>(kMaxBlockThreads);
@@ -95,6 +102,8 @@ Worker::~Worker() {
 
 void Worker::run(Grid& grid) {
   grid_ = &grid;
+  grid_extent = grid.grid;
+  block_extent = grid.block;
   block_linear_ = 0;  // that of the last launch says nothing about this one's faults: see on_clock()
   static_shared.base = grid.module->thread_local_base();
   static_shared.span = static_shared.bytes = grid.module->thread_local_bytes();
@@ -132,7 +141,7 @@ void Worker::run_block(int64_t linear) {
   }
   block_linear_ = linear;
   const Position at = grid.block_position(linear);
-  block_index_ = {at.x, at.y, at.z};
+  block_index = {at.x, at.y, at.z};
   block_is_dead_ = false;
   block_faults_.clear();
   accessor.block_epoch = ++epoch_;
@@ -142,6 +151,7 @@ void Worker::run_block(int64_t linear) {
     for (int i = kMaxThreads - 1; i >= 0; --i) free_stacks_.push_back(i);
   }
 
+  if (notes_uninitialised_reads()) forget_shared_memory();
   const int count = grid.block_threads;
   cuda::uint3 index{0, 0, 0};
   for (int t = 0; t < count; ++t) {
@@ -183,6 +193,15 @@ void Worker::run_block(int64_t linear) {
   if (!lost) report_waiting();
 }
 
+// Fills shared memory with NaN.
+void Worker::forget_shared_memory() {
+  std::memset(dynamic_memory_, 0xff, dynamic_shared.bytes);
+  auto* const words = reinterpret_cast<uint32_t*>(static_shared.base);
+  for (size_t word = 0; word < static_shared.bytes / sizeof(uint32_t); ++word) {
+    if (static_shared.used[word] != 0) words[word] = UINT32_MAX;
+  }
+}
+
 // Runs the warp's lanes until none can go on by itself. True if some stuck lanes can go on now.
 bool Worker::run_warp(Warp& warp, int first_thread) {
   while (warp.ready != 0) {
@@ -202,6 +221,7 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
     thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &Worker::fiber_main);
   }
   current_ = &thread;
+  thread_index = thread.index;
   accessor.set(epoch_, 1u << lane, static_cast<int>(&warp - warps_.data()), warp.clock);
   stack_base = stack_of(thread.stack);
   const transfer_t back = jump_fcontext(thread.context, this);
@@ -266,27 +286,33 @@ int Worker::wait_at_barrier(BarrierOperation operation, int predicate, Where whe
   return static_cast<int>(self.value);
 }
 
-// Called when no thread can run. True if all of them stood at one barrier and now go on.
+// Called when no thread can run. True if all of them that have not exited stood at one barrier and now go on: a barrier
+// waits for these alone ("Independent thread scheduling" in NVIDIA's tuning guide for Volta).
 bool Worker::release_barrier() {
   const int count = grid_->block_threads;
-  const CudaThread& first = threads_[0];
-  uint64_t sum = 0;
+  const CudaThread* first = nullptr;
+  uint64_t sum = 0, waiting = 0;
   for (int t = 0; t < count; ++t) {
     const CudaThread& thread = threads_[t];
-    if (thread.state != ThreadState::at_barrier || thread.barrier != first.barrier ||
-        !same_place(thread.where, first.where)) {
+    if (thread.state == ThreadState::done) continue;
+    if (first == nullptr) first = &thread;
+    if (thread.state != ThreadState::at_barrier || thread.barrier != first->barrier ||
+        !same_place(thread.where, first->where)) {
       return false;
     }
     sum += thread.value;
+    ++waiting;
   }
-  if (first.barrier == BarrierOperation::all) sum = sum == static_cast<uint64_t>(count);
-  if (first.barrier == BarrierOperation::any) sum = sum != 0;
+  if (first == nullptr) return false;
+  if (first->barrier == BarrierOperation::all) sum = sum == waiting;
+  if (first->barrier == BarrierOperation::any) sum = sum != 0;
   for (int t = 0; t < count; ++t) {
+    if (threads_[t].state == ThreadState::done) continue;
     threads_[t].state = ThreadState::ready;
     threads_[t].value = sum;
   }
   for (int w = 0; w * kWarpSize < count; ++w) {
-    warps_[w].ready = warps_[w].all;
+    warps_[w].ready = warps_[w].all & ~warps_[w].done;
     warps_[w].clock.restart();
   }
   ++epoch_;
@@ -347,18 +373,32 @@ void Worker::report_waiting() {
   report(std::move(fault));
 }
 
-void Worker::report(RawFault fault) {
-  auto same = std::find_if(block_faults_.begin(), block_faults_.end(), [&](const RawFault& known) {
+// Adds the fault, or counts it where it is known. False if there are too many.
+static bool add_fault(std::vector<RawFault>& faults, const RawFault& fault) {
+  const auto same = std::find_if(faults.begin(), faults.end(), [&](const RawFault& known) {
     return known.kind == fault.kind && known.code == fault.code && known.subscript == fault.subscript &&
            known.space == fault.space && same_place(known.location, fault.location);
   });
-  if (same != block_faults_.end()) {
+  if (same != faults.end()) {
     ++same->times;
-  } else if (block_faults_.size() < FaultError::kMaxFaults) {
-    block_faults_.push_back(fault);
-  } else {
-    block_is_dead_ = true;
+    return true;
   }
+  if (faults.size() >= FaultError::kMaxFaults) return false;
+  faults.push_back(fault);
+  return true;
+}
+
+void Worker::note_read(RawFault fault) {
+  std::lock_guard lock(grid_->mutex);
+  if (grid_->noting_block < 0) grid_->noting_block = block_linear_;
+  if (grid_->noting_block == block_linear_) add_fault(grid_->noted, fault);
+}
+
+void Worker::report(RawFault fault) {
+  const bool uninitialised =
+      fault.kind == FaultKind::uninitialised_shared || fault.kind == FaultKind::uninitialised_global;
+  if (uninitialised && notes_uninitialised_reads()) return note_read(std::move(fault));
+  if (!add_fault(block_faults_, fault)) block_is_dead_ = true;
   {
     // We report the first block, in the grid's order, that has a fault: blocks before it still run to their end.
     std::lock_guard lock(grid_->mutex);
@@ -593,10 +633,6 @@ void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes
 
 using internal::active_worker;
 
-cuda::uint3 thread_index() noexcept { return active_worker ? active_worker->current().index : cuda::uint3{0, 0, 0}; }
-cuda::uint3 block_index() noexcept { return active_worker ? active_worker->block_index() : cuda::uint3{0, 0, 0}; }
-cuda::dim3 block_extent() noexcept { return active_worker ? active_worker->grid().block : cuda::dim3(); }
-cuda::dim3 grid_extent() noexcept { return active_worker ? active_worker->grid().grid : cuda::dim3(); }
 void* dynamic_shared_memory() noexcept { return active_worker ? active_worker->dynamic_memory() : nullptr; }
 
 int block_barrier(BarrierOperation operation, int predicate, Where where) noexcept {

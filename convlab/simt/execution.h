@@ -76,6 +76,8 @@ struct Grid {
   std::atomic<int64_t> progress{0};                   ///< changes while threads make progress: see set_stuck_after
   std::mutex mutex;                                   ///< guards what follows
   std::vector<RawFault> faults;                       ///< of first_fault_block
+  int64_t noting_block = -1;                          ///< the block whose uninitialised reads are noted
+  std::vector<RawFault> noted;                        ///< of noting_block
   std::exception_ptr error;
 
   Position block_position(int64_t linear) const;
@@ -87,6 +89,12 @@ void report_doubts(Grid& grid);
 
 /// The faults of a launch in words.
 std::vector<Fault> describe(const Grid& grid);
+
+/// After a launch: puts what it noted where take_noted_reads() finds it.
+void keep_noted_reads(const Grid& grid);
+
+/// Whether uninitialised reads are only noted.
+bool notes_uninitialised_reads();
 
 enum class ThreadState : uint8_t { ready, at_barrier, at_warp_operation, done, faulted };
 
@@ -187,9 +195,6 @@ class Worker {
   static constexpr size_t kSites = 512;
   SiteEntry read_sites[kSites], write_sites[kSites];
 
-  const CudaThread& current() const { return *current_; }
-  const Grid& grid() const { return *grid_; }
-  cuda::uint3 block_index() const { return block_index_; }
   void* dynamic_memory() const { return dynamic_memory_; }
 
  private:
@@ -207,6 +212,8 @@ class Worker {
     progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   void report(RawFault fault);
+  void note_read(RawFault fault);
+  void forget_shared_memory();
 
   // warp.cc
   bool complete_if_all_arrived(Warp& warp, int first_thread, int lane);
@@ -223,7 +230,6 @@ class Worker {
   Grid* grid_ = nullptr;
   CudaThread* current_ = nullptr;
   boost::context::detail::fcontext_t scheduler_ = nullptr;
-  cuda::uint3 block_index_{};
   int64_t block_linear_ = 0;
   bool block_is_dead_ = false;
   std::vector<RawFault> block_faults_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
+#include <utility>
 #include <filesystem>
 #include <fstream>
 
@@ -186,11 +188,11 @@ void describe_global(const Grid& grid, const RawFault& raw, Fault& fault, std::s
   }
 }
 
-Fault describe(const Grid& grid, const RawFault& raw, const std::string& kernel_name) {
+Fault describe(const Grid& grid, const RawFault& raw, int64_t block, const std::string& kernel_name) {
   Fault fault;
   fault.kind = raw.kind;
   fault.kernel = kernel_name;
-  fault.block = grid.block_position(grid.first_fault_block);
+  fault.block = grid.block_position(block);
   fault.thread = grid.thread_position(raw.thread);
   if (raw.other_thread >= 0 && raw.other_thread < grid.block_threads) {
     fault.other_thread = grid.thread_position(raw.other_thread);
@@ -244,16 +246,38 @@ Fault describe(const Grid& grid, const RawFault& raw, const std::string& kernel_
   return fault;
 }
 
+std::string kernel_name_of(const Grid& grid) {
+  if (grid.kernel) return short_name(grid.kernel->mangled);
+  return fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
+}
+
+std::mutex noted_mutex;
+std::vector<Fault> noted_reads;  // of all launches since the last question
+
 }  // namespace
 
 std::vector<Fault> describe(const Grid& grid) {
-  const std::string name =
-      grid.kernel ? short_name(grid.kernel->mangled)
-                  : fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
+  const std::string name = kernel_name_of(grid);
   std::vector<Fault> faults;
-  for (const RawFault& raw : grid.faults) faults.push_back(describe(grid, raw, name));
+  for (const RawFault& raw : grid.faults) faults.push_back(describe(grid, raw, grid.first_fault_block, name));
   return faults;
 }
 
+void keep_noted_reads(const Grid& grid) {
+  if (grid.noted.empty()) return;
+  const std::string name = kernel_name_of(grid);
+  std::lock_guard lock(noted_mutex);
+  for (const RawFault& raw : grid.noted) {
+    if (noted_reads.size() >= FaultError::kMaxFaults) return;
+    noted_reads.push_back(describe(grid, raw, grid.noting_block, name));
+  }
+}
+
 }  // namespace internal
+
+std::vector<Fault> take_noted_reads() {
+  std::lock_guard lock(internal::noted_mutex);
+  return std::exchange(internal::noted_reads, {});
+}
+
 }  // namespace convlab::simt

@@ -71,4 +71,8 @@ class FaultError : public Error {
   std::vector<Fault> faults_;
 };
 
+/// The reads that launches have noted since the last question (see set_uninitialised_reads), at most kMaxFaults: of each
+/// launch those of one block.
+std::vector<Fault> take_noted_reads();
+
 }  // namespace convlab::simt

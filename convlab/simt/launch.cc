@@ -20,6 +20,7 @@ using internal::Grid;
 using internal::Worker;
 
 std::atomic<int> worker_count{0};
+std::atomic<UninitialisedReads> uninitialised_reads{UninitialisedReads::fault};
 
 int usable_cpus() {
   cpu_set_t set;
@@ -84,6 +85,10 @@ cuda::dim3 narrow(LaunchExtent e) {
 
 void set_workers(int count) { worker_count = std::max(0, count); }
 
+void set_uninitialised_reads(UninitialisedReads reads) { uninitialised_reads = reads; }
+
+bool internal::notes_uninitialised_reads() { return uninitialised_reads == UninitialisedReads::noted; }
+
 int workers() {
   const int count = worker_count;
   return count > 0 ? count : usable_cpus();
@@ -131,6 +136,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
     }
     work(grid);
   }
+  internal::keep_noted_reads(grid);
   if (grid.error) std::rethrow_exception(grid.error);
   if (grid.faults.empty()) internal::report_doubts(grid);
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid));

@@ -42,6 +42,12 @@ int workers();
 /// more than 0 and at most a day.
 void set_stuck_after(double seconds);
 
+/// What a kernel's read of memory is that nothing wrote. fault: a fault. noted: shared memory holds NaN (all bits set) at
+/// each block's begin, as device memory does when it is allocated, the kernel goes on with that, and the read is kept for
+/// take_noted_reads(): much code reads a halo that it does not use. `fault` unless set.
+enum class UninitialisedReads { fault, noted };
+void set_uninitialised_reads(UninitialisedReads reads);
+
 /// A kernel bound to its arguments, without their types.
 struct KernelCall {
   const void* function;                   ///< its address names it in reports

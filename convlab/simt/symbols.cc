@@ -21,6 +21,8 @@
 #include <backtrace.h>
 #endif
 
+extern "C" void* __tls_get_addr(void* index);  // NOLINT(bugprone-reserved-identifier): of the system's loader
+
 namespace convlab::simt::internal {
 namespace {
 
@@ -359,20 +361,23 @@ const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {
 }
 
 uintptr_t Module::thread_local_base() const {
+  if (thread_local_bytes_ == 0) return 0;
   struct Found {
-    uintptr_t bias, base;
+    uintptr_t bias;
+    size_t module;
   } found{bias_, 0};
   auto look = [](dl_phdr_info* info, size_t, void* data) {
     auto& f = *static_cast<Found*>(data);
     if (info->dlpi_addr != f.bias) return 0;
-    f.base = reinterpret_cast<uintptr_t>(info->dlpi_tls_data);
+    f.module = info->dlpi_tls_modid;
     return 1;
   };
   dl_iterate_phdr(look, &found);
-  if (found.base == 0 && thread_local_bytes_ > 0) {
-    throw unavailable("simt: kernels must be linked into the program, not loaded later: no thread-local block here");
-  }
-  return found.base;
+  // The block of a library that was loaded by dlopen is made when the thread first asks for it.
+  struct {
+    size_t module, offset;
+  } index{found.module, 0};
+  return reinterpret_cast<uintptr_t>(__tls_get_addr(&index));
 }
 
 const Symbol* Module::function_at(uintptr_t address) const { return symbol_at(functions_, address - bias_); }

@@ -45,8 +45,7 @@ class Module {
   /// The module that holds `function`; kept for the process's life. Error(unavailable) if there is none.
   static const Module& of(const void* function);
 
-  /// The thread-local block of this module in the calling thread, which holds __shared__ variables. Error(unavailable)
-  /// if the thread has none, as in libraries loaded by dlopen.
+  /// The thread-local block of this module in the calling thread, which holds __shared__ variables; 0 if it has none.
   uintptr_t thread_local_base() const;
   size_t thread_local_bytes() const { return thread_local_bytes_; }
 

@@ -15,12 +15,6 @@ namespace internal {
 class Worker;
 }
 
-/// Constant while one thread runs, so that the compiler may call them once a kernel.
-[[gnu::const]] cuda::uint3 thread_index() noexcept;
-[[gnu::const]] cuda::uint3 block_index() noexcept;
-[[gnu::const]] cuda::dim3 block_extent() noexcept;
-[[gnu::const]] cuda::dim3 grid_extent() noexcept;
-
 enum class BarrierOperation : uint8_t { sync, count, all, any };
 
 /// Waits for all threads of the block; returns how many predicates are non-zero, whether all, or whether any are.
@@ -86,6 +80,14 @@ T from_bits(uint64_t bits) {
 }  // namespace internal
 
 namespace cuda {
+
+/// Where the running thread is. simt sets them before it lets a thread go on; for the kernel they are constants, so that
+/// its compiler may read them once, and variables, so that host code may give the names to variables of its own. Host
+/// code that reads them gets what the last kernel left.
+extern __thread const uint3 threadIdx __asm__("convlab_simt_thread_index");
+extern __thread const uint3 blockIdx __asm__("convlab_simt_block_index");
+extern __thread const uint3 blockDim __asm__("convlab_simt_block_extent");
+extern __thread const uint3 gridDim __asm__("convlab_simt_grid_extent");
 
 inline constexpr int warpSize = 32;
 

@@ -167,17 +167,6 @@ void require_host_memory(const ConvStep& step) {
   }
 }
 
-/// The message of the current exception, which may be anything that a kernel throws.
-std::string message_of_exception() {
-  try {
-    throw;
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "the kernel throws something that says nothing (no std::exception)";
-  }
-}
-
 }  // namespace
 
 std::string_view name_of(Outcome outcome) {

@@ -131,7 +131,7 @@ class Launch {
     const int64_t end = std::min(2 * (couple + couples), cut_.blocks);
     const int64_t whole = weights_.coupled() ? std::min(couples, cut_.blocks / 2 - couple) : 0;
     const int64_t groups = ceil_div(whole, kGroupCouples);
-    const auto group_at = [&](int64_t group) { return couple + whole * group / groups; };
+    const auto group_at = [&, couple = couple](int64_t group) { return couple + whole * group / groups; };
     std::array<Largest, 2 * kMostCouples> largest{};
     for (int64_t pair = 0; pair < cut_.pairs; ++pair) {
       for (int64_t group = 0; group < groups; ++group) {

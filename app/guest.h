@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convlab::app {
+
+/// How a process that runs somebody else's code ended.
+struct GuestEnd {
+  enum class How {
+    done,         ///< it said that it was done
+    exited,       ///< somebody's code ended it with exit()
+    crashed,      ///< a signal ended it
+    out_of_time,  ///< it said nothing for too long, and we ended it
+  };
+  How how = How::done;
+  int code = 0;                ///< exit status or signal
+  std::string printed;         ///< the beginning of what it printed, on both standard streams
+  int64_t printed_bytes = 0;   ///< all of it
+};
+
+/// "crashed: SIGSEGV, a memory address that is not there"; "ended the program: exit(255)"; ...
+std::string describe(const GuestEnd& end, double limit_s);
+
+/// Runs this program as a guest, a process of its own group that may do what it likes: with these arguments, the first
+/// being its name. Its standard streams are kept up to a limit and otherwise lost. What it writes to its end of
+/// kGuestResults goes to `on_line`, line by line; the line "done" says that all is done. If no line comes for `limit_s`
+/// seconds, or when this process ends, the guest and all that it has started are killed.
+GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
+                   const std::function<void(std::string_view line)>& on_line);
+
+/// In a guest: the file descriptor of its results.
+inline constexpr int kGuestResults = 3;
+
+/// In a guest: what it does when it begins. It ends with its host.
+void become_guest();
+
+/// In a guest: writes a line to its results.
+void tell_host(std::string_view line);
+
+}  // namespace convlab::app

@@ -1,0 +1,88 @@
+// convlab judge-file: what `convlab verify FILE` starts, a process of its own for one file and some cases. It tells its
+// host each case before and after it, as JSON.
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/file_cases.h"
+#include "app/guest.h"
+#include "convlab/base/error.h"
+#include "convlab/base/json.h"
+#include "convlab/kernel_file/library.h"
+#include "convlab/verify/file_judge.h"
+
+namespace convlab::app {
+namespace {
+
+struct JudgeOptions {
+  std::string file, library, device;
+  std::vector<std::string> cases;
+  int64_t threads = 0;
+  double stuck_after_seconds = 0;
+};
+
+Json to_json(const FileVerdict& verdict) {
+  Json faults = Json::array();
+  for (const SimtFault& fault : verdict.faults) {
+    faults.push_back({{"kind", fault.kind},
+                      {"kernel", fault.kernel},
+                      {"block", fault.block},
+                      {"thread", fault.thread},
+                      {"line", fault.where},
+                      {"array", fault.array},
+                      {"text", fault.text}});
+  }
+  return {{"verdict", name_of(verdict.outcome)}, {"reason", verdict.reason},
+          {"faults", std::move(faults)},         {"math", name_of(verdict.math)},
+          {"largest_error", verdict.largest_error},
+          {"prolog_s", verdict.prolog_s},        {"call_s", verdict.call_s},
+          {"epilog_s", verdict.epilog_s}};
+}
+
+void judge(const JudgeOptions& options) {
+  const KernelSource source = read_kernel_source(options.file);
+  set_simt_stuck_after(options.stuck_after_seconds);
+  note_simt_uninitialised_reads();
+  const std::unique_ptr<Device> device = open_device(options.device, {.threads = static_cast<int>(options.threads)});
+  device->make_current();
+  Oracle oracle(static_cast<int>(options.threads));
+  tell_host(R"({"ready":true})");
+  const LoadedFile file(options.library);
+  if (file.entry() == nullptr) throw bad_input("{}: the compiled file has no entry points", options.file);
+  const FileJudge judge(*file.entry(), source, *device, oracle);
+  for (size_t i = 0; i < options.cases.size(); ++i) {
+    const FileCase each = parse_case(options.cases[i]);
+    tell_host(fmt::format(R"({{"begin":{}}})", i));
+    Json json = to_json(judge.judge(each.problem, each.before));
+    json["case"] = i;
+    tell_host(json_text(json, -1));
+  }
+}
+
+}  // namespace
+
+Action declare_judge_file(CLI::App& options) {
+  auto chosen = std::make_shared<JudgeOptions>();
+  add_text(options, "--file", chosen->file, "FILE", "");
+  add_text(options, "--library", chosen->library, "FILE", "");
+  add_text(options, "--device", chosen->device, "D", "");
+  add_int(options, "--threads", chosen->threads, 0, 1024, "");
+  add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400, "");
+  add_texts(options, "CASES", chosen->cases, 1, kAnyNumber, "", "");
+  return [chosen](Output&) {
+    become_guest();
+    try {
+      judge(*chosen);
+    } catch (const Error& error) {
+      tell_host(json_text(Json{{"error", error.what()}, {"kind", static_cast<int>(error.kind())}}, -1));
+    }
+    tell_host("done");
+  };
+}
+
+}  // namespace convlab::app

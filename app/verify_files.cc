@@ -1,0 +1,311 @@
+// convlab verify FILE...: anybody's kernel files, each in a process of its own.
+
+#include "app/verify_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/file_cases.h"
+#include "app/guest.h"
+#include "convlab/base/error.h"
+#include "convlab/base/json.h"
+#include "convlab/base/text.h"
+#include "convlab/device/cuda.h"
+#include "convlab/kernel_file/compiler.h"
+
+namespace convlab::app {
+namespace {
+
+/// What a file's judgement came to; the names are those of the JSON.
+enum class FileOutcome { passed, failed, refused, not_compiled, timed_out };
+
+std::string_view name_of(FileOutcome outcome) {
+  constexpr std::array<std::string_view, 5> kNames{"PASSED", "FAILED", "REFUSED", "NOT_COMPILED", "TIMED_OUT"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+struct CaseReport {
+  FileCase asked;
+  FileOutcome outcome = FileOutcome::failed;
+  bool counts = true;  ///< for the file's verdict
+  std::string reason;
+  Json faults = Json::array();
+  std::string math = "fp32";
+  double largest_error = 0, prolog_s = 0, call_s = 0, epilog_s = 0;
+};
+
+struct FileReport {
+  std::string file, kind, semester;
+  FileOutcome outcome = FileOutcome::refused;
+  std::string reason;  ///< where there are no cases
+  std::vector<std::string> notes;
+  std::vector<CaseReport> cases;
+};
+
+double number(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+/// One file with its library, on one device.
+class FileTrial {
+ public:
+  FileTrial(const VerifyFilesOptions& options, KernelSource source, std::string device, std::string library)
+      : options_(options), source_(std::move(source)), device_(std::move(device)), library_(std::move(library)) {}
+
+  /// Asks all cases, in order, in one process, or where the file ends that, in one more for the cases that are left.
+  std::vector<CaseReport> ask(const std::vector<FileCase>& cases, std::string& printed) const {
+    std::vector<CaseReport> reports(cases.size());
+    for (size_t i = 0; i < cases.size(); ++i) reports[i].asked = cases[i];
+    size_t first = 0;
+    while (first < cases.size()) first = ask_from(first, cases, reports, printed);
+    return reports;
+  }
+
+ private:
+  /// Asks the cases from `first` on, and returns the first that was not asked.
+  size_t ask_from(size_t first, const std::vector<FileCase>& cases, std::vector<CaseReport>& reports,
+                  std::string& printed) const {
+    std::vector<std::string> arguments{"convlab", "judge-file", "--file", source_.path.string(), "--library", library_,
+                                       "--device", device_, "--threads", std::to_string(options_.threads),
+                                       "--stuck-after", fmt::format("{}", options_.stuck_after_seconds)};
+    for (size_t i = first; i < cases.size(); ++i) arguments.push_back(case_text(cases[i]));
+    size_t at = first, next = first;  // the case in work; the first that was not begun
+    std::optional<Error> refusal;
+    const GuestEnd end = run_guest(std::move(arguments), options_.limit_seconds, [&](std::string_view line) {
+      const Json json = parse_json(line, "a guest's answer");
+      if (json.contains("error")) {
+        refusal.emplace(static_cast<ErrorKind>(json["kind"].get<int>()), json["error"].get<std::string>());
+      } else if (json.contains("begin")) {
+        at = first + json["begin"].get<size_t>();
+        next = at + 1;
+      } else if (json.contains("case")) {
+        take(json, reports.at(first + json["case"].get<size_t>()));
+      }
+    });
+    if (printed.empty()) printed = end.printed;
+    if (refusal) throw Error(*refusal);
+    if (end.how == GuestEnd::How::done) return cases.size();
+    CaseReport& report = reports.at(at);
+    report.outcome = end.how == GuestEnd::How::out_of_time ? FileOutcome::timed_out : FileOutcome::failed;
+    report.reason = describe(end, options_.limit_seconds);
+    if (const std::string last = last_line(end.printed); !last.empty()) report.reason += fmt::format(", after printing '{}'", last);
+    if (next == first) next = first + 1;  // it ended before the first case, while it was loaded
+    return next;
+  }
+
+  static std::string last_line(std::string_view text) {
+    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+    const size_t begin = text.rfind('\n');
+    return printable(begin == std::string_view::npos ? text : text.substr(begin + 1));
+  }
+
+  static void take(const Json& json, CaseReport& report) {
+    const auto verdict = json["verdict"].get<std::string>();
+    report.outcome = verdict == "PASSED" ? FileOutcome::passed : FileOutcome::failed;
+    report.reason = json["reason"].get<std::string>();
+    report.faults = json["faults"];
+    report.math = json["math"].get<std::string>();
+    report.largest_error = number(json, "largest_error");
+    report.prolog_s = number(json, "prolog_s");
+    report.call_s = number(json, "call_s");
+    report.epilog_s = number(json, "epilog_s");
+  }
+
+  const VerifyFilesOptions& options_;
+  KernelSource source_;
+  std::string device_, library_;
+};
+
+bool all_passed(const std::vector<CaseReport>& reports) {
+  return std::ranges::all_of(reports, [](const CaseReport& each) { return each.outcome == FileOutcome::passed; });
+}
+
+std::string time_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.3f} ms", seconds * 1e3) : fmt::format("{:.2f} s", seconds);
+}
+
+std::string detail_of(const CaseReport& report) {
+  if (report.outcome != FileOutcome::passed) return report.reason;
+  std::string text = fmt::format("{}, largest error {:.1e}, {}", report.math, report.largest_error, time_text(report.call_s));
+  if (report.prolog_s > 0) {
+    text += fmt::format(" (prolog {}, epilog {})", time_text(report.prolog_s), time_text(report.epilog_s));
+  }
+  return text;
+}
+
+void print_cases(Output& output, const FileReport& report) {
+  for (const CaseReport& each : report.cases) {
+    const std::string_view outcome = each.counts ? name_of(each.outcome) : "NOTE";
+    output.print("{:<9}{}  {}: {}\n", outcome, report.file, to_text(each.asked.problem), detail_of(each));
+  }
+}
+
+/// The device for a file, if the user names none: a GPU or simt for CUDA, otherwise the CPU.
+std::string device_for(const KernelSource& source, const std::string& asked) {
+  if (asked.empty() || asked == "auto") return !source.cuda ? "cpu" : cuda_present() ? "cuda" : "simt";
+  if (source.cuda == (asked == "cpu")) {
+    throw bad_input("{}: --device {}: the file is for {}", source.path.string(), asked,
+                    source.cuda ? "GPUs; give cuda or simt" : "CPUs; give cpu");
+  }
+  return asked;
+}
+
+Toolchain toolchain_for(const std::string& device) {
+  if (device == "cpu") return Toolchain::cpu;
+  if (device != "simt") return Toolchain::nvcc;
+  if (!simt_present()) throw unavailable("--device simt: {}", how_to_get_simt());
+  return Toolchain::simt;
+}
+
+std::vector<FileCase> as_cases(const std::vector<ConvProblem>& problems, FileJudge::Before before) {
+  std::vector<FileCase> cases;
+  for (const ConvProblem& problem : problems) cases.push_back({problem, before});
+  return cases;
+}
+
+class FilesVerifier {
+ public:
+  FilesVerifier(const VerifyFilesOptions& options, Output& output) : options_(options), output_(output) {}
+
+  /// Whatever happens to it is in the report.
+  FileReport verify(const std::string& file) {
+    FileReport report{.file = file};
+    try {
+      judge(report);
+    } catch (const Error& error) {
+      report.reason = error.what();
+      if (error.kind() == ErrorKind::unavailable) unavailable_ = true;
+    }
+    print_cases(output_, report);
+    for (const std::string& note : report.notes) output_.print("{:<9}{}  {}\n", "NOTE", file, note);
+    if (report.cases.empty()) output_.print("{:<9}{}\n", name_of(report.outcome), report.reason);
+    return report;
+  }
+
+  bool anything_unavailable() const { return unavailable_; }
+
+ private:
+  void judge(FileReport& report) {
+    KernelSource source = read_kernel_source(report.file);
+    report.kind = name_of(source.kind);
+    report.semester = options_.semester.empty() ? source.semester : options_.semester;
+    const std::string device = device_for(source, options_.device);
+    const Toolchain toolchain = toolchain_for(device);
+    const int64_t images = options_.images > 0 ? options_.images : device == "simt" ? 10 : 1000;
+    report.outcome = FileOutcome::not_compiled;
+    const CompiledFile compiled = compile_kernel_file(source, toolchain, {.compute_capability = 90});
+    report.outcome = FileOutcome::failed;
+    const FileTrial trial(options_, source, device, compiled.library.string());
+
+    std::string printed;
+    if (!options_.problems.empty()) {
+      report.cases = trial.ask(as_cases(options_.problems, FileJudge::Before::zeros), printed);
+    } else {
+      std::vector<std::string> semesters{report.semester};
+      if (options_.semester.empty() && source.semester_is_guess) semesters = possible_semesters(source);
+      for (const std::string& semester : semesters) {
+        std::vector<CaseReport> cases =
+            trial.ask(as_cases(semester_layers(semester, images), FileJudge::Before::zeros), printed);
+        if (!report.cases.empty() && !all_passed(cases)) continue;
+        report.cases = std::move(cases);
+        report.semester = semester;
+        if (all_passed(report.cases)) break;
+      }
+      if (options_.semester.empty() && source.semester_is_guess) {
+        report.notes.push_back(fmt::format("nothing in the file tells its semester: taken as one of {}'s; --semester says another",
+                                           report.semester));
+      }
+      if (all_passed(report.cases)) ask_more(trial, source, images, report);
+    }
+    set_outcome(report);
+    if (!printed.empty() && report.outcome != FileOutcome::passed) {
+      report.notes.push_back(fmt::format("it printed: {}", printable(printed)));
+    }
+  }
+
+  /// Of a right file: does it need y to be zero, and does it work on other shapes?
+  void ask_more(const FileTrial& trial, const KernelSource& source, int64_t images, FileReport& report) const {
+    std::string printed;
+    const std::vector<CaseReport> poisoned =
+        trial.ask(as_cases(semester_layers(report.semester, images), FileJudge::Before::poison), printed);
+    if (!all_passed(poisoned)) {
+      report.notes.emplace_back(
+          "it needs y to be zero before the call, as the course's harness leaves it: it adds to y or leaves parts of it");
+    }
+    for (CaseReport& each : trial.ask(as_cases(awkward_problems(source), FileJudge::Before::zeros), printed)) {
+      each.counts = false;
+      if (each.outcome != FileOutcome::passed) each.reason = "right on its semester's layers, not here: " + each.reason;
+      report.cases.push_back(std::move(each));
+    }
+  }
+
+  static void set_outcome(FileReport& report) {
+    report.outcome = FileOutcome::passed;
+    for (const CaseReport& each : report.cases) {
+      if (!each.counts || each.outcome == FileOutcome::passed) continue;
+      if (report.outcome == FileOutcome::passed || each.outcome == FileOutcome::failed) report.outcome = each.outcome;
+    }
+  }
+
+  const VerifyFilesOptions& options_;
+  Output& output_;
+  bool unavailable_ = false;
+};
+
+Json to_json(const FileReport& report) {
+  Json cases = Json::array();
+  for (const CaseReport& each : report.cases) {
+    Json json{{"problem", to_text(each.asked.problem)},
+              {"verdict", name_of(each.outcome)},
+              {"reason", each.reason},
+              {"faults", each.faults},
+              {"counts", each.counts}};
+    if (each.outcome == FileOutcome::passed) {
+      json["math"] = each.math;
+      json["largest_error"] = each.largest_error;
+      json["prolog_s"] = each.prolog_s;
+      json["call_s"] = each.call_s;
+      json["epilog_s"] = each.epilog_s;
+    }
+    cases.push_back(std::move(json));
+  }
+  return {{"file", report.file},       {"kind", report.kind},     {"semester", report.semester},
+          {"verdict", name_of(report.outcome)}, {"reason", report.reason}, {"notes", report.notes},
+          {"cases", std::move(cases)}};
+}
+
+}  // namespace
+
+void verify_files(const VerifyFilesOptions& options, Output& output) {
+  FilesVerifier verifier(options, output);
+  std::array<int, 5> counts{};
+  Json files = Json::array();
+  for (const std::string& file : options.files) {
+    const FileReport report = verifier.verify(file);
+    ++counts[static_cast<size_t>(report.outcome)];
+    output.print("{:<9}{} ({}{}{})\n", name_of(report.outcome), file, report.kind.empty() ? "no kind" : report.kind,
+                 report.semester.empty() ? "" : ", ", report.semester);
+    files.push_back(to_json(report));
+    if (output.wants_json()) output.json_so_far({{"files", files}});
+  }
+  const auto [passed, failed, refused, not_compiled, timed_out] = counts;
+  output.print("{} files: {} passed, {} failed, {} timed out, {} not compiled, {} refused\n", options.files.size(), passed,
+               failed, timed_out, not_compiled, refused);
+  if (output.wants_json()) output.json({{"files", std::move(files)}});
+  if (failed + timed_out > 0) throw wrong_result("{} of {} files failed", failed + timed_out, options.files.size());
+  if (refused + not_compiled == 0) return;
+  const std::string text = fmt::format("{} of {} files could not be tried", refused + not_compiled, options.files.size());
+  if (verifier.anything_unavailable()) throw unavailable("{}", text);
+  throw bad_input("{}", text);
+}
+
+}  // namespace convlab::app

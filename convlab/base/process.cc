@@ -1,0 +1,116 @@
+#include "convlab/base/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+
+#include "convlab/base/clock.h"
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+/// A file without a name, closed with the value: we read what a process wrote to it when the process has ended, and no
+/// pipe can run full.
+class Scratch {
+ public:
+  Scratch() : number_(::memfd_create("convlab", MFD_CLOEXEC)) {
+    if (number_ < 0) throw unavailable("cannot make a scratch file: {}", std::strerror(errno));
+  }
+  ~Scratch() { ::close(number_); }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  int number() const { return number_; }
+
+  std::string content() const {
+    std::string text;
+    std::array<char, 4096> piece;
+    for (off_t at = 0;;) {
+      const ssize_t count = ::pread(number_, piece.data(), piece.size(), at);
+      if (count <= 0) return text;
+      text.append(piece.data(), static_cast<size_t>(count));
+      at += count;
+    }
+  }
+
+ private:
+  int number_;
+};
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+/// False if the process still runs after so many seconds.
+bool ends_within(pid_t process, double limit_s) {
+  const auto number = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+  if (number < 0) return true;  // a kernel before 5.3: without a limit
+  pollfd ended{number, POLLIN, 0};
+  const Clock::time_point begin = Clock::now();
+  int count = 0;
+  do {
+    const double left = std::max(limit_s - seconds_since(begin), 0.0);
+    count = ::poll(&ended, 1, static_cast<int>(std::ceil(left * 1e3)));
+  } while (count < 0 && errno == EINTR);
+  ::close(number);
+  return count != 0;
+}
+
+}  // namespace
+
+ProcessRun run_process(const std::string& program, std::vector<std::string> arguments, double limit_s) {
+  const Scratch output, complaint;
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, output.number(), STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, complaint.number(), STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  if (limit_s > 0) ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  // If the program's starter ignores the end of children, this program inherits that, and would learn nothing of it.
+  ::signal(SIGCHLD, SIG_DFL);
+  pid_t child = 0;
+  const Clock::time_point begin = Clock::now();
+  const int failure = ::posix_spawnp(&child, program.c_str(), &actions, &attributes, argv.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::posix_spawnattr_destroy(&attributes);
+  if (failure != 0) {
+    throw unavailable("cannot start '{}': {}", fmt::join(arguments, " "), std::strerror(failure));
+  }
+  const bool out_of_time = limit_s > 0 && !ends_within(child, limit_s);
+  if (out_of_time) ::kill(-child, SIGKILL);
+  int status = 0;
+  rusage used{};
+  while (::wait4(child, &status, 0, &used) < 0) {
+    if (errno == EINTR) continue;
+    throw unavailable("cannot wait for '{}': {}", fmt::join(arguments, " "), std::strerror(errno));
+  }
+  constexpr int kSignalBase = 128;
+  return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalBase + WTERMSIG(status),
+          .out_of_time = out_of_time,
+          .output = output.content(),
+          .complaint = complaint.content(),
+          .user_s = seconds(used.ru_utime),
+          .system_s = seconds(used.ru_stime),
+          .elapsed_s = seconds_since(begin),
+          .max_rss_kb = used.ru_maxrss};
+}
+
+}  // namespace convlab

@@ -1,0 +1,207 @@
+#include "convlab/kernel_file/compiler.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/base/process.h"
+#include "convlab/base/resources.h"
+#include "convlab/base/text.h"
+#include "convlab/kernel_file/cache.h"
+#include "convlab/kernel_file/tokens.h"
+
+namespace convlab {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr uintmax_t kMostCacheBytes = uintmax_t{512} << 20;
+constexpr int64_t kMostHeaderBytes = 4 << 20;
+
+/// The folder that holds convlab/, with the headers that kernel files read.
+fs::path header_root() {
+  return find_resource("convlab/kernel_file/entry.h").parent_path().parent_path().parent_path();
+}
+
+/// The program's path if it can be run; "" if it cannot. Without a folder in its name we look in PATH.
+std::string found_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  for (const std::string& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
+    const std::string candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+    if (::access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+std::string nvcc() {
+  const char* home = std::getenv("CUDA_HOME");
+  for (const std::string& candidate :
+       {std::string("nvcc"), fmt::format("{}/bin/nvcc", home != nullptr ? home : "/usr/local/cuda"),
+        std::string("/usr/local/cuda/bin/nvcc")}) {
+    if (std::string found = found_program(candidate); !found.empty()) return found;
+  }
+  throw unavailable(
+      "there is no nvcc to compile kernel files for a GPU: neither in PATH nor in /usr/local/cuda/bin; install CUDA's "
+      "toolkit, or give --device simt");
+}
+
+std::string host_compiler() {
+  for (const char* candidate : {CONVLAB_HOST_COMPILER, "g++", "c++"}) {
+    if (std::string found = found_program(candidate); !found.empty()) return found;
+  }
+  throw unavailable("there is no C++ compiler to compile kernel files: install g++");
+}
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> result = split(text, ' ');
+  std::erase(result, "");
+  return result;
+}
+
+/// The command, without the names of its input and output.
+std::vector<std::string> command_of(const KernelSource& source, Toolchain toolchain, const CompileOptions& options,
+                                    const fs::path& root) {
+  const bool own = source.kind == FileKind::own;
+  const fs::path folder = fs::absolute(source.path).parent_path();
+  std::vector<std::string> command;
+  const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
+  if (toolchain == Toolchain::nvcc) {
+    // 9.0 has instructions of its own, which only code for it alone may use.
+    const int capability = options.compute_capability;
+    add({nvcc(), "-shared", "-Xcompiler", "-fPIC", "-lineinfo", "-O3", own ? "-std=c++20" : "-std=c++17",
+         fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "--expt-relaxed-constexpr",
+         "-Wno-deprecated-gpu-targets", "-DFMT_USE_CONSTEXPR=1", "-cudart", "static", "-lcublas",
+         "-Xlinker", "--exclude-libs,ALL", "-I", root.string(),
+         "-I", (root / "convlab/kernel_file/include").string(), "-I", folder.string()});
+    if (!own) add({"-Xcompiler", "-w", "-w", "-Xcompiler", "-fpermissive"});
+    return command;
+  }
+  add({host_compiler(), "-shared", "-fPIC", "-I", root.string(), "-I",
+       (root / "convlab/kernel_file/include").string(), "-iquote", folder.string()});
+  if (toolchain == Toolchain::simt) {
+    add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
+    add(words(CONVLAB_SIMT_FLAGS));
+    // Without the thread sanitizer's own library, in whose place simt stands.
+    add({"-Wl,--wrap=__cxa_allocate_exception", "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
+  } else {
+    add({own ? "-std=gnu++20" : "-std=gnu++17", "-O3", "-march=native", "-fopenmp", "-g1"});
+  }
+  if (!own) add({"-w", "-fpermissive"});
+  return command;
+}
+
+/// Adds the headers that the text includes and that we find: convlab's, and those beside the file.
+void add_headers(std::string_view text, const std::vector<fs::path>& folders, std::set<fs::path>& seen,
+                 Fingerprint& fingerprint) {
+  for (const Token& token : tokens_of(text)) {
+    if (token.kind != Token::Kind::directive) continue;
+    const std::optional<std::string_view> name = included_header(token.text);
+    if (!name) continue;
+    for (const fs::path& folder : folders) {
+      const fs::path path = folder / *name;
+      std::error_code error;
+      if (!fs::is_regular_file(path, error)) continue;
+      if (!seen.insert(path.lexically_normal()).second) break;
+      const std::vector<uint8_t> bytes = read_file(path, kMostHeaderBytes);
+      const std::string_view header{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+      fingerprint.add(header);
+      std::vector<fs::path> within{path.parent_path()};
+      within.insert(within.end(), folders.begin() + 1, folders.end());
+      add_headers(header, within, seen, fingerprint);
+      break;
+    }
+  }
+}
+
+std::string fingerprint_of(const KernelSource& source, const std::string& unit, const std::vector<std::string>& command,
+                           const fs::path& root) {
+  Fingerprint fingerprint;
+  fingerprint.add(unit);
+  for (const std::string& word : command) fingerprint.add(word);
+  std::error_code error;
+  fingerprint.add(fmt::format("{} {}", fs::file_size(command.front(), error),
+                              fs::last_write_time(command.front(), error).time_since_epoch().count()));
+  std::set<fs::path> seen;
+  const fs::path own = root / "convlab/kernel_file";
+  add_headers(unit, {fs::absolute(source.path).parent_path(), root, own / "include", own / "simt_include"}, seen,
+              fingerprint);
+  return fingerprint.hex();
+}
+
+/// The compiler's lines, without those that only repeat the command, and not without end.
+std::string shown(const std::string& complaint) {
+  constexpr size_t kMostLines = 40;
+  const std::vector<std::string> lines = split(complaint, '\n');
+  std::string text;
+  for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + printable(lines[i]);
+  if (lines.size() > kMostLines) text += fmt::format("\n  and {} lines more", lines.size() - kMostLines);
+  return text;
+}
+
+struct Hint {
+  std::string_view when, what;
+};
+
+/// What convlab knows better than the compiler.
+constexpr std::array kHints{
+    Hint{"No such file or directory",
+         "the file includes what is not there: give convlab the folder's other files, too, or leave the include out"},
+    Hint{"clockRate", "CUDA 13 has taken this member out of cudaDeviceProp: ask cudaDeviceGetAttribute()"},
+    Hint{"deviceOverlap", "CUDA 13 has taken this member out of cudaDeviceProp: ask cudaDeviceGetAttribute()"},
+    Hint{"No space left on device", "the cache's disk is full: set CONVLAB_CACHE to another folder"},
+    Hint{"was not declared in this scope", "convlab compiles this file alone: what other files of its project declare is not there"},
+};
+
+std::string hint_for(const std::string& complaint) {
+  for (const Hint& hint : kHints) {
+    if (complaint.find(hint.when) != std::string::npos) return fmt::format("\n  ({})", hint.what);
+  }
+  return "";
+}
+
+}  // namespace
+
+CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options) {
+  static const Cache cache;  // a temporary one lasts as long as the program
+  const fs::path root = header_root();
+  const std::string unit = compilation_unit(source, toolchain);
+  std::vector<std::string> command = command_of(source, toolchain, options, root);
+  const std::string name = fingerprint_of(source, unit, command, root) + ".so";
+  const fs::path library = cache.path_of(name);
+  std::error_code error;
+  if (fs::exists(library, error)) {
+    fs::last_write_time(library, fs::file_time_type::clock::now(), error);
+    return {.library = library};
+  }
+
+  const fs::path made = cache.place_for(name);
+  const fs::path text = made.string() + (toolchain == Toolchain::nvcc ? ".cu" : ".cc");
+  write_file(text, unit);
+  command.insert(command.end(), {"-o", made.string(), text.string()});
+  const std::string program = command.front();
+  const ProcessRun run = run_process(program, std::move(command), options.limit_s);
+  fs::remove(text, error);
+  const std::string complaint = run.complaint + run.output;
+  if (run.status != 0) {
+    fs::remove(made, error);
+    const std::string file = source.path.string();
+    if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, options.limit_s);
+    if (run.status > 128) throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - 128, shown(complaint));
+    throw bad_input("{} does not compile:{}{}", file, shown(complaint), hint_for(complaint));
+  }
+  fs::rename(made, library, error);
+  if (error) throw unavailable("{}: cannot be put into the cache: {}", library.string(), error.message());
+  cache.shrink(kMostCacheBytes);
+  return {.library = library, .seconds = run.elapsed_s, .complaints = complaint};
+}
+
+}  // namespace convlab

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+
+#include "convlab/kernel_file/translation.h"
+
+namespace convlab {
+
+/// A kernel file as a library that can be loaded.
+struct CompiledFile {
+  std::filesystem::path library;
+  double seconds = 0;       ///< of the compiler; 0 if the cache had it
+  std::string complaints;   ///< warnings of the compiler
+};
+
+struct CompileOptions {
+  int compute_capability = 0;  ///< of the GPU, 90 for 9.0; nvcc only
+  double limit_s = 300;        ///< a compiler that takes longer is ended
+};
+
+/// Compiles a file, unless the cache has the result for the same text, headers, compiler and options. The cache is a
+/// folder: $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache; where it cannot be written, a temporary
+/// one. Several processes may share it.
+///
+/// Error(bad_input) with the compiler's own lines, numbered as in the file, if it does not compile; Error(unavailable)
+/// if the compiler is not there.
+CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options);
+
+}  // namespace convlab

@@ -1,0 +1,256 @@
+#include "convlab/kernel_file/source.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/kernel_file/tokens.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kMostBytes = 4 << 20;
+
+constexpr std::string_view kKnown =
+    "known are convlab's own (RegisterConvKernel), the course's forward(Tensor& y, const Tensor& x, const Tensor& w), "
+    "GPUInterface::conv_forward_gpu with or without conv_forward_gpu_prolog and conv_forward_gpu_epilog, "
+    "conv_forward_cpu, and void convolve(const float* x, const float* w, float* y, shape...); 'convlab new' writes one "
+    "of each";
+
+constexpr std::string_view kClassOfMinidnn = "GPUInterface";
+
+using Tokens = std::vector<Token>;
+
+// On one line, without comments.
+std::string joined(const Tokens& tokens, size_t first, size_t end) {
+  std::string text;
+  for (size_t i = first; i < end; ++i) {
+    if (tokens[i].kind == Token::Kind::directive) continue;
+    if (!text.empty() && tokens[i].text.data() != tokens[i - 1].text.data() + tokens[i - 1].text.size()) text += ' ';
+    text += tokens[i].text;
+  }
+  return text;
+}
+
+std::vector<FileParameter> parameters_of(const Tokens& tokens, size_t open, size_t close) {
+  std::vector<FileParameter> list;
+  size_t first = open + 1;
+  int depth = 0;
+  for (size_t i = open + 1; i <= close; ++i) {
+    const Token& token = tokens[i];
+    if (token.is("(") || token.is("[") || token.is("<")) ++depth;
+    if (i < close && (token.is(")") || token.is("]") || token.is(">"))) --depth;
+    if (i != close && !(token.is(",") && depth == 0)) continue;
+    size_t name = i;
+    while (name > first && tokens[name - 1].kind != Token::Kind::name) --name;
+    if (name > first + 1) {
+      list.push_back({joined(tokens, first, name - 1), std::string(tokens[name - 1].text)});
+    } else if (i > first) {
+      list.push_back({joined(tokens, first, i), ""});
+    }
+    first = i + 1;
+  }
+  return list;
+}
+
+// The functions that the file defines and that are `wanted`, by scope and name.
+template <class Wanted>
+std::vector<FileFunction> definitions(const Tokens& tokens, Wanted&& wanted) {
+  std::vector<FileFunction> found;
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (tokens[i].kind != Token::Kind::name) continue;
+    const std::string_view scope = i >= 2 && tokens[i - 1].is("::") ? tokens[i - 2].text : std::string_view{};
+    if (!wanted(scope, tokens[i].text)) continue;
+    size_t open = i + 1;
+    if (tokens[open].is("<")) {  // forward<gpu, float>
+      while (open < tokens.size() && !tokens[open].is(">") && !tokens[open].is("{") && !tokens[open].is(";")) ++open;
+      if (open >= tokens.size() || !tokens[open].is(">")) continue;
+      ++open;
+    }
+    if (open >= tokens.size() || !tokens[open].is("(")) continue;
+    const size_t close = closing_bracket(tokens, open);
+    if (close + 1 >= tokens.size() || !tokens[close + 1].is("{")) continue;
+    FileFunction function{.name = std::string(tokens[i].text),
+                          .scope = std::string(scope),
+                          .parameters = joined(tokens, open + 1, close),
+                          .list = parameters_of(tokens, open, close),
+                          .line = tokens[i].line};
+    found.push_back(std::move(function));
+  }
+  return found;
+}
+
+bool has_name(const Tokens& tokens, std::string_view name) {
+  return std::ranges::any_of(tokens, [&](const Token& token) { return token.is(name); });
+}
+
+bool has_name_with(const Tokens& tokens, std::string_view part) {
+  return std::ranges::any_of(tokens, [&](const Token& token) {
+    return token.kind == Token::Kind::name && token.text.find(part) != std::string_view::npos;
+  });
+}
+
+bool defines_class(const Tokens& tokens) {
+  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
+    const bool is_class = tokens[i].is("class") || tokens[i].is("struct");
+    if (is_class && tokens[i + 1].is(kClassOfMinidnn) && tokens[i + 2].is("{")) return true;
+  }
+  return false;
+}
+
+/// A semester's network: sides of its layers' inputs and outputs, its filter, and its maps.
+struct Semester {
+  std::string_view name;
+  std::array<int, 4> sides;
+  int filter;
+  std::array<int, 3> channels;
+};
+
+constexpr std::array kSemesters{
+    Semester{"fa19", {70, 66, 33, 29}, 5, {12, 24, 12}}, Semester{"fa18", {72, 66, 33, 27}, 7, {12, 24, 12}},
+    Semester{"sp19", {48, 44, 22, 18}, 5, {6, 16, 6}},   Semester{"sp18", {64, 60, 30, 26}, 5, {6, 16, 6}},
+    Semester{"fa17", {28, 24, 28, 24}, 5, {50, 50, 50}},
+};
+
+// All whole numbers of the code, also those of its macros.
+std::set<int> numbers_of(const Tokens& tokens) {
+  std::set<int> numbers;
+  const auto add = [&](std::string_view text) {
+    int value = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc()) numbers.insert(value);
+  };
+  for (const Token& token : tokens) {
+    if (token.kind == Token::Kind::number) add(token.text);
+    if (token.kind != Token::Kind::directive || !token.text.starts_with("#")) continue;
+    for (const Token& inner : tokens_of(token.text.substr(1))) {
+      if (inner.kind == Token::Kind::number) add(inner.text);
+    }
+  }
+  return numbers;
+}
+
+// The semester whose sides, filter and maps the file's numbers show; "" if they show none.
+std::string semester_of(const Tokens& tokens) {
+  const std::set<int> numbers = numbers_of(tokens);
+  std::string best;
+  int most = 0;
+  for (const Semester& semester : kSemesters) {
+    int score = 0;
+    for (const int side : semester.sides) score += 4 * static_cast<int>(numbers.count(side));
+    for (const int channels : semester.channels) score += static_cast<int>(numbers.count(channels));
+    if (score > 0) score += static_cast<int>(numbers.count(semester.filter) + numbers.count(semester.filter * semester.filter));
+    if (score > most && score >= 4) {
+      most = score;
+      best = semester.name;
+    }
+  }
+  return best;
+}
+
+[[noreturn]] void reject(const std::filesystem::path& path, const std::string& why) {
+  throw bad_input("{}: {}; {}", path.string(), why, kKnown);
+}
+
+void require_minidnn(const KernelSource& source) {
+  const bool prolog = source.find("conv_forward_gpu_prolog"), epilog = source.find("conv_forward_gpu_epilog");
+  const FileFunction* call = source.find("conv_forward_gpu");
+  if (source.find("conv_forward_cpu") != nullptr) return;
+  if (call == nullptr) reject(source.path, "has a prolog or an epilog, but no GPUInterface::conv_forward_gpu");
+  if (prolog != epilog) {
+    reject(source.path, fmt::format("has conv_forward_gpu and a {}, but no {}", prolog ? "prolog" : "epilog",
+                                    prolog ? "conv_forward_gpu_epilog" : "conv_forward_gpu_prolog"));
+  }
+}
+
+}  // namespace
+
+std::string_view name_of(FileKind kind) {
+  switch (kind) {
+    case FileKind::own:
+      return "own";
+    case FileKind::mxnet:
+      return "mxnet";
+    case FileKind::minidnn:
+      return "minidnn";
+    case FileKind::function:
+      return "function";
+  }
+  return "?";
+}
+
+int FileFunction::number_count() const {
+  return static_cast<int>(std::ranges::count_if(list, [](const FileParameter& each) {
+    return each.type.find('*') == std::string::npos && each.type.find('&') == std::string::npos;
+  }));
+}
+
+const FileFunction* KernelSource::find(std::string_view name) const {
+  const auto found = std::ranges::find(functions, name, &FileFunction::name);
+  return found == functions.end() ? nullptr : &*found;
+}
+
+bool names_kernel_file(std::string_view text) {
+  constexpr std::array<std::string_view, 9> kSuffixes{".cu", ".cuh", ".cc", ".cpp", ".cxx", ".c", ".h", ".hpp", ".hh"};
+  return text.find('/') != std::string_view::npos ||
+         std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return text.ends_with(suffix); });
+}
+
+KernelSource parse_kernel_source(std::string text, const std::filesystem::path& path) {
+  KernelSource source{.path = path, .text = std::move(text)};
+  const Tokens tokens = tokens_of(source.text);
+  const auto named = [](std::string_view wanted) {
+    return [wanted](std::string_view, std::string_view name) { return name == wanted; };
+  };
+  std::vector<FileKind> kinds;
+  if (has_name(tokens, "RegisterConvKernel")) kinds.push_back(FileKind::own);
+  std::vector<FileFunction> forwards = definitions(tokens, named("forward"));
+  std::erase_if(forwards, [](const FileFunction& f) { return f.parameters.find("Tensor") == std::string::npos; });
+  if (!forwards.empty()) kinds.push_back(FileKind::mxnet);
+  std::vector<FileFunction> phases = definitions(tokens, [](std::string_view scope, std::string_view name) {
+    return scope == kClassOfMinidnn || name.starts_with("conv_forward_");
+  });
+  if (std::ranges::any_of(phases, [](const FileFunction& f) { return f.name.starts_with("conv_forward_"); })) kinds.push_back(FileKind::minidnn);
+  std::vector<FileFunction> functions = definitions(tokens, named("convolve"));
+  std::erase_if(functions, [](const FileFunction& f) { return f.parameters.find("float") == std::string::npos; });
+  if (kinds.empty() && !functions.empty()) kinds.push_back(FileKind::function);
+
+  if (kinds.empty()) reject(path, "is no kernel file: none of the entry points is defined in it");
+  if (kinds.size() > 1) {
+    reject(path, fmt::format("is of two kinds, {} and {}: remove one", name_of(kinds[0]), name_of(kinds[1])));
+  }
+  source.kind = kinds.front();
+  source.cuda = has_name(tokens, "__global__") || has_name(tokens, kClassOfMinidnn) || has_name(tokens, "kCompiledFor");
+  source.half = has_name(tokens, "half") || has_name(tokens, "__half") || has_name_with(tokens, "half2");
+  source.tf32 = has_name(tokens, "tf32") || has_name_with(tokens, "to_tf32");
+  switch (source.kind) {
+    case FileKind::own:
+      break;
+    case FileKind::mxnet:
+      source.functions = std::move(forwards);
+      source.semester = semester_of(tokens);
+      source.semester_is_guess = source.semester.empty();
+      if (source.semester.empty()) source.semester = kSemesters.front().name;
+      break;
+    case FileKind::minidnn:
+      source.functions = std::move(phases);
+      source.semester = "mini-dnn";
+      source.defines_class = defines_class(tokens);
+      require_minidnn(source);
+      break;
+    case FileKind::function:
+      source.functions = std::move(functions);
+      break;
+  }
+  return source;
+}
+
+KernelSource read_kernel_source(const std::filesystem::path& path) {
+  const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
+  if (std::ranges::find(bytes, 0) != bytes.end()) reject(path, "is no text");
+  return parse_kernel_source({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+}
+
+}  // namespace convlab

@@ -1,0 +1,426 @@
+#include "convlab/simt/runtime.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <unordered_set>
+
+#include "convlab/base/limits.h"
+#include "convlab/simt/memory.h"
+
+namespace convlab::simt {
+namespace cuda {
+namespace {
+
+struct State {
+  std::mutex mutex;
+  cudaError_t last = cudaSuccess;
+  std::string complaint;
+  std::unordered_set<void*> device;             // what cudaMalloc gave
+  std::map<void*, RegisteredRange> host;        // what kernels may touch of the host's
+  std::unordered_set<void*> host_allocations;   // what cudaMallocHost and its like gave
+  std::map<EventTag*, std::chrono::steady_clock::time_point> events;
+  std::unordered_set<StreamTag*> streams;
+  uintptr_t next_handle = 1;
+};
+
+State& state() {
+  static State& one = *new State;  // never destroyed: a file's static objects may still free memory at exit
+  return one;
+}
+
+std::string_view file_name(const Where& where) {
+  const std::string_view path = where.file_name();
+  return path.substr(path.rfind('/') + 1);
+}
+
+// The caller holds the mutex.
+cudaError_t fail(State& s, cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
+  s.last = error;
+  if (s.complaint.empty()) {
+    s.complaint =
+        fmt::format("{} in {}:{}: {} ({})", call, file_name(where), where.line(), cudaGetErrorString(error), why);
+  }
+  return error;
+}
+
+cudaError_t failed(cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
+  std::lock_guard lock(state().mutex);
+  return fail(state(), error, call, where, why);
+}
+
+enum class Side { host, device, past_end };
+
+// Where [memory, memory + bytes) lies.
+Side side_of(const void* memory, size_t bytes) {
+  const auto ranges = internal::current_ranges();
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const internal::Range* range = internal::nearest_range(*ranges, address);
+  if (range == nullptr || address - range->base >= range->bytes || !range->initialised) return Side::host;
+  return bytes > range->bytes - (address - range->base) ? Side::past_end : Side::device;
+}
+
+// Why a copy of this kind is not allowed; "" if it is.
+std::string_view refusal(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  if (to == nullptr) return "the target is a null pointer";
+  if (from == nullptr) return "the source is a null pointer";
+  const Side target = side_of(to, bytes), source = side_of(from, bytes);
+  if (target == Side::past_end) return "the copy passes the end of the target's array";
+  if (source == Side::past_end) return "the copy passes the end of the source's array";
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  if (kind == cudaMemcpyDefault) return "";
+  if (to_device && target == Side::host) return "the target is no memory of the device";
+  if (from_device && source == Side::host) return "the source is no memory of the device";
+  if (!to_device && target == Side::device) return "the target is memory of the device, not of the host";
+  if (!from_device && source == Side::device) return "the source is memory of the device, not of the host";
+  return "";
+}
+
+void copy(void* to, const void* from, size_t bytes) {
+  const bool to_device = side_of(to, bytes) == Side::device, from_device = side_of(from, bytes) == Side::device;
+  if (to_device && from_device) return copy_on_device(to, from, bytes);
+  if (to_device) return copy_to_device(to, from, bytes);
+  std::memcpy(to, from, bytes);
+}
+
+// "device_x" of "(void**)&device_x".
+std::string_view variable_of(std::string_view expression) {
+  const size_t end = expression.find_last_not_of(" )");
+  if (end == std::string_view::npos) return "";
+  expression = expression.substr(0, end + 1);
+  const size_t begin = expression.find_last_of("&*() ");
+  return begin == std::string_view::npos ? expression : expression.substr(begin + 1);
+}
+
+}  // namespace
+
+const char* cudaGetErrorName(cudaError_t error) noexcept {
+  switch (error) {
+    case cudaSuccess:
+      return "cudaSuccess";
+    case cudaErrorInvalidValue:
+      return "cudaErrorInvalidValue";
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
+    case cudaErrorInitializationError:
+      return "cudaErrorInitializationError";
+    case cudaErrorInvalidConfiguration:
+      return "cudaErrorInvalidConfiguration";
+    case cudaErrorInvalidSymbol:
+      return "cudaErrorInvalidSymbol";
+    case cudaErrorInvalidDevicePointer:
+      return "cudaErrorInvalidDevicePointer";
+    case cudaErrorInvalidMemcpyDirection:
+      return "cudaErrorInvalidMemcpyDirection";
+    case cudaErrorInvalidDevice:
+      return "cudaErrorInvalidDevice";
+    case cudaErrorInvalidResourceHandle:
+      return "cudaErrorInvalidResourceHandle";
+    case cudaErrorNotReady:
+      return "cudaErrorNotReady";
+    case cudaErrorLaunchOutOfResources:
+      return "cudaErrorLaunchOutOfResources";
+    case cudaErrorLaunchFailure:
+      return "cudaErrorLaunchFailure";
+    case cudaErrorUnknown:
+      break;
+  }
+  return "cudaErrorUnknown";
+}
+
+const char* cudaGetErrorString(cudaError_t error) noexcept {
+  switch (error) {
+    case cudaSuccess:
+      return "no error";
+    case cudaErrorInvalidValue:
+      return "invalid argument";
+    case cudaErrorMemoryAllocation:
+      return "out of memory";
+    case cudaErrorInitializationError:
+      return "initialization error";
+    case cudaErrorInvalidConfiguration:
+      return "invalid configuration argument";
+    case cudaErrorInvalidSymbol:
+      return "invalid device symbol";
+    case cudaErrorInvalidDevicePointer:
+      return "invalid device pointer";
+    case cudaErrorInvalidMemcpyDirection:
+      return "invalid copy direction for memcpy";
+    case cudaErrorInvalidDevice:
+      return "invalid device ordinal";
+    case cudaErrorInvalidResourceHandle:
+      return "invalid resource handle";
+    case cudaErrorNotReady:
+      return "device not ready";
+    case cudaErrorLaunchOutOfResources:
+      return "too many resources requested for launch";
+    case cudaErrorLaunchFailure:
+      return "unspecified launch failure";
+    case cudaErrorUnknown:
+      break;
+  }
+  return "unknown error";
+}
+
+cudaError_t cudaGetLastError() noexcept {
+  std::lock_guard lock(state().mutex);
+  return std::exchange(state().last, cudaSuccess);
+}
+
+cudaError_t cudaPeekAtLastError() noexcept {
+  std::lock_guard lock(state().mutex);
+  return state().last;
+}
+
+namespace runtime {
+
+cudaError_t complain(cudaError_t error, const char* call, Where where, const char* why) noexcept {
+  return failed(error, call, where, why);
+}
+
+cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
+  try {
+    void* const array = simt::allocate(bytes, variable_of(name));
+    std::lock_guard lock(state().mutex);
+    state().device.insert(array);
+    *memory = array;
+    return cudaSuccess;
+  } catch (const std::exception& error) {
+    return failed(cudaErrorMemoryAllocation, "cudaMalloc", where, error.what());
+  }
+}
+
+cudaError_t allocate_on_host(void** memory, size_t bytes, const char* call, Where where) noexcept {
+  constexpr size_t kPage = 4096;
+  const size_t rounded = (bytes / kPage + 1) * kPage;
+  void* const array = rounded > bytes ? std::aligned_alloc(kPage, rounded) : nullptr;
+  if (array == nullptr) return failed(cudaErrorMemoryAllocation, call, where, "the host has not so much");
+  std::memset(array, 0, rounded);
+  std::lock_guard lock(state().mutex);
+  state().host.emplace(array, RegisteredRange(array, bytes, "an array of the host"));
+  state().host_allocations.insert(array);
+  *memory = array;
+  return cudaSuccess;
+}
+
+cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
+                           Where where) noexcept {
+  try {
+    simt::copy_to_symbol(symbol, symbol_bytes, from, bytes, offset);
+    return cudaSuccess;
+  } catch (const std::exception& error) {
+    return failed(cudaErrorInvalidValue, "cudaMemcpyToSymbol", where, error.what());
+  }
+}
+
+cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
+                             Where where) noexcept {
+  if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
+    return failed(cudaErrorInvalidValue, "cudaMemcpyFromSymbol", where, "the copy passes the end of the variable");
+  }
+  std::memcpy(to, static_cast<const char*>(symbol) + offset, bytes);
+  return cudaSuccess;
+}
+
+}  // namespace runtime
+
+cudaError_t cudaFree(void* memory, Where where) noexcept {
+  if (memory == nullptr) return cudaSuccess;
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (s.device.erase(memory) > 0) {
+    release(memory);
+    return cudaSuccess;
+  }
+  if (s.host_allocations.erase(memory) > 0) {
+    s.host.erase(memory);
+    std::free(memory);
+    return cudaSuccess;
+  }
+  return fail(s, cudaErrorInvalidValue, "cudaFree", where, "this is nothing that cudaMalloc gave, or it is freed already");
+}
+
+cudaError_t cudaFreeHost(void* memory, Where where) noexcept {
+  if (memory == nullptr) return cudaSuccess;
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (s.host_allocations.erase(memory) == 0) {
+    return fail(s, cudaErrorInvalidValue, "cudaFreeHost", where, "this is nothing that cudaMallocHost gave");
+  }
+  s.host.erase(memory);
+  std::free(memory);
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned, Where where) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (memory == nullptr || bytes == 0) {
+    return fail(s, cudaErrorInvalidValue, "cudaHostRegister", where, "there is no memory");
+  }
+  s.host.try_emplace(memory, memory, bytes, "an array of the host");
+  return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void* memory, Where where) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (s.host.erase(memory) == 0) {
+    return fail(s, cudaErrorInvalidValue, "cudaHostUnregister", where, "this is not registered");
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Where where) noexcept {
+  if (bytes == 0) return cudaSuccess;
+  if (const std::string_view why = refusal(to, from, bytes, kind); !why.empty()) {
+    return failed(cudaErrorInvalidValue, "cudaMemcpy", where, why);
+  }
+  copy(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind, Where where) noexcept {
+  if (width > to_pitch || width > from_pitch) {
+    return failed(cudaErrorInvalidValue, "cudaMemcpy2D", where, "a row is longer than its pitch");
+  }
+  for (size_t row = 0; row < height; ++row) {
+    const cudaError_t error = cudaMemcpy(static_cast<char*>(to) + row * to_pitch,
+                                         static_cast<const char*>(from) + row * from_pitch, width, kind, where);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void* memory, int byte, size_t bytes, Where where) noexcept {
+  if (bytes == 0) return cudaSuccess;
+  switch (side_of(memory, bytes)) {
+    case Side::host:
+      return failed(cudaErrorInvalidValue, "cudaMemset", where, "this is no memory of the device");
+    case Side::past_end:
+      return failed(cudaErrorInvalidValue, "cudaMemset", where, "it passes the array's end");
+    case Side::device:
+      break;
+  }
+  fill_on_device(memory, byte, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* bytes) noexcept {
+  *free_bytes = *bytes = static_cast<size_t>(usable_memory_bytes());
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) noexcept {
+  std::lock_guard lock(state().mutex);
+  *stream = reinterpret_cast<StreamTag*>(state().next_handle++);
+  state().streams.insert(*stream);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.streams.erase(stream) > 0 ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) noexcept {
+  std::lock_guard lock(state().mutex);
+  *event = reinterpret_cast<EventTag*>(state().next_handle++);
+  state().events[*event] = {};
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  return s.events.erase(event) > 0 ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto at = s.events.find(event);
+  if (at == s.events.end()) return cudaErrorInvalidResourceHandle;
+  at->second = std::chrono::steady_clock::now();
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto first = s.events.find(begin), last = s.events.find(end);
+  if (first == s.events.end() || last == s.events.end()) return cudaErrorInvalidResourceHandle;
+  *milliseconds = std::chrono::duration<float, std::milli>(last->second - first->second).count();
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) noexcept {
+  if (device != 0) return cudaErrorInvalidDevice;
+  constexpr int kRegisters = 65536, kBlocks = 32, kThreads = 2048;
+  *properties = {};
+  std::strcpy(properties->name, "convlab's simt");
+  properties->totalGlobalMem = static_cast<size_t>(usable_memory_bytes());
+  properties->sharedMemPerBlock = kMaxStaticSharedBytes;
+  properties->sharedMemPerBlockOptin = properties->sharedMemPerMultiprocessor = kMaxSharedBytes;
+  properties->regsPerBlock = properties->regsPerMultiprocessor = kRegisters;
+  properties->warpSize = kWarpSize;
+  properties->maxThreadsPerBlock = static_cast<int>(kMaxBlockThreads);
+  properties->maxThreadsDim[0] = properties->maxThreadsDim[1] = static_cast<int>(kMaxBlockXY);
+  properties->maxThreadsDim[2] = static_cast<int>(kMaxBlockZ);
+  properties->maxGridSize[0] = static_cast<int>(kMaxGridX);
+  properties->maxGridSize[1] = properties->maxGridSize[2] = static_cast<int>(kMaxGridYZ);
+  properties->totalConstMem = 65536;
+  properties->major = 8;
+  properties->multiProcessorCount = 2;
+  properties->concurrentKernels = properties->unifiedAddressing = properties->canMapHostMemory = 1;
+  properties->managedMemory = properties->deviceOverlap = properties->asyncEngineCount = 1;
+  properties->maxThreadsPerMultiProcessor = kThreads;
+  properties->maxBlocksPerMultiProcessor = kBlocks;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) noexcept {
+  cudaDeviceProp properties;
+  if (const cudaError_t error = cudaGetDeviceProperties(&properties, device); error != cudaSuccess) return error;
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+      *value = properties.maxThreadsPerBlock;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      *value = static_cast<int>(properties.sharedMemPerBlock);
+      break;
+    case cudaDevAttrWarpSize:
+      *value = properties.warpSize;
+      break;
+    case cudaDevAttrMultiProcessorCount:
+      *value = properties.multiProcessorCount;
+      break;
+    case cudaDevAttrComputeCapabilityMajor:
+      *value = properties.major;
+      break;
+    case cudaDevAttrComputeCapabilityMinor:
+      *value = properties.minor;
+      break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      *value = static_cast<int>(properties.sharedMemPerBlockOptin);
+      break;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace cuda
+
+std::string take_runtime_complaint() {
+  std::lock_guard lock(cuda::state().mutex);
+  return std::exchange(cuda::state().complaint, {});
+}
+
+}  // namespace convlab::simt

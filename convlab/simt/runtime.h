@@ -1,0 +1,285 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+#include "convlab/simt/launch.h"
+#include "convlab/simt/vector_types.h"
+#include "convlab/simt/warp.h"
+#include "convlab/simt/where.h"
+
+/// The part of CUDA's run-time interface that whole programs use beside their kernels: memory, copies, streams, events
+/// and what a device says of itself. Kernel files are compiled with it. Work is done when it is given, so that streams
+/// are names and events are times. Errors are CUDA's: a call returns one, and cudaGetLastError() once more. What a kernel
+/// does wrong is thrown as FaultError at its launch.
+namespace convlab::simt {
+
+/// The first call since the last question that returned an error, as "cudaMemcpy in mine.cu:92: invalid argument (the
+/// target is no memory of the device)"; "" if there was none.
+std::string take_runtime_complaint();
+
+namespace cuda {
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInitializationError = 3,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidSymbol = 13,
+  cudaErrorInvalidDevicePointer = 17,
+  cudaErrorInvalidMemcpyDirection = 21,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorInvalidResourceHandle = 400,
+  cudaErrorNotReady = 600,
+  cudaErrorLaunchOutOfResources = 701,
+  cudaErrorLaunchFailure = 719,
+  cudaErrorUnknown = 999,
+};
+using cudaError = cudaError_t;
+
+enum cudaMemcpyKind {
+  cudaMemcpyHostToHost,
+  cudaMemcpyHostToDevice,
+  cudaMemcpyDeviceToHost,
+  cudaMemcpyDeviceToDevice,
+  cudaMemcpyDefault,
+};
+
+struct StreamTag;
+using cudaStream_t = StreamTag*;
+struct EventTag;
+using cudaEvent_t = EventTag*;
+
+inline constexpr unsigned cudaStreamDefault = 0, cudaStreamNonBlocking = 1;
+inline constexpr unsigned cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2;
+inline constexpr unsigned cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2,
+                          cudaHostAllocWriteCombined = 4;
+inline constexpr unsigned cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2;
+inline constexpr unsigned cudaMemAttachGlobal = 1, cudaMemAttachHost = 2;
+
+const char* cudaGetErrorString(cudaError_t error) noexcept;
+const char* cudaGetErrorName(cudaError_t error) noexcept;
+cudaError_t cudaGetLastError() noexcept;
+cudaError_t cudaPeekAtLastError() noexcept;
+
+namespace runtime {
+
+/// `name`: the source text of the pointer's address, by which reports call the array.
+cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept;
+cudaError_t allocate_on_host(void** memory, size_t bytes, const char* call, Where where) noexcept;
+cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
+                           Where where) noexcept;
+cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
+                             Where where) noexcept;
+
+/// Keeps the error for cudaGetLastError() and take_runtime_complaint(), and returns it.
+cudaError_t complain(cudaError_t error, const char* call, Where where, const char* why) noexcept;
+
+}  // namespace runtime
+
+// ---- Memory ----
+
+template <class T>
+cudaError_t convlab_malloc(T** memory, size_t bytes, const char* name, Where where = Where::current()) {
+  return runtime::allocate(reinterpret_cast<void**>(memory), bytes, name, where);
+}
+#define cudaMalloc(memory, bytes) convlab_malloc(memory, bytes, #memory)
+#define cudaMallocAsync(memory, bytes, stream) (static_cast<void>(stream), convlab_malloc(memory, bytes, #memory))
+cudaError_t cudaFree(void* memory, Where where = Where::current()) noexcept;
+inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t, Where where = Where::current()) noexcept {
+  return cudaFree(memory, where);
+}
+
+template <class T>
+cudaError_t cudaMallocHost(T** memory, size_t bytes, unsigned = 0, Where where = Where::current()) {
+  return runtime::allocate_on_host(reinterpret_cast<void**>(memory), bytes, "cudaMallocHost", where);
+}
+template <class T>
+cudaError_t cudaHostAlloc(T** memory, size_t bytes, unsigned = 0, Where where = Where::current()) {
+  return runtime::allocate_on_host(reinterpret_cast<void**>(memory), bytes, "cudaHostAlloc", where);
+}
+template <class T>
+cudaError_t cudaMallocManaged(T** memory, size_t bytes, unsigned = 0, Where where = Where::current()) {
+  return runtime::allocate_on_host(reinterpret_cast<void**>(memory), bytes, "cudaMallocManaged", where);
+}
+cudaError_t cudaFreeHost(void* memory, Where where = Where::current()) noexcept;
+cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned flags, Where where = Where::current()) noexcept;
+cudaError_t cudaHostUnregister(void* memory, Where where = Where::current()) noexcept;
+template <class T>
+cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
+  *device = static_cast<T*>(host);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                       Where where = Where::current()) noexcept;
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t = nullptr,
+                                   Where where = Where::current()) noexcept {
+  return cudaMemcpy(to, from, bytes, kind, where);
+}
+cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind, Where where = Where::current()) noexcept;
+inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                                     size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr,
+                                     Where where = Where::current()) noexcept {
+  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, where);
+}
+cudaError_t cudaMemset(void* memory, int byte, size_t bytes, Where where = Where::current()) noexcept;
+inline cudaError_t cudaMemsetAsync(void* memory, int byte, size_t bytes, cudaStream_t = nullptr,
+                                   Where where = Where::current()) noexcept {
+  return cudaMemset(memory, byte, bytes, where);
+}
+inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
+cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* bytes) noexcept;
+
+template <class T>
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                               cudaMemcpyKind = cudaMemcpyHostToDevice, Where where = Where::current()) {
+  return runtime::copy_to_symbol(const_cast<void*>(static_cast<const void*>(&symbol)), sizeof(T), from, bytes, offset,
+                                  where);
+}
+template <class T>
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
+                                    cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t = nullptr,
+                                    Where where = Where::current()) {
+  return cudaMemcpyToSymbol(symbol, from, bytes, offset, cudaMemcpyHostToDevice, where);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
+                                 cudaMemcpyKind = cudaMemcpyDeviceToHost, Where where = Where::current()) {
+  return runtime::copy_from_symbol(to, &symbol, sizeof(T), bytes, offset, where);
+}
+template <class P, class T>
+cudaError_t cudaGetSymbolAddress(P** address, T& symbol) {
+  *address = reinterpret_cast<P*>(&symbol);
+  return cudaSuccess;
+}
+
+// ---- Streams and events ----
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) noexcept;
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) { return cudaStreamCreate(stream); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) noexcept;
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
+cudaError_t cudaEventCreate(cudaEvent_t* event) noexcept;
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept;
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) noexcept;
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) noexcept;
+
+// ---- The device ----
+
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaThreadSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
+inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
+inline cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+
+struct cudaDeviceProp {
+  char name[256];
+  size_t totalGlobalMem, sharedMemPerBlock;
+  int regsPerBlock, warpSize;
+  size_t memPitch;
+  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
+  size_t totalConstMem;
+  int major, minor;
+  size_t textureAlignment, texturePitchAlignment;
+  int deviceOverlap, multiProcessorCount, kernelExecTimeoutEnabled, integrated, canMapHostMemory, computeMode;
+  int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing;
+  int memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
+  size_t sharedMemPerMultiprocessor;
+  int regsPerMultiprocessor, managedMemory;
+  size_t sharedMemPerBlockOptin, reservedSharedMemPerBlock;
+  int maxBlocksPerMultiProcessor, cooperativeLaunch;
+};
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) noexcept;
+
+enum cudaDeviceAttr {
+  cudaDevAttrMaxThreadsPerBlock = 1,
+  cudaDevAttrMaxSharedMemoryPerBlock = 8,
+  cudaDevAttrWarpSize = 10,
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
+};
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) noexcept;
+
+enum cudaFuncAttribute {
+  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
+  cudaFuncAttributePreferredSharedMemoryCarveout = 9,
+};
+enum cudaFuncCache {
+  cudaFuncCachePreferNone,
+  cudaFuncCachePreferShared,
+  cudaFuncCachePreferL1,
+  cudaFuncCachePreferEqual
+};
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte
+};
+template <class Function>
+cudaError_t cudaFuncSetAttribute(Function, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
+template <class Function>
+cudaError_t cudaFuncSetCacheConfig(Function, cudaFuncCache) {
+  return cudaSuccess;
+}
+template <class Function>
+cudaError_t cudaFuncSetSharedMemConfig(Function, cudaSharedMemConfig) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+
+enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
+inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
+inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
+
+// ---- Launches ----
+
+/// What `kernel<<<grid, block, shared_bytes, stream>>>` becomes: called with the kernel's arguments it launches.
+template <class Kernel>
+struct Configured;
+template <class... P>
+struct Configured<void (*)(P...)> {
+  void (*kernel)(P...);
+  LaunchShape shape;
+
+  template <class... A>
+  void operator()(A&&... arguments) const {
+    launch_kernel(kernel, shape, std::forward<A>(arguments)...);
+  }
+};
+template <class... P>
+Configured<void (*)(P...)> convlab_configure(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes = 0,
+                                             cudaStream_t = nullptr) {
+  return {kernel, {.grid = grid, .block = block, .shared_bytes = shared_bytes}};
+}
+
+/// What `extern __shared__ T name[]` becomes outside of functions.
+template <class T>
+struct DynamicShared {
+  operator T*() const { return static_cast<T*>(dynamic_shared_memory()); }
+};
+
+}  // namespace cuda
+}  // namespace convlab::simt
