@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
@@ -124,7 +126,7 @@ std::string describe(const GuestEnd& end, double limit_s) {
     case GuestEnd::How::crashed:
       return fmt::format("it crashed: {}", signal_text(end.code));
     case GuestEnd::How::out_of_time:
-      return fmt::format("it was not done after {:g} s", limit_s);
+      return fmt::format("it made no progress for {:g} s", limit_s);
   }
   return "?";
 }
@@ -188,6 +190,8 @@ void become_guest() {
 }
 
 void tell_host(std::string_view line) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
   const std::string text = fmt::format("{}\n", line);
   for (size_t at = 0; at < text.size();) {
     const ssize_t count = ::write(kGuestResults, text.data() + at, text.size() - at);

@@ -38,7 +38,7 @@ inline constexpr int kGuestResults = 3;
 /// In a guest: what it does when it begins. It ends with its host.
 void become_guest();
 
-/// In a guest: writes a line to its results.
+/// In a guest: writes a line to its results. Several threads may call it.
 void tell_host(std::string_view line);
 
 }  // namespace convlab::app

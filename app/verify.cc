@@ -122,7 +122,7 @@ Action declare_verify(CLI::App& options) {
              "of files: whose layers to try (default: what the file tells)");
   add_int(options, "-n,--images", chosen->images, 1, 1000000, "of files: images a layer (default: 10 on simt, else 1000)");
   add_real(options, "--time-limit", chosen->limit_seconds, 1, 86400,
-           "of files: the most seconds for one problem (default: 60)");
+           "of files: a problem may take so many seconds without progress (default: 60)");
   return [chosen](Output& output) {
     if (chosen->files.empty()) return verify(*chosen, output);
     verify_given_files(*chosen, output);

@@ -36,7 +36,7 @@ struct CaseReport {
   FileCase asked;
   FileOutcome outcome = FileOutcome::failed;
   bool counts = true;  ///< for the file's verdict
-  std::string reason;
+  std::string reason, note;
   Json faults = Json::array();
   std::string math = "fp32";
   double largest_error = 0, prolog_s = 0, call_s = 0, epilog_s = 0;
@@ -112,6 +112,7 @@ class FileTrial {
     const auto verdict = json["verdict"].get<std::string>();
     report.outcome = verdict == "PASSED" ? FileOutcome::passed : FileOutcome::failed;
     report.reason = json["reason"].get<std::string>();
+    report.note = json["note"].get<std::string>();
     report.faults = json["faults"];
     report.math = json["math"].get<std::string>();
     report.largest_error = number(json, "largest_error");
@@ -200,7 +201,7 @@ class FilesVerifier {
     report.semester = options_.semester.empty() ? source.semester : options_.semester;
     const std::string device = device_for(source, options_.device);
     const Toolchain toolchain = toolchain_for(device);
-    const int64_t images = options_.images > 0 ? options_.images : device == "simt" ? 10 : 1000;
+    int64_t images = options_.images > 0 ? options_.images : device == "simt" ? 10 : 1000;
     report.outcome = FileOutcome::not_compiled;
     const CompiledFile compiled = compile_kernel_file(source, toolchain, {.compute_capability = 90});
     report.outcome = FileOutcome::failed;
@@ -211,7 +212,7 @@ class FilesVerifier {
       report.cases = trial.ask(as_cases(options_.problems, FileJudge::Before::zeros), printed);
     } else {
       std::vector<std::string> semesters{report.semester};
-      if (options_.semester.empty() && source.semester_is_guess) semesters = possible_semesters(source);
+      if (options_.semester.empty()) semesters = possible_semesters(source);
       for (const std::string& semester : semesters) {
         std::vector<CaseReport> cases =
             trial.ask(as_cases(semester_layers(semester, images), FileJudge::Before::zeros), printed);
@@ -220,16 +221,46 @@ class FilesVerifier {
         report.semester = semester;
         if (all_passed(report.cases)) break;
       }
-      if (options_.semester.empty() && source.semester_is_guess) {
-        report.notes.push_back(fmt::format("nothing in the file tells its semester: taken as one of {}'s; --semester says another",
-                                           report.semester));
+      if (report.semester != semesters.front()) {
+        report.notes.push_back(fmt::format("it fails on {}'s layers and is taken as one of {}; --semester says another",
+                                           semesters.front(), report.semester));
+      } else if (options_.semester.empty() && source.semester_is_guess) {
+        report.notes.push_back(fmt::format(
+            "nothing in the file tells its semester: taken as one of {}; --semester says another", report.semester));
       }
+      if (!all_passed(report.cases)) ask_more_images(trial, images, report);
       if (all_passed(report.cases)) ask_more(trial, source, images, report);
     }
     set_outcome(report);
+    for (const CaseReport& each : report.cases) {
+      if (each.note.empty() || each.outcome != FileOutcome::passed || !each.counts) continue;
+      report.notes.push_back(fmt::format("without consequence here: {}", each.note));
+      break;
+    }
     if (!printed.empty() && report.outcome != FileOutcome::passed) {
       report.notes.push_back(fmt::format("it printed: {}", printable(printed)));
     }
+  }
+
+  /// Of a wrong file: is it right where the number of images divides well? The course's numbers were 100, 1000, 10000.
+  void ask_more_images(const FileTrial& trial, int64_t& images, FileReport& report) const {
+    constexpr int64_t kWellDivided = 100;
+    const bool has_fault =
+        std::ranges::any_of(report.cases, [](const CaseReport& each) { return !each.faults.empty(); });
+    if (options_.images > 0 || images >= kWellDivided || has_fault) return;
+    std::string printed;
+    std::vector<CaseReport> cases =
+        trial.ask(as_cases(semester_layers(report.semester, kWellDivided), FileJudge::Before::zeros), printed);
+    if (!all_passed(cases)) return;
+    report.notes.push_back(fmt::format("it drops the end of a batch that it cannot divide: with {} images {}", images,
+                                       first_reason(report.cases)));
+    report.cases = std::move(cases);
+    images = kWellDivided;
+  }
+
+  static std::string first_reason(const std::vector<CaseReport>& cases) {
+    const auto wrong = std::ranges::find_if(cases, [](const CaseReport& c) { return c.outcome != FileOutcome::passed; });
+    return wrong == cases.end() ? "" : wrong->reason;
   }
 
   /// Of a right file: does it need y to be zero, and does it work on other shapes?

@@ -127,9 +127,11 @@ std::vector<SimtFault> simt_faults() {
   }
 }
 
-void note_simt_uninitialised_reads() { simt::set_uninitialised_reads(simt::UninitialisedReads::noted); }
+void make_simt_lenient() { simt::set_strictness(simt::Strictness::lenient); }
 
-std::vector<SimtFault> take_simt_noted_reads() { return in_words(simt::take_noted_reads()); }
+int64_t simt_blocks_begun() { return simt::blocks_begun(); }
+
+std::vector<SimtFault> take_simt_notes() { return in_words(simt::take_notes()); }
 
 std::string take_simt_complaint() { return simt::take_runtime_complaint(); }
 

@@ -28,8 +28,11 @@ void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name,
 /// How long a kernel may run without progress before that is a fault: see simt::set_stuck_after().
 void set_simt_stuck_after(double seconds);
 
-/// From now on reads of memory that nothing wrote give NaN and are noted, not faults: see simt::UninitialisedReads.
-void note_simt_uninitialised_reads();
+/// From now on simt goes on, as a GPU does, where a kernel does what is doubtful, and notes it: see simt::Strictness.
+void make_simt_lenient();
+
+/// Changes as long as kernels make progress: see simt::blocks_begun().
+int64_t simt_blocks_begun();
 
 /// What a kernel did wrong, in words: see simt::Fault.
 struct SimtFault {
@@ -39,8 +42,8 @@ struct SimtFault {
 /// The faults of the exception that is being handled; none if it is another.
 std::vector<SimtFault> simt_faults();
 
-/// The reads noted since the last question.
-std::vector<SimtFault> take_simt_noted_reads();
+/// What was noted since the last question.
+std::vector<SimtFault> take_simt_notes();
 
 /// The first call of CUDA's run-time interface that failed since the last question: see simt::take_runtime_complaint().
 std::string take_simt_complaint();

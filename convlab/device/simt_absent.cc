@@ -15,8 +15,9 @@ std::string_view how_to_get_simt() {
 void narrow_simt_memory(const void*, size_t, std::string_view, bool) {}
 void set_simt_stuck_after(double) {}
 std::vector<SimtFault> simt_faults() { return {}; }
-void note_simt_uninitialised_reads() {}
-std::vector<SimtFault> take_simt_noted_reads() { return {}; }
+void make_simt_lenient() {}
+int64_t simt_blocks_begun() { return 0; }
+std::vector<SimtFault> take_simt_notes() { return {}; }
 std::string take_simt_complaint() { return {}; }
 
 }  // namespace convlab

@@ -18,9 +18,9 @@ constexpr std::string_view kMinidnnNumbers = "p.images, p.maps, p.channels, p.he
 constexpr const char* kFinishOnHost = "static const char* convlab_finish() { return 0; }\n";
 constexpr const char* kFinishOnDevice =
     "static const char* convlab_finish() {\n"
-    "  const cudaError_t error = cudaDeviceSynchronize(), last = cudaGetLastError();\n"
-    "  if (error != cudaSuccess) return cudaGetErrorString(error);\n"
-    "  return last == cudaSuccess ? 0 : cudaGetErrorString(last);\n"
+    "  const cudaError_t error = cudaDeviceSynchronize();\n"
+    "  cudaGetLastError();\n"
+    "  return error == cudaSuccess ? 0 : cudaGetErrorString(error);\n"
     "}\n";
 
 /// The numbers that a function of the mini-dnn generation takes after its pointers: B, M, C, H, W, K and, since 2023, S.

@@ -35,6 +35,11 @@ std::string joined(const Tokens& tokens, size_t first, size_t end) {
   return text;
 }
 
+bool names_type(const Token& token) {
+  constexpr std::array<std::string_view, 8> kTypes{"float", "int", "double", "size_t", "const", "unsigned", "long", "char"};
+  return std::ranges::find(kTypes, token.text) != kTypes.end();
+}
+
 std::vector<FileParameter> parameters_of(const Tokens& tokens, size_t open, size_t close) {
   std::vector<FileParameter> list;
   size_t first = open + 1;
@@ -44,12 +49,14 @@ std::vector<FileParameter> parameters_of(const Tokens& tokens, size_t open, size
     if (token.is("(") || token.is("[") || token.is("<")) ++depth;
     if (i < close && (token.is(")") || token.is("]") || token.is(">"))) --depth;
     if (i != close && !(token.is(",") && depth == 0)) continue;
-    size_t name = i;
-    while (name > first && tokens[name - 1].kind != Token::Kind::name) --name;
-    if (name > first + 1) {
-      list.push_back({joined(tokens, first, name - 1), std::string(tokens[name - 1].text)});
-    } else if (i > first) {
-      list.push_back({joined(tokens, first, i), ""});
+    size_t end = i;  // of the name, before the brackets of an array
+    while (end > first && tokens[end - 1].is("]")) {
+      while (end > first && !tokens[end - 1].is("[")) --end;
+      --end;
+    }
+    const bool is_named = end > first + 1 && tokens[end - 1].kind == Token::Kind::name && !names_type(tokens[end - 1]);
+    if (i > first) {
+      list.push_back({joined(tokens, first, is_named ? end - 1 : i), is_named ? std::string(tokens[end - 1].text) : ""});
     }
     first = i + 1;
   }
@@ -101,18 +108,15 @@ bool defines_class(const Tokens& tokens) {
   return false;
 }
 
-/// A semester's network: sides of its layers' inputs and outputs, its filter, and its maps.
+/// What only one semester's network has: sides of its layers' inputs and outputs, or numbers of maps.
 struct Semester {
   std::string_view name;
-  std::array<int, 4> sides;
-  int filter;
-  std::array<int, 3> channels;
+  std::array<int, 3> marks;
 };
 
 constexpr std::array kSemesters{
-    Semester{"fa19", {70, 66, 33, 29}, 5, {12, 24, 12}}, Semester{"fa18", {72, 66, 33, 27}, 7, {12, 24, 12}},
-    Semester{"sp19", {48, 44, 22, 18}, 5, {6, 16, 6}},   Semester{"sp18", {64, 60, 30, 26}, 5, {6, 16, 6}},
-    Semester{"fa17", {28, 24, 28, 24}, 5, {50, 50, 50}},
+    Semester{"fa19", {70, 29, 29}}, Semester{"fa18", {72, 27, 27}}, Semester{"sp19", {48, 44, 22}},
+    Semester{"sp18", {60, 30, 26}}, Semester{"fa17", {28, 50, 28}},
 };
 
 // All whole numbers of the code, also those of its macros.
@@ -132,22 +136,16 @@ std::set<int> numbers_of(const Tokens& tokens) {
   return numbers;
 }
 
-// The semester whose sides, filter and maps the file's numbers show; "" if they show none.
+// The semester whose marks the file's numbers show; "" if they show none, or those of several.
 std::string semester_of(const Tokens& tokens) {
   const std::set<int> numbers = numbers_of(tokens);
-  std::string best;
-  int most = 0;
+  std::string found;
   for (const Semester& semester : kSemesters) {
-    int score = 0;
-    for (const int side : semester.sides) score += 4 * static_cast<int>(numbers.count(side));
-    for (const int channels : semester.channels) score += static_cast<int>(numbers.count(channels));
-    if (score > 0) score += static_cast<int>(numbers.count(semester.filter) + numbers.count(semester.filter * semester.filter));
-    if (score > most && score >= 4) {
-      most = score;
-      best = semester.name;
-    }
+    if (std::ranges::none_of(semester.marks, [&](int mark) { return numbers.count(mark) != 0; })) continue;
+    if (!found.empty()) return "";
+    found = semester.name;
   }
-  return best;
+  return found;
 }
 
 [[noreturn]] void reject(const std::filesystem::path& path, const std::string& why) {

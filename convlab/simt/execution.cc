@@ -26,6 +26,8 @@ __thread cuda::uint3 thread_index, block_index, block_extent, grid_extent;
 
 namespace {
 
+std::atomic<int64_t> begun_blocks{0};
+
 constexpr int kMaxThreads = static_cast<int>(kMaxBlockThreads);
 // A frame may reach this far below the lowest stack before the function's entry notices the overflow.
 constexpr size_t kStackMargin = 1 << 20;
@@ -140,6 +142,7 @@ void Worker::run_block(int64_t linear) {
     dynamic_shared.shadow->clear();
   }
   block_linear_ = linear;
+  begun_blocks.fetch_add(1, std::memory_order_relaxed);
   const Position at = grid.block_position(linear);
   block_index = {at.x, at.y, at.z};
   block_is_dead_ = false;
@@ -151,7 +154,7 @@ void Worker::run_block(int64_t linear) {
     for (int i = kMaxThreads - 1; i >= 0; --i) free_stacks_.push_back(i);
   }
 
-  if (notes_uninitialised_reads()) forget_shared_memory();
+  if (is_lenient()) forget_shared_memory();
   const int count = grid.block_threads;
   cuda::uint3 index{0, 0, 0};
   for (int t = 0; t < count; ++t) {
@@ -286,15 +289,15 @@ int Worker::wait_at_barrier(BarrierOperation operation, int predicate, Where whe
   return static_cast<int>(self.value);
 }
 
-// Called when no thread can run. True if all of them that have not exited stood at one barrier and now go on: a barrier
-// waits for these alone ("Independent thread scheduling" in NVIDIA's tuning guide for Volta).
+// Called when no thread can run. True if all of them stood at one barrier and now go on; where simt is lenient, all that
+// have not exited.
 bool Worker::release_barrier() {
   const int count = grid_->block_threads;
   const CudaThread* first = nullptr;
   uint64_t sum = 0, waiting = 0;
   for (int t = 0; t < count; ++t) {
     const CudaThread& thread = threads_[t];
-    if (thread.state == ThreadState::done) continue;
+    if (thread.state == ThreadState::done && is_lenient()) continue;
     if (first == nullptr) first = &thread;
     if (thread.state != ThreadState::at_barrier || thread.barrier != first->barrier ||
         !same_place(thread.where, first->where)) {
@@ -304,6 +307,7 @@ bool Worker::release_barrier() {
     ++waiting;
   }
   if (first == nullptr) return false;
+  if (waiting < static_cast<uint64_t>(count)) note_exited_threads(*first);
   if (first->barrier == BarrierOperation::all) sum = sum == waiting;
   if (first->barrier == BarrierOperation::any) sum = sum != 0;
   for (int t = 0; t < count; ++t) {
@@ -317,6 +321,18 @@ bool Worker::release_barrier() {
   }
   ++epoch_;
   return true;
+}
+
+void Worker::note_exited_threads(const CudaThread& waiting) {
+  const auto exited = std::find_if(threads_.begin(), threads_.begin() + grid_->block_threads,
+                                   [](const CudaThread& t) { return t.state == ThreadState::done; });
+  RawFault fault;
+  fault.kind = FaultKind::divergent_barrier;
+  fault.thread = static_cast<int>(&waiting - threads_.data());
+  fault.other_thread = static_cast<int>(exited - threads_.begin());
+  fault.location = waiting.where;
+  fault.detail = fmt::format("thread {} has exited", to_text(grid_->thread_position(fault.other_thread)));
+  note(fault);
 }
 
 // No thread can run, and not all are done: some thread waits for one that does not come.
@@ -388,7 +404,7 @@ static bool add_fault(std::vector<RawFault>& faults, const RawFault& fault) {
   return true;
 }
 
-void Worker::note_read(RawFault fault) {
+void Worker::note(const RawFault& fault) {
   std::lock_guard lock(grid_->mutex);
   if (grid_->noting_block < 0) grid_->noting_block = block_linear_;
   if (grid_->noting_block == block_linear_) add_fault(grid_->noted, fault);
@@ -397,7 +413,7 @@ void Worker::note_read(RawFault fault) {
 void Worker::report(RawFault fault) {
   const bool uninitialised =
       fault.kind == FaultKind::uninitialised_shared || fault.kind == FaultKind::uninitialised_global;
-  if (uninitialised && notes_uninitialised_reads()) return note_read(std::move(fault));
+  if (uninitialised && is_lenient()) return note(fault);
   if (!add_fault(block_faults_, fault)) block_is_dead_ = true;
   {
     // We report the first block, in the grid's order, that has a fault: blocks before it still run to their end.
@@ -632,6 +648,8 @@ void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes
 }  // namespace internal
 
 using internal::active_worker;
+
+int64_t blocks_begun() { return internal::begun_blocks; }
 
 void* dynamic_shared_memory() noexcept { return active_worker ? active_worker->dynamic_memory() : nullptr; }
 

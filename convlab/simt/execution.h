@@ -76,7 +76,7 @@ struct Grid {
   std::atomic<int64_t> progress{0};                   ///< changes while threads make progress: see set_stuck_after
   std::mutex mutex;                                   ///< guards what follows
   std::vector<RawFault> faults;                       ///< of first_fault_block
-  int64_t noting_block = -1;                          ///< the block whose uninitialised reads are noted
+  int64_t noting_block = -1;                          ///< the block whose doings are noted
   std::vector<RawFault> noted;                        ///< of noting_block
   std::exception_ptr error;
 
@@ -90,11 +90,11 @@ void report_doubts(Grid& grid);
 /// The faults of a launch in words.
 std::vector<Fault> describe(const Grid& grid);
 
-/// After a launch: puts what it noted where take_noted_reads() finds it.
-void keep_noted_reads(const Grid& grid);
+/// After a launch: puts what it noted where take_notes() finds it.
+void keep_notes(const Grid& grid);
 
-/// Whether uninitialised reads are only noted.
-bool notes_uninitialised_reads();
+/// See Strictness.
+bool is_lenient();
 
 enum class ThreadState : uint8_t { ready, at_barrier, at_warp_operation, done, faulted };
 
@@ -212,7 +212,8 @@ class Worker {
     progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   void report(RawFault fault);
-  void note_read(RawFault fault);
+  void note(const RawFault& fault);
+  void note_exited_threads(const CudaThread& waiting);
   void forget_shared_memory();
 
   // warp.cc

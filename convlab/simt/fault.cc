@@ -251,8 +251,8 @@ std::string kernel_name_of(const Grid& grid) {
   return fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
 }
 
-std::mutex noted_mutex;
-std::vector<Fault> noted_reads;  // of all launches since the last question
+std::mutex notes_mutex;
+std::vector<Fault> notes;  // of all launches since the last question
 
 }  // namespace
 
@@ -263,21 +263,21 @@ std::vector<Fault> describe(const Grid& grid) {
   return faults;
 }
 
-void keep_noted_reads(const Grid& grid) {
+void keep_notes(const Grid& grid) {
   if (grid.noted.empty()) return;
   const std::string name = kernel_name_of(grid);
-  std::lock_guard lock(noted_mutex);
+  std::lock_guard lock(notes_mutex);
   for (const RawFault& raw : grid.noted) {
-    if (noted_reads.size() >= FaultError::kMaxFaults) return;
-    noted_reads.push_back(describe(grid, raw, grid.noting_block, name));
+    if (notes.size() >= FaultError::kMaxFaults) return;
+    notes.push_back(describe(grid, raw, grid.noting_block, name));
   }
 }
 
 }  // namespace internal
 
-std::vector<Fault> take_noted_reads() {
-  std::lock_guard lock(internal::noted_mutex);
-  return std::exchange(internal::noted_reads, {});
+std::vector<Fault> take_notes() {
+  std::lock_guard lock(internal::notes_mutex);
+  return std::exchange(internal::notes, {});
 }
 
 }  // namespace convlab::simt

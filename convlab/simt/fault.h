@@ -71,8 +71,7 @@ class FaultError : public Error {
   std::vector<Fault> faults_;
 };
 
-/// The reads that launches have noted since the last question (see set_uninitialised_reads), at most kMaxFaults: of each
-/// launch those of one block.
-std::vector<Fault> take_noted_reads();
+/// What launches have noted since the last question (see Strictness), at most kMaxFaults: of each launch that of one block.
+std::vector<Fault> take_notes();
 
 }  // namespace convlab::simt

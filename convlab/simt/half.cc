@@ -25,4 +25,28 @@ __half __hfma(__half a, __half b, __half c) noexcept {
   return narrow;
 }
 
+namespace {
+
+// The half next to `bits`, which is no NaN, above it or below.
+uint16_t next(uint16_t bits, bool above) {
+  constexpr uint16_t kSign = 0x8000, kInfinity = 0x7c00;
+  const bool negative = (bits & kSign) != 0;
+  const uint16_t size = bits & ~kSign;
+  if (size == 0) return above ? 1 : kSign | 1;
+  if (size == kInfinity && negative != above) return bits;
+  return negative == above ? bits - 1 : bits + 1;
+}
+
+__half rounded(float value, bool up) {
+  uint16_t bits = float_to_half(value);
+  const float nearest = half_to_float(bits);
+  if (up ? nearest < value : nearest > value) bits = next(bits, up);
+  return __ushort_as_half(bits);
+}
+
+}  // namespace
+
+__half __float2half_rd(float value) noexcept { return rounded(value, false); }
+__half __float2half_ru(float value) noexcept { return rounded(value, true); }
+
 }  // namespace convlab::simt::cuda

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "convlab/base/half.h"
+#include "convlab/simt/vector_types.h"
 
 /// cuda_fp16.h's types and functions: IEEE binary16 in software. Arithmetic is done in float and rounded once to
 /// nearest even, which is exact for + - * / of halves; a fused multiply-add rounds once because float holds the product
@@ -27,6 +28,14 @@ using half = __half;
 
 inline __half __float2half(float value) { return value; }
 inline __half __float2half_rn(float value) { return value; }
+/// Rounded down, up, and towards zero.
+__half __float2half_rd(float value) noexcept;
+__half __float2half_ru(float value) noexcept;
+inline __half __float2half_rz(float value) { return value < 0 ? __float2half_ru(value) : __float2half_rd(value); }
+inline __half __double2half(double value) { return static_cast<float>(value); }
+inline __half __uint2half_rn(unsigned value) { return value; }
+inline int __half2int_rn(__half value) { return static_cast<int>(__builtin_rintf(half_to_float(value.bits))); }
+inline int __half2int_rz(__half value) { return static_cast<int>(half_to_float(value.bits)); }
 inline __half __int2half_rn(int value) { return value; }
 inline float __half2float(__half value) { return value; }
 inline unsigned short __half_as_ushort(__half value) { return value.bits; }
@@ -36,6 +45,12 @@ inline __half __ushort_as_half(unsigned short bits) {
   return value;
 }
 
+inline bool __heq(__half a, __half b) { return half_to_float(a.bits) == half_to_float(b.bits); }
+inline bool __hne(__half a, __half b) { return !__heq(a, b); }
+inline bool __hlt(__half a, __half b) { return half_to_float(a.bits) < half_to_float(b.bits); }
+inline bool __hgt(__half a, __half b) { return __hlt(b, a); }
+inline bool __hle(__half a, __half b) { return half_to_float(a.bits) <= half_to_float(b.bits); }
+inline bool __hge(__half a, __half b) { return __hle(b, a); }
 inline __half __hadd(__half a, __half b) { return static_cast<float>(a) + static_cast<float>(b); }
 inline __half __hsub(__half a, __half b) { return static_cast<float>(a) - static_cast<float>(b); }
 inline __half __hmul(__half a, __half b) { return static_cast<float>(a) * static_cast<float>(b); }
@@ -83,6 +98,15 @@ inline __half __low2half(__half2 v) { return v.x; }
 inline __half __high2half(__half2 v) { return v.y; }
 inline float __low2float(__half2 v) { return v.x; }
 inline float __high2float(__half2 v) { return v.y; }
+inline __half2 __low2half2(__half2 v) { return {v.x, v.x}; }
+inline __half2 __high2half2(__half2 v) { return {v.y, v.y}; }
+inline __half2 __lowhigh2highlow(__half2 v) { return {v.y, v.x}; }
+inline __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
+inline __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
+inline float2 __half22float2(__half2 v) { return {v.x, v.y}; }
+inline __half2 __float22half2_rn(float2 v) { return {v.x, v.y}; }
+inline __half2 __h2div(__half2 a, __half2 b) { return {a.x / b.x, a.y / b.y}; }
+inline __half2 __hneg2(__half2 v) { return {__hneg(v.x), __hneg(v.y)}; }
 inline __half2 __hadd2(__half2 a, __half2 b) { return {a.x + b.x, a.y + b.y}; }
 inline __half2 __hsub2(__half2 a, __half2 b) { return {a.x - b.x, a.y - b.y}; }
 inline __half2 __hmul2(__half2 a, __half2 b) { return {a.x * b.x, a.y * b.y}; }
@@ -90,5 +114,11 @@ inline __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.
 inline __half2 operator+(__half2 a, __half2 b) { return __hadd2(a, b); }
 inline __half2 operator-(__half2 a, __half2 b) { return __hsub2(a, b); }
 inline __half2 operator*(__half2 a, __half2 b) { return __hmul2(a, b); }
+inline __half2 operator/(__half2 a, __half2 b) { return __h2div(a, b); }
+inline __half2 operator-(__half2 v) { return __hneg2(v); }
+inline __half2& operator+=(__half2& a, __half2 b) { return a = a + b; }
+inline __half2& operator-=(__half2& a, __half2 b) { return a = a - b; }
+inline __half2& operator*=(__half2& a, __half2 b) { return a = a * b; }
+inline __half2& operator/=(__half2& a, __half2 b) { return a = a / b; }
 
 }  // namespace convlab::simt::cuda

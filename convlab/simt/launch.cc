@@ -20,7 +20,7 @@ using internal::Grid;
 using internal::Worker;
 
 std::atomic<int> worker_count{0};
-std::atomic<UninitialisedReads> uninitialised_reads{UninitialisedReads::fault};
+std::atomic<Strictness> strictness_now{Strictness::strict};
 
 int usable_cpus() {
   cpu_set_t set;
@@ -85,16 +85,16 @@ cuda::dim3 narrow(LaunchExtent e) {
 
 void set_workers(int count) { worker_count = std::max(0, count); }
 
-void set_uninitialised_reads(UninitialisedReads reads) { uninitialised_reads = reads; }
+void set_strictness(Strictness strictness) { strictness_now = strictness; }
 
-bool internal::notes_uninitialised_reads() { return uninitialised_reads == UninitialisedReads::noted; }
+bool internal::is_lenient() { return strictness_now == Strictness::lenient; }
 
 int workers() {
   const int count = worker_count;
   return count > 0 ? count : usable_cpus();
 }
 
-void launch_grid(const KernelCall& call, const LaunchShape& shape) {
+void check_launch(const LaunchShape& shape) {
   check_extent("grid", shape.grid, kMaxGridX, kMaxGridYZ, kMaxGridYZ);
   check_extent("block", shape.block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ);
   const int64_t threads = shape.block.x * shape.block.y * shape.block.z;
@@ -102,11 +102,19 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
     throw bad_input("a launch's block of {} x {} x {} has {} threads, more than {}", shape.block.x, shape.block.y,
                     shape.block.z, threads, kMaxBlockThreads);
   }
+  if (shape.shared_bytes > kMaxSharedBytes) {
+    throw bad_input("a launch wants {} bytes of dynamic shared memory; a block has {}", shape.shared_bytes,
+                    kMaxSharedBytes);
+  }
+}
+
+void launch_grid(const KernelCall& call, const LaunchShape& shape) {
+  check_launch(shape);
   Grid grid;
   grid.call = call;
   grid.grid = narrow(shape.grid);
   grid.block = narrow(shape.block);
-  grid.block_threads = static_cast<int>(threads);
+  grid.block_threads = static_cast<int>(shape.block.x * shape.block.y * shape.block.z);
   // Below 2^31 * 2^16 * 2^16 = 2^63.
   grid.blocks = shape.grid.x * shape.grid.y * shape.grid.z;
   grid.shared_bytes = shape.shared_bytes;
@@ -136,7 +144,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
     }
     work(grid);
   }
-  internal::keep_noted_reads(grid);
+  internal::keep_notes(grid);
   if (grid.error) std::rethrow_exception(grid.error);
   if (grid.faults.empty()) internal::report_doubts(grid);
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid));

@@ -42,11 +42,18 @@ int workers();
 /// more than 0 and at most a day.
 void set_stuck_after(double seconds);
 
-/// What a kernel's read of memory is that nothing wrote. fault: a fault. noted: shared memory holds NaN (all bits set) at
-/// each block's begin, as device memory does when it is allocated, the kernel goes on with that, and the read is kept for
-/// take_noted_reads(): much code reads a halo that it does not use. `fault` unless set.
-enum class UninitialisedReads { fault, noted };
-void set_uninitialised_reads(UninitialisedReads reads);
+/// How strictly kernels are judged. strict (the default): what follows are faults. lenient: the kernel goes on, as it does
+/// on a GPU, and they are kept for take_notes():
+///
+///   - reads of memory that nothing wrote. They give NaN: shared memory has all bits set when a block begins, as device
+///     memory has when it is allocated. Much code reads a halo that it does not use.
+///   - barriers that some threads do not reach because they have exited: since compute capability 7.0 a barrier waits for
+///     the others alone.
+enum class Strictness { strict, lenient };
+void set_strictness(Strictness strictness);
+
+/// Blocks that this process has begun so far: it changes as long as there is progress.
+int64_t blocks_begun();
 
 /// A kernel bound to its arguments, without their types.
 struct KernelCall {
@@ -55,6 +62,9 @@ struct KernelCall {
   const void* arguments;
   size_t argument_bytes;
 };
+
+/// Error(bad_input) for a shape that no device takes.
+void check_launch(const LaunchShape& shape);
 
 /// Runs the whole grid and returns. FaultError as in fault.h; Error(bad_input) for a shape that no device takes.
 void launch_grid(const KernelCall& call, const LaunchShape& shape);

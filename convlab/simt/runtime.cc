@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -54,15 +55,25 @@ cudaError_t failed(cudaError_t error, std::string_view call, const Where& where,
   return fail(state(), error, call, where, why);
 }
 
-enum class Side { host, device, past_end };
+enum class Side { host, pinned, device, past_end };  // pinned: the host's, but kernels may touch it
 
 // Where [memory, memory + bytes) lies.
 Side side_of(const void* memory, size_t bytes) {
   const auto ranges = internal::current_ranges();
   const auto address = reinterpret_cast<uintptr_t>(memory);
   const internal::Range* range = internal::nearest_range(*ranges, address);
-  if (range == nullptr || address - range->base >= range->bytes || !range->initialised) return Side::host;
+  if (range == nullptr || address - range->base >= range->bytes) return Side::host;
+  if (!range->initialised) return Side::pinned;
   return bytes > range->bytes - (address - range->base) ? Side::past_end : Side::device;
+}
+
+// How many bytes are left to the end of the device's array at this address; all there are for the host's.
+size_t bytes_inside(const void* memory) {
+  const auto ranges = internal::current_ranges();
+  const auto address = reinterpret_cast<uintptr_t>(memory);
+  const internal::Range* range = internal::nearest_range(*ranges, address);
+  if (range == nullptr || address - range->base >= range->bytes) return SIZE_MAX;
+  return range->bytes - (address - range->base);
 }
 
 // Why a copy of this kind is not allowed; "" if it is.
@@ -184,6 +195,16 @@ cudaError_t complain(cudaError_t error, const char* call, Where where, const cha
   return failed(error, call, where, why);
 }
 
+bool can_launch(const LaunchShape& shape, Where where) noexcept {
+  try {
+    check_launch(shape);
+    return true;
+  } catch (const std::exception& error) {
+    failed(cudaErrorInvalidConfiguration, "a launch", where, error.what());
+    return false;
+  }
+}
+
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
   try {
     void* const array = simt::allocate(bytes, variable_of(name));
@@ -280,6 +301,9 @@ cudaError_t cudaHostUnregister(void* memory, Where where) noexcept {
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Where where) noexcept {
   if (bytes == 0) return cudaSuccess;
   if (const std::string_view why = refusal(to, from, bytes, kind); !why.empty()) {
+    // A device copies what lies in the same piece of its memory: the part inside the arrays, at least.
+    const size_t inside = std::min({bytes, bytes_inside(to), bytes_inside(from)});
+    if (inside < bytes) copy(to, from, inside);
     return failed(cudaErrorInvalidValue, "cudaMemcpy", where, why);
   }
   copy(to, from, bytes);
@@ -306,6 +330,7 @@ cudaError_t cudaMemset(void* memory, int byte, size_t bytes, Where where) noexce
       return failed(cudaErrorInvalidValue, "cudaMemset", where, "this is no memory of the device");
     case Side::past_end:
       return failed(cudaErrorInvalidValue, "cudaMemset", where, "it passes the array's end");
+    case Side::pinned:
     case Side::device:
       break;
   }

@@ -77,6 +77,10 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
 /// Keeps the error for cudaGetLastError() and take_runtime_complaint(), and returns it.
 cudaError_t complain(cudaError_t error, const char* call, Where where, const char* why) noexcept;
 
+/// Whether a device takes a launch of this shape. If not, nothing is launched, and the error is kept: nobody sees it who
+/// does not ask.
+bool can_launch(const LaunchShape& shape, Where where) noexcept;
+
 }  // namespace runtime
 
 // ---- Memory ----
@@ -263,16 +267,17 @@ template <class... P>
 struct Configured<void (*)(P...)> {
   void (*kernel)(P...);
   LaunchShape shape;
+  Where where;
 
   template <class... A>
   void operator()(A&&... arguments) const {
-    launch_kernel(kernel, shape, std::forward<A>(arguments)...);
+    if (runtime::can_launch(shape, where)) launch_kernel(kernel, shape, std::forward<A>(arguments)...);
   }
 };
 template <class... P>
 Configured<void (*)(P...)> convlab_configure(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes = 0,
-                                             cudaStream_t = nullptr) {
-  return {kernel, {.grid = grid, .block = block, .shared_bytes = shared_bytes}};
+                                             cudaStream_t = nullptr, Where where = Where::current()) {
+  return {kernel, {.grid = grid, .block = block, .shared_bytes = shared_bytes}, where};
 }
 
 /// What `extern __shared__ T name[]` becomes outside of functions.

@@ -219,6 +219,7 @@ const Module& Module::of(const void* function) {
     module.reset(new Module(found.bias));
     module->segments_ = std::move(found.segments);
     module->thread_local_bytes_ = found.thread_local_bytes;
+    module->is_program_ = found.path.empty();
     module->read_file(found.path.empty() ? "/proc/self/exe" : found.path);
   }
   return *module;
@@ -299,7 +300,7 @@ void Module::read_names() const {
     if (variable.mangled.rfind("_ZZ", 0) == 0 && owner == kernels_.end()) names_[&variable];
   }
 #ifdef __x86_64__
-  if (names_.empty()) return;
+  if (names_.empty() || !is_program_) return;  // a library finds its thread-local variables in another way
   uintptr_t thread_pointer;
   asm("mov %%fs:0, %0" : "=r"(thread_pointer));
   const auto begin = static_cast<int64_t>(thread_local_base() - thread_pointer);
@@ -345,7 +346,7 @@ const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {
   }
   for (const Symbol& variable : thread_locals_) {
     const bool is_own = is_local_to(variable, *kernel);
-    const bool is_near = variable.file == 0 || variable.file == file;
+    const bool is_near = !is_program_ || variable.file == 0 || variable.file == file;  // a kernel file is one file
     const auto names = names_.find(&variable);
     const bool is_of_device_function =
         is_near && names != names_.end() &&

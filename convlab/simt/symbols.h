@@ -50,7 +50,7 @@ class Module {
   size_t thread_local_bytes() const { return thread_local_bytes_; }
 
   /// What `kernel` may touch: its own arrays, and those of device functions of its object file or of headers, unless
-  /// the machine code shows (on x86-64) that only other kernels name them. No other thread-local variable of the
+  /// the machine code of a program shows (on x86-64) that only other kernels name them. No other thread-local variable of the
   /// program. nullptr, a kernel of a program without symbols, may touch all words. The result lives with the module.
   const SharedArrays& shared_arrays_of(const Symbol* kernel) const;
   const Symbol* function_at(uintptr_t address) const;
@@ -83,6 +83,7 @@ class Module {
   void read_names() const;
 
   uintptr_t bias_;
+  bool is_program_ = false;  // not a library
   size_t thread_local_bytes_ = 0;
   std::vector<Segment> segments_;
   std::vector<Symbol> functions_, objects_, thread_locals_;  // sorted by begin

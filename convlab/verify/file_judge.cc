@@ -192,7 +192,7 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
   const std::shared_ptr<const OracleLayer> layer = oracle_.layer(step, Fill::reals, {}, 0);
   FileVerdict verdict;
   take_simt_complaint();
-  take_simt_noted_reads();
+  take_simt_notes();
   try {
     device_.make_current();
     const std::vector<float> got = entry_.on_host ? run_on_host(entry_, problem, *layer, before, verdict)
@@ -202,16 +202,16 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
     verdict.reason = message_of_exception();
     verdict.faults = simt_faults();
   }
-  std::vector<SimtFault> noted = take_simt_noted_reads();
+  std::vector<SimtFault> noted = take_simt_notes();
   if (verdict.outcome == Outcome::failed && verdict.faults.empty() && !noted.empty()) {
-    // Elements are wrong, and this may be why: what such a read gives is NaN.
+    // Elements are wrong, and this may be why.
     verdict.reason += fmt::format("; {}", noted.front().text);
     verdict.faults = std::move(noted);
   }
-  if (verdict.outcome == Outcome::failed && verdict.faults.empty()) {
-    if (const std::string complaint = take_simt_complaint(); !complaint.empty()) {
-      verdict.reason += fmt::format("; before, {}", complaint);
-    }
+  verdict.note = take_simt_complaint();
+  if (verdict.outcome == Outcome::passed && verdict.note.empty() && !noted.empty()) verdict.note = noted.front().text;
+  if (verdict.outcome == Outcome::failed && verdict.faults.empty() && !verdict.note.empty()) {
+    verdict.reason += fmt::format("; before, {}", verdict.note);
   }
   return verdict;
 }

@@ -16,6 +16,7 @@ namespace convlab {
 struct FileVerdict {
   Outcome outcome = Outcome::failed;
   std::string reason;              ///< failed: what is wrong, where; skipped: why; passed: ""
+  std::string note;                ///< on simt: what is doubtful, but was without consequence
   std::vector<SimtFault> faults;   ///< on simt: what its kernels did wrong
   Math math = Math::fp32;          ///< passed: the class whose tolerance it meets
   double largest_error = 0;        ///< largest error over largest value

@@ -149,7 +149,14 @@ using mshadow::gpu;
 using mshadow::index_t;
 
 namespace op {
+
 using namespace mshadow;
-}
+
+/// What a kernel file defines or specialises.
+template <class Device, class DType>
+void forward(mshadow::Tensor<Device, 4, DType>& y, const mshadow::Tensor<Device, 4, DType>& x,
+             const mshadow::Tensor<Device, 4, DType>& w);
+
+}  // namespace op
 
 }  // namespace mxnet
