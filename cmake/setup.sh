@@ -121,8 +121,8 @@ build() {
   shift
   if ninja -C "$folder" -n "$@" 2>/dev/null | grep -q 'no work to do'; then return 0; fi
   say "building ${folder#"$root"/}; the first time takes minutes"
-  local quiet=--quiet
-  [ -t 2 ] && quiet=
+  local quiet=
+  if [ ! -t 2 ] && ninja --help 2>&1 | grep -q -e --quiet; then quiet=--quiet; fi  # of Ninja 1.11
   # shellcheck disable=SC2086  # empty or one word
   ninja -C "$folder" -j "$(nproc)" $quiet "$@" >&2 </dev/null || fail "the build failed, see above"
 }
