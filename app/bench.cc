@@ -13,6 +13,7 @@
 #include "app/bench_results.h"
 #include "app/command.h"
 #include "app/compute_options.h"
+#include "app/kernel_files.h"
 #include "app/progress.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -33,7 +34,7 @@ namespace {
 constexpr int64_t kMostImages = int64_t{1} << 30;
 
 struct BenchOptions {
-  std::string kernel = "*", problem, model, shapes, against;
+  std::string file, kernel = "*", problem, model, shapes, against;
   std::vector<int64_t> images;
   std::optional<Math> math;
   ComputeOptions compute;
@@ -421,7 +422,10 @@ void bench(const BenchOptions& options, Output& output) {
 
 Action declare_bench(CLI::App& parser) {
   auto options = std::make_shared<BenchOptions>();
-  add_text(parser, "--kernel", options->kernel, "GLOB", "kernels whose names match (default: all of the device)");
+  CLI::Option* file = add_text(parser, "FILE", options->file, "", "a kernel file; as --kernel FILE");
+  exclude(add_text(parser, "--kernel", options->kernel, "GLOB",
+                   "kernels whose names match (default: all of the device), or a kernel file"),
+          file);
   CLI::Option* problem =
       add_text(parser, "--problem", options->problem, "TEXT", "one problem: n10000_c12h33w33_k24r5s5");
   CLI::Option* model =
@@ -450,7 +454,10 @@ Action declare_bench(CLI::App& parser) {
   add_int(parser, "--samples", options->most_samples, 1, 1'000'000, "the most samples of a series (default 500)");
   add_real(parser, "--spread", options->effort.spread, 0.0001, 1,
            "a series is long enough when its median is known to this share (default 0.01)");
-  return [options](Output& output) { bench(*options, output); };
+  return [options](Output& output) {
+    if (!options->file.empty()) options->kernel = options->file;
+    if (!run_in_guest({options->kernel, options->against}, options->compute.device)) bench(*options, output);
+  };
 }
 
 }  // namespace convlab::app

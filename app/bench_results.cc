@@ -11,7 +11,7 @@ BenchResults::BenchResults(Output& output)
         const std::lock_guard lock(mutex_);
         output_.json(*records_);
         const size_t count = records_->size();
-        fmt::print(stderr, "convlab: interrupted; {} Record{} kept\n", count, count == 1 ? " is" : "s are");
+        fmt::print(messages_stream(), "convlab: interrupted; {} Record{} kept\n", count, count == 1 ? " is" : "s are");
       }) {}
 
 BenchResults::~BenchResults() = default;

@@ -10,6 +10,7 @@
 #include "app/classify.h"
 #include "app/command.h"
 #include "app/course_lines.h"
+#include "app/kernel_files.h"
 #include "app/run_json.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -145,10 +146,13 @@ Action declare_script(CLI::App& parser) {
   }
   if (!script.library) {
     add_text(parser, "--kernel", compute.kernel, "K",
-             fmt::format("one kernel for every convolution; auto is the planner's choice (default {})", script.kernel));
+             fmt::format("a kernel, or a kernel file, for every convolution; auto is the planner's choice (default {})", script.kernel));
   }
   add_threads(parser, compute);
-  return [options](Output& output) { run_script(script, *options, output); };
+  return [options](Output& output) {
+    const ComputeOptions& asked = options->classify.compute;
+    if (!run_in_guest({asked.kernel}, asked.device)) run_script(script, *options, output);
+  };
 }
 
 }  // namespace

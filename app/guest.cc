@@ -32,8 +32,11 @@ struct Pipe {
   Pipe() {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw unavailable("cannot make a pipe: {}", std::strerror(errno));
-    read = ends[0];
-    write = ends[1];
+    // Not one of those that a guest gets: the copy would close the original.
+    read = ::fcntl(ends[0], F_DUPFD_CLOEXEC, 10);
+    write = ::fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
+    ::close(ends[0]);
+    ::close(ends[1]);
   }
   ~Pipe() {
     close_write();
@@ -47,7 +50,42 @@ struct Pipe {
   }
 };
 
+/// A copy of one of our streams, with a number that none of the guest's has.
+class Copy {
+ public:
+  explicit Copy(int of) : number_(::fcntl(of, F_DUPFD_CLOEXEC, 10)) {}
+  ~Copy() { ::close(number_); }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// While it lives, the signals with which a user ends a program go to the guest, which may have something to keep.
+class Forwarding {
+ public:
+  explicit Forwarding(pid_t guest) {
+    target = guest;
+    struct sigaction action {};
+    action.sa_handler = [](int signal) { ::kill(-target, signal); };
+    for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &action, &before_[i]);
+  }
+  ~Forwarding() {
+    for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  Forwarding(const Forwarding&) = delete;
+  Forwarding& operator=(const Forwarding&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM};
+  static inline volatile pid_t target = 0;
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
 pid_t start(std::vector<std::string>& arguments, const Pipe& results, const Pipe& prints) {
+  const Copy output(STDOUT_FILENO), messages(STDERR_FILENO);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
@@ -57,6 +95,8 @@ pid_t start(std::vector<std::string>& arguments, const Pipe& results, const Pipe
   ::posix_spawn_file_actions_adddup2(&actions, prints.write, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, prints.write, STDERR_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, results.write, kGuestResults);
+  ::posix_spawn_file_actions_adddup2(&actions, output.number(), kHostOutput);
+  ::posix_spawn_file_actions_adddup2(&actions, messages.number(), kHostMessages);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
@@ -135,6 +175,7 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
                    const std::function<void(std::string_view line)>& on_line) {
   Pipe results, prints;
   const pid_t child = start(arguments, results, prints);
+  const Forwarding forwarding(child);
   results.close_write();
   prints.close_write();
 

@@ -28,12 +28,13 @@ std::string describe(const GuestEnd& end, double limit_s);
 /// Runs this program as a guest, a process of its own group that may do what it likes: with these arguments, the first
 /// being its name. Its standard streams are kept up to a limit and otherwise lost. What it writes to its end of
 /// kGuestResults goes to `on_line`, line by line; the line "done" says that all is done. If no line comes for `limit_s`
-/// seconds, or when this process ends, the guest and all that it has started are killed.
+/// seconds, or when this process ends, the guest and all that it has started are killed; meanwhile SIGINT and SIGTERM go to
+/// the guest.
 GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
                    const std::function<void(std::string_view line)>& on_line);
 
-/// In a guest: the file descriptor of its results.
-inline constexpr int kGuestResults = 3;
+/// In a guest: the file descriptors of its results, and of its host's standard output and standard error.
+inline constexpr int kGuestResults = 3, kHostOutput = 4, kHostMessages = 5;
 
 /// In a guest: what it does when it begins. It ends with its host.
 void become_guest();

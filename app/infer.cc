@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "app/compute_options.h"
+#include "app/kernel_files.h"
 #include "app/results_json.h"
 #include "convlab/base/file.h"
 #include "convlab/device/device.h"
@@ -52,7 +53,9 @@ Action declare_infer(CLI::App& parser) {
   require(add_text(parser, "--input", options->input, "X.npy", "what the model computes on: float32, or uint8 pixels"));
   require(add_text(parser, "--output", options->output, "Y.npy", "where its float32 output goes"));
   add_compute(parser, options->compute);
-  return [options](Output& output) { infer(*options, output); };
+  return [options](Output& output) {
+    if (!run_in_guest({options->compute.kernel}, options->compute.device)) infer(*options, output);
+  };
 }
 
 }  // namespace convlab::app

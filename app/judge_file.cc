@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -19,7 +21,10 @@
 #include "app/guest.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
+#include "convlab/kernel_file/file_kernel.h"
 #include "convlab/kernel_file/library.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/verify/cases.h"
 #include "convlab/verify/file_judge.h"
 
 namespace convlab::app {
@@ -69,22 +74,50 @@ Json to_json(const FileVerdict& verdict) {
           {"epilog_s", verdict.epilog_s}};
 }
 
+Json to_json(const CaseResult& result, const std::vector<SimtFault>& faults) {
+  return to_json(FileVerdict{.outcome = result.outcome, .reason = result.reason, .faults = faults});
+}
+
+/// Of convlab's own kind and of functions: the contract of a kernel, on every step that comes from the problem. The first
+/// failure, otherwise a step that passed, otherwise the refusal.
+Json verified(const ConvKernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
+  CaseResult best{Outcome::skipped, "it takes no such step"};
+  for (const ConvStep& step : steps_to_verify(kernel, problem, device.caps())) {
+    std::vector<SimtFault> faults;
+    const CaseResult result = verify_kernel(kernel, step, device, oracle, &faults);
+    if (result.outcome == Outcome::failed) return to_json(result, faults);
+    if (result.outcome == Outcome::passed || best.outcome != Outcome::passed) best = result;
+  }
+  return to_json(best, {});
+}
+
 void judge(const JudgeOptions& options) {
   const KernelSource source = read_kernel_source(options.file);
   set_simt_stuck_after(options.stuck_after_seconds);
-  make_simt_lenient();
-  const Heartbeat heartbeat;
   const std::unique_ptr<Device> device = open_device(options.device, {.threads = static_cast<int>(options.threads)});
   device->make_current();
   Oracle oracle(static_cast<int>(options.threads));
+  const Heartbeat heartbeat;
   tell_host(R"({"ready":true})");
-  const LoadedFile file(options.library);
-  if (file.entry() == nullptr) throw bad_input("{}: the compiled file has no entry points", options.file);
-  const FileJudge judge(*file.entry(), source, *device, oracle);
+
+  std::function<Json(const FileCase&)> ask;
+  std::optional<FileJudge> course;
+  if (source.kind == FileKind::own || source.kind == FileKind::function) {
+    const DeviceKind kind = device->caps().kind;
+    load_kernel_file(source, options.library, options.file, kind);
+    const ConvKernel& kernel = require_conv_kernel(options.file, kind);
+    ask = [&](const FileCase& each) { return verified(kernel, each.problem, *device, oracle); };
+  } else {
+    make_simt_lenient();
+    const LoadedFile file(options.library);
+    if (file.entry() == nullptr) throw bad_input("{}: the compiled file has no entry points", options.file);
+    course.emplace(*file.entry(), source, *device, oracle);
+    ask = [&](const FileCase& each) { return to_json(course->judge(each.problem, each.before)); };
+  }
   for (size_t i = 0; i < options.cases.size(); ++i) {
     const FileCase each = parse_case(options.cases[i]);
     tell_host(fmt::format(R"({{"begin":{}}})", i));
-    Json json = to_json(judge.judge(each.problem, each.before));
+    Json json = ask(each);
     json["case"] = i;
     tell_host(json_text(json, -1));
   }

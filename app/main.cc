@@ -12,6 +12,8 @@
 
 #include "app/command.h"
 #include "app/command_line.h"
+#include "app/kernel_files.h"
+#include "app/streams.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 
@@ -54,27 +56,36 @@ void open_standard_streams() {
 }
 
 int complain(const char* message, int status) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "convlab: %s\n", message);
+  std::fflush(results_stream());
+  std::fprintf(messages_stream(), "convlab: %s\n", message);
   return status;
 }
 
-}  // namespace
-}  // namespace convlab::app
-
-int main(int argc, char** argv) {
-  using convlab::app::complain;
-  constexpr int kBadInput = static_cast<int>(convlab::ErrorKind::bad_input);
-  convlab::app::start_usage_clock();
-  convlab::app::open_standard_streams();
+/// The exit status.
+int run_program(int argc, char** argv) {
+  constexpr int kBadInput = static_cast<int>(ErrorKind::bad_input);
   try {
-    convlab::app::run_command_line(convlab::app::kCommands, argc, argv);
+    begin_program(argc, argv);
+    run_command_line(kCommands, argc, argv);
     return 0;
-  } catch (const convlab::Error& error) {
+  } catch (const GuestStatus& guest) {
+    return guest.status;
+  } catch (const Error& error) {
     return complain(error.what(), static_cast<int>(error.kind()));
   } catch (const std::bad_alloc&) {
     return complain("out of memory; give a smaller --batch, fewer images or a smaller model", kBadInput);
   } catch (const std::exception& error) {
     return complain(error.what(), kBadInput);
   }
+}
+
+}  // namespace
+}  // namespace convlab::app
+
+int main(int argc, char** argv) {
+  convlab::app::start_usage_clock();
+  convlab::app::open_standard_streams();
+  const int status = convlab::app::run_program(argc, argv);
+  convlab::app::end_program(status);
+  return status;
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "app/streams.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
@@ -33,7 +34,7 @@ Output::Output(std::string json_path, std::string command)
 }
 
 void Output::write(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+  if (std::fwrite(text.data(), 1, text.size(), results_stream()) != text.size() || std::fflush(results_stream()) != 0) {
     throw bad_input("standard output: cannot write: {}", std::strerror(errno));
   }
 }

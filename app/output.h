@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "app/streams.h"
+
 namespace convlab::app {
 
 /// Members keep the order in which they were added.
@@ -55,7 +57,7 @@ void require_writable(const std::string& option, const std::filesystem::path& pa
 /// A line on standard error: "convlab: note: ...".
 template <class... Args>
 void note(fmt::format_string<Args...> format, Args&&... args) {
-  fmt::print(stderr, "convlab: note: {}\n", fmt::format(format, std::forward<Args>(args)...));
+  fmt::print(messages_stream(), "convlab: note: {}\n", fmt::format(format, std::forward<Args>(args)...));
 }
 
 }  // namespace convlab::app

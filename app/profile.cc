@@ -8,6 +8,7 @@
 
 #include "app/command.h"
 #include "app/course_lines.h"
+#include "app/kernel_files.h"
 #include "app/profile_json.h"
 #include "app/run.h"
 #include "app/whole_run.h"
@@ -190,7 +191,8 @@ Action declare_profile(CLI::App& parser) {
   add_text(parser, "--trace", options->trace, "FILE", "write a trace for chrome://tracing or Perfetto");
   return [options](Output& output) {
     if (!options->trace.empty()) require_writable("--trace", options->trace);
-    profile(*options, output);
+    const ComputeOptions& compute = options->run.classify.compute;
+    if (!run_in_guest({compute.kernel}, compute.device)) profile(*options, output);
   };
 }
 

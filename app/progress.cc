@@ -11,10 +11,10 @@ namespace convlab::app {
 Progress::Progress(std::string what, int64_t total) : what_(std::move(what)), total_(total) {}
 
 Progress::~Progress() {
-  if (on_screen_) std::fputs("\r\033[K", stderr);
+  if (on_screen_) std::fputs("\r\033[K", messages_stream());
 }
 
-bool Progress::visible() { return ::isatty(STDERR_FILENO) == 1; }
+bool Progress::visible() { return ::isatty(::fileno(messages_stream())) == 1; }
 
 void Progress::advance(int64_t amount) {
   constexpr std::chrono::milliseconds kSilence{1000}, kInterval{200};
@@ -25,8 +25,8 @@ void Progress::advance(int64_t amount) {
   on_screen_ = true;
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
   const double left = elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_);
-  fmt::print(stderr, "\r\033[K{}: {} %, {} left", what_, done_ * 100 / total_, duration_text(left));
-  std::fflush(stderr);
+  fmt::print(messages_stream(), "\r\033[K{}: {} %, {} left", what_, done_ * 100 / total_, duration_text(left));
+  std::fflush(messages_stream());
 }
 
 std::string duration_text(double seconds) {

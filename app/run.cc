@@ -12,6 +12,7 @@
 
 #include "app/command.h"
 #include "app/course_lines.h"
+#include "app/kernel_files.h"
 #include "app/run_json.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
@@ -208,7 +209,10 @@ Action declare_run(CLI::App& parser) {
   auto expect = std::make_shared<double>(0);
   add_run_options(parser, *options);
   add_real(parser, "--expect", *expect, 0, 1, "exit with 1 where the accuracy is below X");
-  return [options, expect](Output& output) { run(*options, *expect, output); };
+  return [options, expect](Output& output) {
+    const ComputeOptions& compute = options->classify.compute;
+    if (!run_in_guest({compute.kernel}, compute.device)) run(*options, *expect, output);
+  };
 }
 
 }  // namespace convlab::app

@@ -9,10 +9,10 @@
 #include "app/command.h"
 #include "app/compute_options.h"
 #include "app/progress.h"
+#include "app/streams.h"
 #include "app/results_json.h"
 #include "app/verify_files.h"
 #include "convlab/base/error.h"
-#include "convlab/base/resources.h"
 #include "convlab/base/text.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
@@ -35,15 +35,11 @@ struct VerifyOptions {
 std::vector<ConvProblem> chosen_problems(const VerifyOptions& options) {
   if (!options.problem.empty()) return {parse_problem(options.problem)};
   if (!options.shapes.empty()) return read_shapes(options.shapes);
-  std::vector<ConvProblem> all;
-  for (const std::string_view list : kDefaultShapes) {
-    for (const ConvProblem& problem : read_shapes(find_resource(list))) all.push_back(problem);
-  }
-  return all;
+  return default_problems();
 }
 
 void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, const CaseResult& result) {
-  if (Progress::visible()) fmt::print(stderr, "\r\033[K");  // the result replaces the progress line
+  if (Progress::visible()) fmt::print(messages_stream(), "\r\033[K");  // the result replaces the progress line
   const std::string detail =
       result.outcome == Outcome::passed ? fmt::format("relative L2 {:.1e}", result.relative_l2) : result.reason;
   output.print("{:<8}{:<24} {}: {}\n", name_of(result.outcome), kernel.info.name, describe(step), detail);

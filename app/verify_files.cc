@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -15,20 +16,22 @@
 
 #include "app/file_cases.h"
 #include "app/guest.h"
+#include "app/kernel_files.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 #include "convlab/base/text.h"
-#include "convlab/device/cuda.h"
-#include "convlab/kernel_file/compiler.h"
 
 namespace convlab::app {
 namespace {
 
 /// What a file's judgement came to; the names are those of the JSON.
-enum class FileOutcome { passed, failed, refused, not_compiled, timed_out };
+enum class FileOutcome { passed, failed, refused, not_compiled, timed_out, skipped };
+
+constexpr size_t kOutcomes = 6;
 
 std::string_view name_of(FileOutcome outcome) {
-  constexpr std::array<std::string_view, 5> kNames{"PASSED", "FAILED", "REFUSED", "NOT_COMPILED", "TIMED_OUT"};
+  constexpr std::array<std::string_view, kOutcomes> kNames{"PASSED",       "FAILED",    "REFUSED",
+                                                           "NOT_COMPILED", "TIMED_OUT", "SKIPPED"};
   return kNames[static_cast<size_t>(outcome)];
 }
 
@@ -62,18 +65,21 @@ class FileTrial {
       : options_(options), source_(std::move(source)), device_(std::move(device)), library_(std::move(library)) {}
 
   /// Asks all cases, in order, in one process, or where the file ends that, in one more for the cases that are left.
-  std::vector<CaseReport> ask(const std::vector<FileCase>& cases, std::string& printed) const {
+  /// `on_report`, if there is one, hears each as soon as it is there.
+  using OnReport = std::function<void(const CaseReport&)>;
+  std::vector<CaseReport> ask(const std::vector<FileCase>& cases, std::string& printed,
+                              const OnReport& on_report = {}) const {
     std::vector<CaseReport> reports(cases.size());
     for (size_t i = 0; i < cases.size(); ++i) reports[i].asked = cases[i];
     size_t first = 0;
-    while (first < cases.size()) first = ask_from(first, cases, reports, printed);
+    while (first < cases.size()) first = ask_from(first, cases, reports, printed, on_report);
     return reports;
   }
 
  private:
   /// Asks the cases from `first` on, and returns the first that was not asked.
   size_t ask_from(size_t first, const std::vector<FileCase>& cases, std::vector<CaseReport>& reports,
-                  std::string& printed) const {
+                  std::string& printed, const OnReport& on_report) const {
     std::vector<std::string> arguments{"convlab", "judge-file", "--file", source_.path.string(), "--library", library_,
                                        "--device", device_, "--threads", std::to_string(options_.threads),
                                        "--stuck-after", fmt::format("{}", options_.stuck_after_seconds)};
@@ -88,7 +94,9 @@ class FileTrial {
         at = first + json["begin"].get<size_t>();
         next = at + 1;
       } else if (json.contains("case")) {
-        take(json, reports.at(first + json["case"].get<size_t>()));
+        CaseReport& report = reports.at(first + json["case"].get<size_t>());
+        take(json, report);
+        if (on_report) on_report(report);
       }
     });
     if (printed.empty()) printed = end.printed;
@@ -98,6 +106,7 @@ class FileTrial {
     report.outcome = end.how == GuestEnd::How::out_of_time ? FileOutcome::timed_out : FileOutcome::failed;
     report.reason = describe(end, options_.limit_seconds);
     if (const std::string last = last_line(end.printed); !last.empty()) report.reason += fmt::format(", after printing '{}'", last);
+    if (on_report) on_report(report);
     if (next == first) next = first + 1;  // it ended before the first case, while it was loaded
     return next;
   }
@@ -110,7 +119,9 @@ class FileTrial {
 
   static void take(const Json& json, CaseReport& report) {
     const auto verdict = json["verdict"].get<std::string>();
-    report.outcome = verdict == "PASSED" ? FileOutcome::passed : FileOutcome::failed;
+    report.outcome = verdict == "PASSED"    ? FileOutcome::passed
+                     : verdict == "SKIPPED" ? FileOutcome::skipped
+                                            : FileOutcome::failed;
     report.reason = json["reason"].get<std::string>();
     report.note = json["note"].get<std::string>();
     report.faults = json["faults"];
@@ -136,6 +147,7 @@ std::string time_text(double seconds) {
 
 std::string detail_of(const CaseReport& report) {
   if (report.outcome != FileOutcome::passed) return report.reason;
+  if (report.call_s == 0) return "keeps a kernel's contract";
   std::string text = fmt::format("{}, largest error {:.1e}, {}", report.math, report.largest_error, time_text(report.call_s));
   if (report.prolog_s > 0) {
     text += fmt::format(" (prolog {}, epilog {})", time_text(report.prolog_s), time_text(report.epilog_s));
@@ -143,28 +155,9 @@ std::string detail_of(const CaseReport& report) {
   return text;
 }
 
-void print_cases(Output& output, const FileReport& report) {
-  for (const CaseReport& each : report.cases) {
-    const std::string_view outcome = each.counts ? name_of(each.outcome) : "NOTE";
-    output.print("{:<9}{}  {}: {}\n", outcome, report.file, to_text(each.asked.problem), detail_of(each));
-  }
-}
-
-/// The device for a file, if the user names none: a GPU or simt for CUDA, otherwise the CPU.
-std::string device_for(const KernelSource& source, const std::string& asked) {
-  if (asked.empty() || asked == "auto") return !source.cuda ? "cpu" : cuda_present() ? "cuda" : "simt";
-  if (source.cuda == (asked == "cpu")) {
-    throw bad_input("{}: --device {}: the file is for {}", source.path.string(), asked,
-                    source.cuda ? "GPUs; give cuda or simt" : "CPUs; give cpu");
-  }
-  return asked;
-}
-
-Toolchain toolchain_for(const std::string& device) {
-  if (device == "cpu") return Toolchain::cpu;
-  if (device != "simt") return Toolchain::nvcc;
-  if (!simt_present()) throw unavailable("--device simt: {}", how_to_get_simt());
-  return Toolchain::simt;
+void print_case(Output& output, const std::string& file, const CaseReport& report) {
+  const std::string_view outcome = report.counts ? name_of(report.outcome) : "NOTE";
+  output.print("{:<9}{}  {}: {}\n", outcome, file, to_text(report.asked.problem), detail_of(report));
 }
 
 std::vector<FileCase> as_cases(const std::vector<ConvProblem>& problems, FileJudge::Before before) {
@@ -180,13 +173,16 @@ class FilesVerifier {
   /// Whatever happens to it is in the report.
   FileReport verify(const std::string& file) {
     FileReport report{.file = file};
+    printed_cases_ = false;
     try {
       judge(report);
     } catch (const Error& error) {
       report.reason = error.what();
       if (error.kind() == ErrorKind::unavailable) unavailable_ = true;
     }
-    print_cases(output_, report);
+    if (!printed_cases_) {
+      for (const CaseReport& each : report.cases) print_case(output_, file, each);
+    }
     for (const std::string& note : report.notes) output_.print("{:<9}{}  {}\n", "NOTE", file, note);
     if (report.cases.empty()) output_.print("{:<9}{}\n", name_of(report.outcome), report.reason);
     return report;
@@ -200,16 +196,19 @@ class FilesVerifier {
     report.kind = name_of(source.kind);
     report.semester = options_.semester.empty() ? source.semester : options_.semester;
     const std::string device = device_for(source, options_.device);
-    const Toolchain toolchain = toolchain_for(device);
     int64_t images = options_.images > 0 ? options_.images : device == "simt" ? 10 : 1000;
     report.outcome = FileOutcome::not_compiled;
-    const CompiledFile compiled = compile_kernel_file(source, toolchain, {.compute_capability = 90});
+    const std::string library = library_for(source, device);
     report.outcome = FileOutcome::failed;
-    const FileTrial trial(options_, source, device, compiled.library.string());
+    const FileTrial trial(options_, source, device, library);
 
     std::string printed;
-    if (!options_.problems.empty()) {
-      report.cases = trial.ask(as_cases(options_.problems, FileJudge::Before::zeros), printed);
+    const bool by_contract = source.kind == FileKind::own || source.kind == FileKind::function;
+    if (by_contract || !options_.problems.empty()) {
+      printed_cases_ = true;
+      const std::vector<ConvProblem> problems = options_.problems.empty() ? default_problems() : options_.problems;
+      report.cases = trial.ask(as_cases(problems, FileJudge::Before::zeros), printed,
+                               [&](const CaseReport& each) { print_case(output_, report.file, each); });
     } else {
       std::vector<std::string> semesters{report.semester};
       if (options_.semester.empty()) semesters = possible_semesters(source);
@@ -281,8 +280,12 @@ class FilesVerifier {
 
   static void set_outcome(FileReport& report) {
     report.outcome = FileOutcome::passed;
+    if (std::ranges::all_of(report.cases, [](const CaseReport& c) { return c.outcome == FileOutcome::skipped; })) {
+      report.outcome = FileOutcome::refused;
+      report.reason = "it refuses every problem";
+    }
     for (const CaseReport& each : report.cases) {
-      if (!each.counts || each.outcome == FileOutcome::passed) continue;
+      if (!each.counts || each.outcome == FileOutcome::passed || each.outcome == FileOutcome::skipped) continue;
       if (report.outcome == FileOutcome::passed || each.outcome == FileOutcome::failed) report.outcome = each.outcome;
     }
   }
@@ -290,6 +293,7 @@ class FilesVerifier {
   const VerifyFilesOptions& options_;
   Output& output_;
   bool unavailable_ = false;
+  bool printed_cases_ = false;  ///< of the file in work
 };
 
 Json to_json(const FileReport& report) {
@@ -318,7 +322,7 @@ Json to_json(const FileReport& report) {
 
 void verify_files(const VerifyFilesOptions& options, Output& output) {
   FilesVerifier verifier(options, output);
-  std::array<int, 5> counts{};
+  std::array<int, kOutcomes> counts{};
   Json files = Json::array();
   for (const std::string& file : options.files) {
     const FileReport report = verifier.verify(file);
@@ -328,7 +332,8 @@ void verify_files(const VerifyFilesOptions& options, Output& output) {
     files.push_back(to_json(report));
     if (output.wants_json()) output.json_so_far({{"files", files}});
   }
-  const auto [passed, failed, refused, not_compiled, timed_out] = counts;
+  const auto [passed, failed, refused, not_compiled, timed_out, skipped] = counts;
+  static_cast<void>(skipped);  // cases alone
   output.print("{} files: {} passed, {} failed, {} timed out, {} not compiled, {} refused\n", options.files.size(), passed,
                failed, timed_out, not_compiled, refused);
   if (output.wants_json()) output.json({{"files", std::move(files)}});

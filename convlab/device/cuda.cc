@@ -282,4 +282,13 @@ bool cuda_present() {
   return count_devices(reason) > 0;
 }
 
+int cuda_compute_capability(int index) {
+  std::string reason;
+  if (count_devices(reason) <= index) throw unavailable("cuda:{} is not there: {}", index, reason);
+  int major = 0, minor = 0;
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index), "asking a GPU");
+  check_cuda(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, index), "asking a GPU");
+  return major * 10 + minor;
+}
+
 }  // namespace convlab

@@ -20,4 +20,7 @@ std::vector<DeviceListing> list_cuda();
 /// True where open_cuda(0) would succeed, as far as one can tell without creating a context.
 bool cuda_present();
 
+/// GPU `index`'s compute capability, 90 for 9.0. Error(unavailable) as of open_cuda().
+int cuda_compute_capability(int index);
+
 }  // namespace convlab

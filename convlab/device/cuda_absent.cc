@@ -22,4 +22,6 @@ std::vector<DeviceListing> list_cuda() { return {{"cuda", "not there: this build
 
 bool cuda_present() { return false; }
 
+int cuda_compute_capability(int) { throw no_cuda(); }
+
 }  // namespace convlab

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
+#include <limits>
 #include <string>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -18,6 +22,12 @@ std::vector<Kernel>& registered() {
   static std::vector<Kernel> all;
   return all;
 }
+
+/// The file that is being loaded; empty if none is.
+struct {
+  std::string_view name;
+  int count = 0;
+} loading;
 
 auto order_of(const KernelInfo& info) { return std::tuple(info.device, info.rung, info.name); }
 
@@ -33,6 +43,11 @@ std::string_view path_in_project(std::string_view file) {
 template <class Kernel>
 RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
   kernel.info.file = path_in_project(file);
+  if (std::is_same_v<Kernel, ConvKernel> && !loading.name.empty()) {
+    ++loading.count;
+    kernel.info.name = loading.name;
+    kernel.info.rank = std::numeric_limits<int>::min();
+  }
   std::vector<Kernel>& all = registered<Kernel>();
   const auto place =
       std::ranges::lower_bound(all, order_of(kernel.info), {}, [](const Kernel& each) { return order_of(each.info); });
@@ -45,6 +60,15 @@ RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
 }
 template struct RegisterKernel<ConvKernel>;
 template struct RegisterKernel<OpKernel>;
+
+FileRegistration::FileRegistration(std::string name) {
+  static std::deque<std::string> names;  // as long as the kernels
+  loading = {names.emplace_back(std::move(name)), 0};
+}
+
+FileRegistration::~FileRegistration() { loading = {}; }
+
+int FileRegistration::count() const { return loading.count; }
 
 const std::vector<ConvKernel>& conv_kernels() { return registered<ConvKernel>(); }
 const std::vector<OpKernel>& op_kernels() { return registered<OpKernel>(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,19 @@ template <class Kernel>
 struct RegisterKernel {
   explicit RegisterKernel(Kernel kernel, const char* file = __builtin_FILE());
 };
+/// While it lives, convolution kernels that register are those of a file that is being loaded: they get its name, and the
+/// planner takes them only when asked for by name. Before anybody asks for conv_kernels(), whose references stay valid.
+class FileRegistration {
+ public:
+  explicit FileRegistration(std::string name);
+  ~FileRegistration();
+  FileRegistration(const FileRegistration&) = delete;
+  FileRegistration& operator=(const FileRegistration&) = delete;
+
+  /// How many kernels have registered.
+  int count() const;
+};
+
 using RegisterConvKernel = RegisterKernel<ConvKernel>;
 using RegisterOpKernel = RegisterKernel<OpKernel>;
 

@@ -8,6 +8,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/resources.h"
 
 namespace convlab {
 namespace {
@@ -115,6 +116,14 @@ std::vector<ConvProblem> read_shapes(const std::filesystem::path& path) {
   constexpr int64_t kMostBytes = 16 << 20;
   const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
   return parse_shapes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+}
+
+std::vector<ConvProblem> default_problems() {
+  std::vector<ConvProblem> all;
+  for (const std::string_view list : kDefaultShapes) {
+    for (const ConvProblem& problem : read_shapes(find_resource(list))) all.push_back(problem);
+  }
+  return all;
 }
 
 std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps) {

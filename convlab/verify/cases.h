@@ -16,6 +16,9 @@ std::vector<ConvProblem> read_shapes(const std::filesystem::path& path);
 /// The shape lists that are verified by default, relative to the repository's root.
 constexpr std::string_view kDefaultShapes[] = {"shapes/edges.txt", "shapes/course.txt", "shapes/networks.txt"};
 
+/// All of their problems. Error(bad_input) where they are not found.
+std::vector<ConvProblem> default_problems();
+
 /// What to verify of a kernel on a problem: always the plain step, so that a refusal shows; where the kernel takes any
 /// of them, also steps with an epilogue and with uint8 pixels, one of each kind; and, where it has a layout of its own
 /// (images in lanes, channels in blocks), all of these that it takes from that layout, to it, and both.

@@ -181,7 +181,8 @@ std::string_view name_of(Outcome outcome) {
   return "?";
 }
 
-CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
+CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle,
+                         std::vector<SimtFault>* faults) {
   if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
   require_host_memory(step);
   std::optional<Rig> memory;
@@ -203,6 +204,7 @@ CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device&
     check_nan(rig, kernel, step, oracle);
     return {Outcome::passed, "", relative_l2};
   } catch (...) {
+    if (faults != nullptr) *faults = simt_faults();
     return {Outcome::failed, fmt::format("{}: {}", check, message_of_exception())};
   }
 }

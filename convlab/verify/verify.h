@@ -1,7 +1,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "convlab/device/simt.h"
 #include "convlab/kernels/kernel.h"
 #include "convlab/verify/oracle.h"
 
@@ -28,6 +30,9 @@ struct CaseResult {
 ///
 /// Errors of the kernel itself, such as a launch failure, fail the case, with their message; a case whose arrays do not
 /// fit into the device's memory is skipped. Error(bad_input) where the host has too little.
-CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle);
+///
+/// `faults`, if not null, gets what simt has against a kernel that failed.
+CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle,
+                         std::vector<SimtFault>* faults = nullptr);
 
 }  // namespace convlab

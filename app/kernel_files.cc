@@ -1,0 +1,135 @@
+#include "app/kernel_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/guest.h"
+#include "app/output.h"
+#include "app/streams.h"
+#include "convlab/base/error.h"
+#include "convlab/base/json.h"
+#include "convlab/base/text.h"
+#include "convlab/device/cuda.h"
+#include "convlab/device/simt.h"
+#include "convlab/kernel_file/compiler.h"
+#include "convlab/kernel_file/file_kernel.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr const char* kVariable = "CONVLAB_KERNEL_FILES";  // what a host tells its guest
+
+std::vector<std::string> program_arguments;
+bool is_guest = false;
+
+DeviceKind kind_of(const std::string& device) {
+  if (device == "cpu") return DeviceKind::cpu;
+  return device == "simt" ? DeviceKind::simt : DeviceKind::cuda;
+}
+
+/// The number of "cuda:1".
+int index_of(const std::string& device) {
+  const size_t colon = device.find(':');
+  return colon == std::string::npos || device.substr(colon) == ":all"
+             ? 0
+             : static_cast<int>(parse_int(device.substr(colon + 1), "--device cuda:N", 0, 1023));
+}
+
+void load_files(const Json& files) {
+  for (const Json& each : files) {
+    const auto name = each["name"].get<std::string>();
+    const KernelSource source = read_kernel_source(name);
+    if (source.kind == FileKind::mxnet || source.kind == FileKind::minidnn) make_simt_lenient();
+    load_kernel_file(source, each["library"].get<std::string>(), name, kind_of(each["device"].get<std::string>()));
+  }
+}
+
+/// What the files printed, on standard error, shortly.
+void show_prints(const GuestEnd& end, const std::vector<std::string>& files) {
+  if (end.printed_bytes == 0) return;
+  constexpr size_t kMostLines = 20;
+  std::vector<std::string> lines = split(end.printed, '\n');
+  if (lines.back().empty()) lines.pop_back();
+  note("{} printed {} bytes:", fmt::join(files, ", "), end.printed_bytes);
+  for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) {
+    fmt::print(messages_stream(), "  {}\n", printable(lines[i]));
+  }
+  if (lines.size() > kMostLines || end.printed_bytes > static_cast<int64_t>(end.printed.size())) {
+    fmt::print(messages_stream(), "  ...\n");
+  }
+}
+
+}  // namespace
+
+std::string device_for(const KernelSource& source, const std::string& asked) {
+  if (asked.empty() || asked == "auto") return !source.cuda ? "cpu" : cuda_present() ? "cuda" : "simt";
+  if (source.cuda == (asked == "cpu")) {
+    throw bad_input("{}: --device {}: the file is for {}", source.path.string(), asked,
+                    source.cuda ? "GPUs; give cuda or simt" : "CPUs; give cpu");
+  }
+  return asked;
+}
+
+std::string library_for(const KernelSource& source, const std::string& device) {
+  CompileOptions options;
+  Toolchain toolchain = Toolchain::cpu;
+  if (device == "simt") {
+    if (!simt_present()) throw unavailable("--device simt: {}", how_to_get_simt());
+    toolchain = Toolchain::simt;
+  } else if (device != "cpu") {
+    toolchain = Toolchain::nvcc;
+    options.compute_capability = cuda_compute_capability(index_of(device));
+  }
+  return compile_kernel_file(source, toolchain, options).library.string();
+}
+
+void begin_program(int argc, char** argv) {
+  program_arguments.assign(argv, argv + argc);
+  const char* files = std::getenv(kVariable);
+  if (files == nullptr) return;
+  const std::string text = files;
+  ::unsetenv(kVariable);  // what this process starts is no guest of our host's
+  is_guest = true;
+  become_guest();
+  set_streams(kHostOutput, kHostMessages);
+  load_files(parse_json(text, kVariable));
+}
+
+void end_program(int status) {
+  if (!is_guest) return;
+  std::fflush(results_stream());
+  tell_host(fmt::format("{}", status));
+  tell_host("done");
+}
+
+bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device) {
+  std::vector<std::string> names;
+  std::ranges::copy_if(kernels, std::back_inserter(names), names_kernel_file);
+  if (is_guest || names.empty()) return false;
+  Json files = Json::array();
+  std::string chosen;
+  for (const std::string& name : names) {
+    const KernelSource source = read_kernel_source(name);
+    chosen = device_for(source, chosen.empty() ? device : chosen);
+    files.push_back({{"name", name}, {"library", library_for(source, chosen)}, {"device", chosen}});
+  }
+  std::vector<std::string> arguments = program_arguments;
+  if (chosen != device) arguments.insert(arguments.end(), {"--device", chosen});
+  std::optional<int> status;
+  ::setenv(kVariable, json_text(files, -1).c_str(), 1);
+  const GuestEnd end = run_guest(std::move(arguments), INFINITY, [&](std::string_view line) {
+    status = static_cast<int>(parse_int(line, "a guest's status", 0, 255));
+  });
+  ::unsetenv(kVariable);
+  show_prints(end, names);
+  if (end.how != GuestEnd::How::done) throw wrong_result("{}: {}", fmt::join(names, ", "), describe(end, INFINITY));
+  if (status.value_or(0) != 0) throw GuestStatus{*status};
+  return true;
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "convlab/kernel_file/source.h"
+#include "convlab/kernel_file/translation.h"
+
+namespace convlab::app {
+
+/// The device for a file: the one that is asked for, or, for "" and "auto", a GPU or simt for CUDA kernels, otherwise the
+/// CPU. Error(bad_input) if the file is for another.
+std::string device_for(const KernelSource& source, const std::string& asked);
+
+/// Compiles a file for a device. Error as of compile_kernel_file(); Error(unavailable) where the device is not there.
+std::string library_for(const KernelSource& source, const std::string& device);
+
+/// Remembers main()'s arguments for run_in_guest(), and, in a guest, loads the kernel files that its host has compiled:
+/// from then on they are in the registry under the names that the user typed.
+void begin_program(int argc, char** argv);
+
+/// If kernels' names are files: compiles them and does the whole command once more as a guest, where they are known. True
+/// when the guest is done, false if there are no files, or if this is the guest. Throws GuestStatus if the guest's exit
+/// status is not 0, and Error(wrong_result) where a file ends the guest.
+bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device);
+
+/// A guest has said all that there is to say and ended with this status.
+struct GuestStatus {
+  int status;
+};
+
+/// In a guest: tells the host how the command ended. No effect elsewhere.
+void end_program(int status);
+
+}  // namespace convlab::app

@@ -1,0 +1,145 @@
+#include "convlab/kernel_file/file_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "convlab/base/error.h"
+#include "convlab/kernel_file/library.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+/// What the functions of a ConvKernel cannot carry with them: each loaded file has a place, and functions of its own.
+struct Place {
+  const FileEntry* entry = nullptr;
+  bool zero_before = false;
+  bool takes_strides = false;
+  bool square = false;  ///< its interface tells one side of a filter
+};
+std::array<Place, kMostFiles> places;
+int taken = 0;
+
+FileProblem file_problem(const ConvProblem& problem) {
+  return {.images = static_cast<int>(problem.n),
+          .channels = static_cast<int>(problem.c),
+          .height = static_cast<int>(problem.h),
+          .width = static_cast<int>(problem.w),
+          .maps = static_cast<int>(problem.k),
+          .filter_h = static_cast<int>(problem.r),
+          .filter_w = static_cast<int>(problem.s),
+          .stride = static_cast<int>(problem.stride_h)};
+}
+
+Refusal refusal(const Place& place, const ConvStep& step) {
+  const ConvProblem& problem = step.problem;
+  if (Refusal refusal = refuse_unless_plain(step)) return refusal;
+  if (problem.padded()) return "knows no padding";
+  if (!problem.unit_dilation()) return "knows no dilation";
+  if (problem.groups != 1) return "knows no groups";
+  if (!problem.unit_stride() && !place.takes_strides) return "knows no strides";
+  if (problem.stride_h != problem.stride_w) return "takes one stride for both sides";
+  if (place.square && problem.r != problem.s) return "takes one side of the filter for both";
+  constexpr int64_t kMost = std::numeric_limits<int>::max();
+  if (problem.input_count() > kMost || problem.output_count() > kMost) return "counts in 32 bits";
+  return std::nullopt;
+}
+
+void finish(const FileEntry& entry) {
+  if (const char* error = entry.finish()) throw wrong_result("the device reports: {}", error);
+}
+
+/// The file's code takes arrays of the host's to the device and back.
+void launch_from_host(const FileEntry& entry, const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  std::vector<float> x(static_cast<size_t>(problem.input_count())), w(static_cast<size_t>(problem.filter_count())),
+      y(static_cast<size_t>(problem.output_count()));
+  stream.download(x.data(), args.x, x.size() * sizeof(float));
+  stream.download(w.data(), args.w, w.size() * sizeof(float));
+  stream.synchronize();
+  const FileProblem shape = file_problem(problem);
+  if (entry.forward != nullptr) {
+    entry.forward(y.data(), x.data(), w.data(), shape);
+  } else {
+    float *device_y = nullptr, *device_x = nullptr, *device_w = nullptr;
+    entry.prolog(y.data(), x.data(), w.data(), &device_y, &device_x, &device_w, shape);
+    entry.call(device_y, device_x, device_w, shape);
+    entry.epilog(y.data(), device_y, device_x, device_w, shape);
+  }
+  finish(entry);
+  stream.upload(args.y, y.data(), y.size() * sizeof(float));
+  stream.synchronize();
+}
+
+void launch_at(const Place& place, const ConvArgs& args, Stream& stream) {
+  const FileEntry& entry = *place.entry;
+  if (entry.on_host && args.step.problem.n > 0 && stream.caps().kind != DeviceKind::cpu) {
+    return launch_from_host(entry, args, stream);
+  }
+  if (place.zero_before) {
+    stream.fill(args.y, 0, static_cast<size_t>(args.step.problem.output_count()) * sizeof(float));
+  }
+  stream.synchronize();  // the file's work goes to streams of its own
+  entry.forward(args.y, const_cast<float*>(static_cast<const float*>(args.x)), const_cast<float*>(args.w),
+                file_problem(args.step.problem));
+  finish(entry);
+}
+
+template <int kPlace>
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  return refusal(places[kPlace], step);
+}
+
+template <int kPlace>
+void launch(const ConvArgs& args, Stream& stream) {
+  launch_at(places[kPlace], args, stream);
+}
+
+template <int... kPlace>
+ConvKernel kernel_at(int place, std::integer_sequence<int, kPlace...>) {
+  constexpr std::array kKernels{ConvKernel{.refuses = refuses<kPlace>, .launch = launch<kPlace>}...};
+  return kKernels[static_cast<size_t>(place)];
+}
+
+/// Of a function: whether it takes the filter's height by itself, and so its width.
+bool takes_both_sides(const KernelSource& source) {
+  return std::ranges::any_of(source.functions.front().list,
+                             [](const FileParameter& each) { return each.name == "R" || each.name == "r"; });
+}
+
+void register_entry(const FileEntry& entry, const KernelSource& source, DeviceKind device) {
+  if (taken == kMostFiles) throw bad_input("more than {} kernel files at once", kMostFiles);
+  const FileFunction* call = source.find("conv_forward_gpu");
+  const bool course = source.kind != FileKind::function;
+  places[static_cast<size_t>(taken)] = {.entry = &entry,
+                                        .zero_before = course,
+                                        .takes_strides = call != nullptr && call->number_count() == 7,
+                                        .square = course || !takes_both_sides(source)};
+  ConvKernel kernel = kernel_at(taken++, std::make_integer_sequence<int, kMostFiles>());
+  kernel.info = {.device = device,
+                 .math = source.half ? Math::fp16 : source.tf32 ? Math::tf32 : Math::fp32,
+                 .repeat = Repeat::order_dependent,
+                 .idea = "a kernel file"};
+  const RegisterConvKernel registered(kernel);
+}
+
+}  // namespace
+
+void load_kernel_file(const KernelSource& source, const std::filesystem::path& library, const std::string& name,
+                      DeviceKind device) {
+  const FileRegistration registration(name);
+  const LoadedFile file(library);
+  if (file.entry() != nullptr) register_entry(*file.entry(), source, device);
+  if (registration.count() != 1) {
+    throw bad_input("{}: registers {} convolution kernels; a kernel file has one", name, registration.count());
+  }
+  if (find_conv_kernel(name, device) == nullptr) {
+    throw bad_input("{}: its kernel is for another device than {}", name, name_of(device));
+  }
+}
+
+}  // namespace convlab
