@@ -98,7 +98,8 @@ std::vector<const ConvKernel*> kernels_matching(const std::string& pattern, Devi
 
 void add_compute(CLI::App& options, ComputeOptions& compute) {
   add_device(options, compute);
-  add_text(options, "--kernel", compute.kernel, "K", "a kernel, or a kernel file, for every convolution (default auto)");
+  add_text(options, "--kernel", compute.kernel, "K",
+           "a kernel, or a kernel file, for every convolution (default auto)");
   add_math(options, compute);
   add_threads(options, compute);
 }

@@ -146,7 +146,8 @@ Action declare_script(CLI::App& parser) {
   }
   if (!script.library) {
     add_text(parser, "--kernel", compute.kernel, "K",
-             fmt::format("a kernel, or a kernel file, for every convolution; auto is the planner's choice (default {})", script.kernel));
+             fmt::format("a kernel, or a kernel file, for every convolution; auto is the planner's choice (default {})",
+                         script.kernel));
   }
   add_threads(parser, compute);
   return [options](Output& output) {

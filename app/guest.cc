@@ -201,7 +201,8 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
         heard = Clock::now();
         lines.add({piece.data(), static_cast<size_t>(count)});
       } else {
-        const size_t kept = std::min(static_cast<size_t>(count), kMostPrinted - std::min(kMostPrinted, end.printed.size()));
+        const size_t kept =
+            std::min(static_cast<size_t>(count), kMostPrinted - std::min(kMostPrinted, end.printed.size()));
         end.printed.append(piece.data(), kept);
         end.printed_bytes += count;
       }

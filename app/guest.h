@@ -17,9 +17,9 @@ struct GuestEnd {
     out_of_time,  ///< it said nothing for too long, and we ended it
   };
   How how = How::done;
-  int code = 0;                ///< exit status or signal
-  std::string printed;         ///< the beginning of what it printed, on both standard streams
-  int64_t printed_bytes = 0;   ///< all of it
+  int code = 0;               ///< exit status or signal
+  std::string printed;        ///< the beginning of what it printed, on both standard streams
+  int64_t printed_bytes = 0;  ///< all of it
 };
 
 /// "crashed: SIGSEGV, a memory address that is not there"; "ended the program: exit(255)"; ...

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -67,11 +68,10 @@ Json to_json(const FileVerdict& verdict) {
                       {"array", fault.array},
                       {"text", fault.text}});
   }
-  return {{"verdict", name_of(verdict.outcome)}, {"reason", verdict.reason}, {"note", verdict.note},
-          {"faults", std::move(faults)},         {"math", name_of(verdict.math)},
-          {"largest_error", verdict.largest_error},
-          {"prolog_s", verdict.prolog_s},        {"call_s", verdict.call_s},
-          {"epilog_s", verdict.epilog_s}};
+  return {
+      {"verdict", name_of(verdict.outcome)}, {"reason", verdict.reason},      {"note", verdict.note},
+      {"faults", std::move(faults)},         {"math", name_of(verdict.math)}, {"largest_error", verdict.largest_error},
+      {"prolog_s", verdict.prolog_s},        {"call_s", verdict.call_s},      {"epilog_s", verdict.epilog_s}};
 }
 
 Json to_json(const CaseResult& result, const std::vector<SimtFault>& faults) {
@@ -140,6 +140,7 @@ Action declare_judge_file(CLI::App& options) {
     } catch (const Error& error) {
       tell_host(json_text(Json{{"error", error.what()}, {"kind", static_cast<int>(error.kind())}}, -1));
     }
+    std::fflush(nullptr);  // the host waits for nothing that comes after
     tell_host("done");
   };
 }

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/guest.h"
 #include "app/output.h"
 #include "app/streams.h"
 #include "convlab/base/error.h"
-#include "convlab/base/json.h"
 #include "convlab/base/text.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/simt.h"
@@ -40,12 +38,13 @@ int index_of(const std::string& device) {
              : static_cast<int>(parse_int(device.substr(colon + 1), "--device cuda:N", 0, 1023));
 }
 
-void load_files(const Json& files) {
-  for (const Json& each : files) {
-    const auto name = each["name"].get<std::string>();
-    const KernelSource source = read_kernel_source(name);
+/// `files`: of each its device, its library and its name, a line each.
+void load_files(const std::string& files) {
+  const std::vector<std::string> lines = split(files, '\n');
+  for (size_t i = 0; i + 2 < lines.size(); i += 3) {
+    const KernelSource source = read_kernel_source(lines[i + 2]);
     if (source.kind == FileKind::mxnet || source.kind == FileKind::minidnn) make_simt_lenient();
-    load_kernel_file(source, each["library"].get<std::string>(), name, kind_of(each["device"].get<std::string>()));
+    load_kernel_file(source, lines[i + 1], lines[i + 2], kind_of(lines[i]));
   }
 }
 
@@ -97,12 +96,12 @@ void begin_program(int argc, char** argv) {
   is_guest = true;
   become_guest();
   set_streams(kHostOutput, kHostMessages);
-  load_files(parse_json(text, kVariable));
+  load_files(text);
 }
 
 void end_program(int status) {
   if (!is_guest) return;
-  std::fflush(results_stream());
+  std::fflush(nullptr);  // the host waits for nothing that comes after
   tell_host(fmt::format("{}", status));
   tell_host("done");
 }
@@ -111,17 +110,17 @@ bool run_in_guest(const std::vector<std::string>& kernels, const std::string& de
   std::vector<std::string> names;
   std::ranges::copy_if(kernels, std::back_inserter(names), names_kernel_file);
   if (is_guest || names.empty()) return false;
-  Json files = Json::array();
-  std::string chosen;
+  std::string files, chosen;
   for (const std::string& name : names) {
     const KernelSource source = read_kernel_source(name);
     chosen = device_for(source, chosen.empty() ? device : chosen);
-    files.push_back({{"name", name}, {"library", library_for(source, chosen)}, {"device", chosen}});
+    if (name.find('\n') != std::string::npos) throw bad_input("{}: a file's name has one line", printable(name));
+    files += fmt::format("{}\n{}\n{}\n", chosen, library_for(source, chosen), name);
   }
   std::vector<std::string> arguments = program_arguments;
   if (chosen != device) arguments.insert(arguments.end(), {"--device", chosen});
   std::optional<int> status;
-  ::setenv(kVariable, json_text(files, -1).c_str(), 1);
+  ::setenv(kVariable, files.c_str(), 1);
   const GuestEnd end = run_guest(std::move(arguments), INFINITY, [&](std::string_view line) {
     status = static_cast<int>(parse_int(line, "a guest's status", 0, 255));
   });

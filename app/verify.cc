@@ -9,8 +9,8 @@
 #include "app/command.h"
 #include "app/compute_options.h"
 #include "app/progress.h"
-#include "app/streams.h"
 #include "app/results_json.h"
+#include "app/streams.h"
 #include "app/verify_files.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -48,7 +48,7 @@ void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, 
 void verify(const VerifyOptions& options, Output& output) {
   const std::vector<ConvProblem> problems = chosen_problems(options);
   set_simt_stuck_after(options.stuck_after_seconds);
-  const std::unique_ptr<Device> device = 
+  const std::unique_ptr<Device> device =
       open_device(options.compute.device.empty() ? "cpu" : options.compute.device, options.compute.device_options());
   const std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device->caps().kind);
 
@@ -109,14 +109,15 @@ Action declare_verify(CLI::App& options) {
   exclude(
       add_text(options, "--shapes", chosen->shapes, "FILE", "a list of problems, one a line (default: shapes/*.txt)"),
       problem);
-  add_text(options, "--device", chosen->compute.device, "D", 
+  add_text(options, "--device", chosen->compute.device, "D",
            "cpu, cuda, cuda:1, simt (default: cpu; for a file with CUDA kernels a GPU, or simt where there is none)");
   add_threads(options, chosen->compute);
   add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400,
            "on simt, a kernel without progress for so many seconds of computing fails (default: 30)");
   add_choice(options, "--semester", chosen->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "mini-dnn"},
              "of files: whose layers to try (default: what the file tells)");
-  add_int(options, "-n,--images", chosen->images, 1, 1000000, "of files: images a layer (default: 10 on simt, else 1000)");
+  add_int(options, "-n,--images", chosen->images, 1, 1000000,
+          "of files: images a layer (default: 10 on simt, else 1000)");
   add_real(options, "--time-limit", chosen->limit_seconds, 1, 86400,
            "of files: a problem may take so many seconds without progress (default: 60)");
   return [chosen](Output& output) {

@@ -80,8 +80,11 @@ class FileTrial {
   /// Asks the cases from `first` on, and returns the first that was not asked.
   size_t ask_from(size_t first, const std::vector<FileCase>& cases, std::vector<CaseReport>& reports,
                   std::string& printed, const OnReport& on_report) const {
-    std::vector<std::string> arguments{"convlab", "judge-file", "--file", source_.path.string(), "--library", library_,
-                                       "--device", device_, "--threads", std::to_string(options_.threads),
+    std::vector<std::string> arguments{"convlab",       "judge-file",
+                                       "--file",        source_.path.string(),
+                                       "--library",     library_,
+                                       "--device",      device_,
+                                       "--threads",     std::to_string(options_.threads),
                                        "--stuck-after", fmt::format("{}", options_.stuck_after_seconds)};
     for (size_t i = first; i < cases.size(); ++i) arguments.push_back(case_text(cases[i]));
     size_t at = first, next = first;  // the case in work; the first that was not begun
@@ -105,7 +108,8 @@ class FileTrial {
     CaseReport& report = reports.at(at);
     report.outcome = end.how == GuestEnd::How::out_of_time ? FileOutcome::timed_out : FileOutcome::failed;
     report.reason = describe(end, options_.limit_seconds);
-    if (const std::string last = last_line(end.printed); !last.empty()) report.reason += fmt::format(", after printing '{}'", last);
+    if (const std::string last = last_line(end.printed); !last.empty())
+      report.reason += fmt::format(", after printing '{}'", last);
     if (on_report) on_report(report);
     if (next == first) next = first + 1;  // it ended before the first case, while it was loaded
     return next;
@@ -148,7 +152,8 @@ std::string time_text(double seconds) {
 std::string detail_of(const CaseReport& report) {
   if (report.outcome != FileOutcome::passed) return report.reason;
   if (report.call_s == 0) return "keeps a kernel's contract";
-  std::string text = fmt::format("{}, largest error {:.1e}, {}", report.math, report.largest_error, time_text(report.call_s));
+  std::string text =
+      fmt::format("{}, largest error {:.1e}, {}", report.math, report.largest_error, time_text(report.call_s));
   if (report.prolog_s > 0) {
     text += fmt::format(" (prolog {}, epilog {})", time_text(report.prolog_s), time_text(report.epilog_s));
   }
@@ -258,7 +263,8 @@ class FilesVerifier {
   }
 
   static std::string first_reason(const std::vector<CaseReport>& cases) {
-    const auto wrong = std::ranges::find_if(cases, [](const CaseReport& c) { return c.outcome != FileOutcome::passed; });
+    const auto wrong =
+        std::ranges::find_if(cases, [](const CaseReport& c) { return c.outcome != FileOutcome::passed; });
     return wrong == cases.end() ? "" : wrong->reason;
   }
 
@@ -269,7 +275,8 @@ class FilesVerifier {
         trial.ask(as_cases(semester_layers(report.semester, images), FileJudge::Before::poison), printed);
     if (!all_passed(poisoned)) {
       report.notes.emplace_back(
-          "it needs y to be zero before the call, as the course's harness leaves it: it adds to y or leaves parts of it");
+          "it needs y to be zero before the call, as the course's harness leaves it: it adds to y or leaves parts of "
+          "it");
     }
     for (CaseReport& each : trial.ask(as_cases(awkward_problems(source), FileJudge::Before::zeros), printed)) {
       each.counts = false;
@@ -313,8 +320,9 @@ Json to_json(const FileReport& report) {
     }
     cases.push_back(std::move(json));
   }
-  return {{"file", report.file},       {"kind", report.kind},     {"semester", report.semester},
-          {"verdict", name_of(report.outcome)}, {"reason", report.reason}, {"notes", report.notes},
+  return {{"file", report.file},         {"kind", report.kind},
+          {"semester", report.semester}, {"verdict", name_of(report.outcome)},
+          {"reason", report.reason},     {"notes", report.notes},
           {"cases", std::move(cases)}};
 }
 
@@ -334,12 +342,13 @@ void verify_files(const VerifyFilesOptions& options, Output& output) {
   }
   const auto [passed, failed, refused, not_compiled, timed_out, skipped] = counts;
   static_cast<void>(skipped);  // cases alone
-  output.print("{} files: {} passed, {} failed, {} timed out, {} not compiled, {} refused\n", options.files.size(), passed,
-               failed, timed_out, not_compiled, refused);
+  output.print("{} files: {} passed, {} failed, {} timed out, {} not compiled, {} refused\n", options.files.size(),
+               passed, failed, timed_out, not_compiled, refused);
   if (output.wants_json()) output.json({{"files", std::move(files)}});
   if (failed + timed_out > 0) throw wrong_result("{} of {} files failed", failed + timed_out, options.files.size());
   if (refused + not_compiled == 0) return;
-  const std::string text = fmt::format("{} of {} files could not be tried", refused + not_compiled, options.files.size());
+  const std::string text =
+      fmt::format("{} of {} files could not be tried", refused + not_compiled, options.files.size());
   if (verifier.anything_unavailable()) throw unavailable("{}", text);
   throw bad_input("{}", text);
 }

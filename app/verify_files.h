@@ -11,10 +11,10 @@ namespace convlab::app {
 
 struct VerifyFilesOptions {
   std::vector<std::string> files;
-  std::string device;             ///< "" for the one that suits the file
-  std::string semester;           ///< "" for the one that the file tells
+  std::string device;                 ///< "" for the one that suits the file
+  std::string semester;               ///< "" for the one that the file tells
   std::vector<ConvProblem> problems;  ///< in place of the semester's layers
-  int64_t images = 0;             ///< 0: 10 on simt, otherwise 1000
+  int64_t images = 0;                 ///< 0: 10 on simt, otherwise 1000
   int64_t threads = 0;
   double stuck_after_seconds = 30, limit_seconds = 60;
 };

@@ -75,6 +75,8 @@ ConvProblem problem_from(Choices& choices) {
     problem.dilation_w = choices.number(1, 3);
   }
   validate(problem);
+  constexpr double kMostFlops = 1e7;  // sanitizers slow some kernels down a thousandfold
+  if (problem.flops() > kMostFlops) throw bad_input("this would take a minute");
   return problem;
 }
 

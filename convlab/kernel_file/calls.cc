@@ -45,7 +45,8 @@ std::string minidnn_calls(const KernelSource& source) {
     text += fmt::format(
         "static void convlab_forward(float* y, float* x, float* w, const convlab::FileProblem& p) {{\n"
         "  static_cast<void>(p);\n  {}conv_forward_cpu(y, x, w, {});\n}}\n"
-        "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, true, 0, 0, 0, convlab_finish}};\n",
+        "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, true, 0, 0, 0, "
+        "convlab_finish}};\n",
         object_of(*cpu), minidnn_numbers(source, *cpu, 3));
     return text;
   }
@@ -55,7 +56,8 @@ std::string minidnn_calls(const KernelSource& source) {
     text += fmt::format(
         "static void convlab_forward(float* y, float* x, float* w, const convlab::FileProblem& p) {{\n"
         "  {}conv_forward_gpu(y, x, w, {});\n}}\n"
-        "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, true, 0, 0, 0, convlab_finish}};\n",
+        "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, true, 0, 0, 0, "
+        "convlab_finish}};\n",
         object_of(call), minidnn_numbers(source, call, 3));
     return text;
   }
@@ -96,7 +98,8 @@ std::string mxnet_calls(const KernelSource& source) {
       "  const Tensor input(x, mshadow::Shape4(p.images, p.channels, p.height, p.width), &stream);\n"
       "  const Tensor filter(w, mshadow::Shape4(p.maps, p.channels, p.filter_h, p.filter_w), &stream);\n"
       "  forward<{0}, float>(output, input, filter);\n}}\n"
-      "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, {1}, 0, 0, 0, convlab_finish}};\n",
+      "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, {1}, 0, 0, 0, "
+      "convlab_finish}};\n",
       device, source.cuda ? "false" : "true");
 }
 
@@ -109,20 +112,21 @@ constexpr std::string_view kColumns = "(p.width - p.filter_w) / p.stride + 1";
 
 /// The names of NVIDIA's libraries: K maps, filters of R x S.
 constexpr std::array kByMaps{
-    NamedValue{"n", "p.images"},   NamedValue{"c", "p.channels"}, NamedValue{"h", "p.height"},
-    NamedValue{"w", "p.width"},    NamedValue{"k", "p.maps"},     NamedValue{"r", "p.filter_h"},
-    NamedValue{"s", "p.filter_w"}, NamedValue{"p", kRows},        NamedValue{"q", kColumns},
+    NamedValue{"n", "p.images"},      NamedValue{"c", "p.channels"}, NamedValue{"h", "p.height"},
+    NamedValue{"w", "p.width"},       NamedValue{"k", "p.maps"},     NamedValue{"r", "p.filter_h"},
+    NamedValue{"s", "p.filter_w"},    NamedValue{"p", kRows},        NamedValue{"q", kColumns},
     NamedValue{"stride", "p.stride"},
 };
 /// The course's: M maps, filters of K x K. Which of the two it is, M or R tells.
 constexpr std::array kByCourse{
-    NamedValue{"b", "p.images"},   NamedValue{"n", "p.images"},  NamedValue{"m", "p.maps"},
-    NamedValue{"c", "p.channels"}, NamedValue{"h", "p.height"},  NamedValue{"w", "p.width"},
-    NamedValue{"k", "p.filter_h"}, NamedValue{"h_out", kRows},   NamedValue{"w_out", kColumns},
+    NamedValue{"b", "p.images"},   NamedValue{"n", "p.images"},      NamedValue{"m", "p.maps"},
+    NamedValue{"c", "p.channels"}, NamedValue{"h", "p.height"},      NamedValue{"w", "p.width"},
+    NamedValue{"k", "p.filter_h"}, NamedValue{"h_out", kRows},       NamedValue{"w_out", kColumns},
     NamedValue{"s", "p.stride"},   NamedValue{"stride", "p.stride"},
 };
 constexpr std::string_view kFunctionForms =
-    "void convolve(const float* x, const float* w, float* y, int N, int C, int H, int W, int K, int R, int S), or with the "
+    "void convolve(const float* x, const float* w, float* y, int N, int C, int H, int W, int K, int R, int S), or with "
+    "the "
     "course's int B, int M, int C, int H, int W, int K; int stride may follow";
 
 std::string lower(std::string_view text) {
@@ -140,8 +144,8 @@ std::string function_calls(const KernelSource& source) {
   const auto named = [&](std::string_view name) {
     return std::ranges::any_of(function.list, [&](const FileParameter& each) { return lower(each.name) == name; });
   };
-  const std::span<const NamedValue> known = named("m") && !named("r") ? std::span<const NamedValue>(kByCourse)
-                                                                      : std::span<const NamedValue>(kByMaps);
+  const std::span<const NamedValue> known =
+      named("m") && !named("r") ? std::span<const NamedValue>(kByCourse) : std::span<const NamedValue>(kByMaps);
   constexpr std::array<std::string_view, 3> kArrays{"x", "w", "y"};
   std::string arguments;
   size_t arrays = 0;

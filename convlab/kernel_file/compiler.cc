@@ -77,16 +77,33 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
   if (toolchain == Toolchain::nvcc) {
     // 9.0 has instructions of its own, which only code for it alone may use.
     const int capability = options.compute_capability;
-    add({nvcc(), "-shared", "-Xcompiler", "-fPIC", "-lineinfo", "-O3", own ? "-std=c++20" : "-std=c++17",
-         fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "--expt-relaxed-constexpr",
-         "-Wno-deprecated-gpu-targets", "-DFMT_USE_CONSTEXPR=1", "-cudart", "static", "-lcublas",
-         "-Xlinker", "--exclude-libs,ALL", "-I", root.string(),
-         "-I", (root / "convlab/kernel_file/include").string(), "-I", folder.string()});
+    add({nvcc(),
+         "-shared",
+         "-Xcompiler",
+         "-fPIC",
+         "-lineinfo",
+         "-O3",
+         own ? "-std=c++20" : "-std=c++17",
+         fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""),
+         "--expt-relaxed-constexpr",
+         "-Wno-deprecated-gpu-targets",
+         "-DFMT_USE_CONSTEXPR=1",
+         "-cudart",
+         "static",
+         "-lcublas",
+         "-Xlinker",
+         "--exclude-libs,ALL",
+         "-I",
+         root.string(),
+         "-I",
+         (root / "convlab/kernel_file/include").string(),
+         "-I",
+         folder.string()});
     if (!own) add({"-Xcompiler", "-w", "-w", "-Xcompiler", "-fpermissive"});
     return command;
   }
-  add({host_compiler(), "-shared", "-fPIC", "-I", root.string(), "-I",
-       (root / "convlab/kernel_file/include").string(), "-iquote", folder.string()});
+  add({host_compiler(), "-shared", "-fPIC", "-I", root.string(), "-I", (root / "convlab/kernel_file/include").string(),
+       "-iquote", folder.string()});
   if (toolchain == Toolchain::simt) {
     add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
     add(words(CONVLAB_SIMT_FLAGS));
@@ -158,7 +175,8 @@ constexpr std::array kHints{
     Hint{"clockRate", "CUDA 13 has taken this member out of cudaDeviceProp: ask cudaDeviceGetAttribute()"},
     Hint{"deviceOverlap", "CUDA 13 has taken this member out of cudaDeviceProp: ask cudaDeviceGetAttribute()"},
     Hint{"No space left on device", "the cache's disk is full: set CONVLAB_CACHE to another folder"},
-    Hint{"was not declared in this scope", "convlab compiles this file alone: what other files of its project declare is not there"},
+    Hint{"was not declared in this scope",
+         "convlab compiles this file alone: what other files of its project declare is not there"},
 };
 
 std::string hint_for(const std::string& complaint) {
@@ -195,7 +213,8 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
     fs::remove(made, error);
     const std::string file = source.path.string();
     if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, options.limit_s);
-    if (run.status > 128) throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - 128, shown(complaint));
+    if (run.status > 128)
+      throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - 128, shown(complaint));
     throw bad_input("{} does not compile:{}{}", file, shown(complaint), hint_for(complaint));
   }
   fs::rename(made, library, error);

@@ -9,8 +9,8 @@ namespace convlab {
 /// A kernel file as a library that can be loaded.
 struct CompiledFile {
   std::filesystem::path library;
-  double seconds = 0;       ///< of the compiler; 0 if the cache had it
-  std::string complaints;   ///< warnings of the compiler
+  double seconds = 0;      ///< of the compiler; 0 if the cache had it
+  std::string complaints;  ///< warnings of the compiler
 };
 
 struct CompileOptions {

@@ -121,7 +121,9 @@ void register_entry(const FileEntry& entry, const KernelSource& source, DeviceKi
                                         .square = course || !takes_both_sides(source)};
   ConvKernel kernel = kernel_at(taken++, std::make_integer_sequence<int, kMostFiles>());
   kernel.info = {.device = device,
-                 .math = source.half ? Math::fp16 : source.tf32 ? Math::tf32 : Math::fp32,
+                 .math = source.half   ? Math::fp16
+                         : source.tf32 ? Math::tf32
+                                       : Math::fp32,
                  .repeat = Repeat::order_dependent,
                  .idea = "a kernel file"};
   const RegisterConvKernel registered(kernel);

@@ -36,7 +36,8 @@ std::string joined(const Tokens& tokens, size_t first, size_t end) {
 }
 
 bool names_type(const Token& token) {
-  constexpr std::array<std::string_view, 8> kTypes{"float", "int", "double", "size_t", "const", "unsigned", "long", "char"};
+  constexpr std::array<std::string_view, 8> kTypes{"float", "int",      "double", "size_t",
+                                                   "const", "unsigned", "long",   "char"};
   return std::ranges::find(kTypes, token.text) != kTypes.end();
 }
 
@@ -56,7 +57,8 @@ std::vector<FileParameter> parameters_of(const Tokens& tokens, size_t open, size
     }
     const bool is_named = end > first + 1 && tokens[end - 1].kind == Token::Kind::name && !names_type(tokens[end - 1]);
     if (i > first) {
-      list.push_back({joined(tokens, first, is_named ? end - 1 : i), is_named ? std::string(tokens[end - 1].text) : ""});
+      list.push_back(
+          {joined(tokens, first, is_named ? end - 1 : i), is_named ? std::string(tokens[end - 1].text) : ""});
     }
     first = i + 1;
   }
@@ -210,7 +212,8 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
   std::vector<FileFunction> phases = definitions(tokens, [](std::string_view scope, std::string_view name) {
     return scope == kClassOfMinidnn || name.starts_with("conv_forward_");
   });
-  if (std::ranges::any_of(phases, [](const FileFunction& f) { return f.name.starts_with("conv_forward_"); })) kinds.push_back(FileKind::minidnn);
+  if (std::ranges::any_of(phases, [](const FileFunction& f) { return f.name.starts_with("conv_forward_"); }))
+    kinds.push_back(FileKind::minidnn);
   std::vector<FileFunction> functions = definitions(tokens, named("convolve"));
   std::erase_if(functions, [](const FileFunction& f) { return f.parameters.find("float") == std::string::npos; });
   if (kinds.empty() && !functions.empty()) kinds.push_back(FileKind::function);

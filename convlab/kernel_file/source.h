@@ -43,11 +43,11 @@ struct KernelSource {
   std::filesystem::path path;
   std::string text;
   FileKind kind{};
-  bool cuda = false;         ///< for GPUs (and simt); otherwise for CPUs
-  std::string semester;      ///< of mxnet: "fa17" to "fa19"; of minidnn: "mini-dnn"; otherwise ""
-  bool semester_is_guess = false;  ///< nothing in the file tells
-  bool defines_class = false;  ///< of minidnn: the file itself defines the class of its functions
-  bool half = false, tf32 = false;  ///< computes in float16 or TF32, as far as its text tells
+  bool cuda = false;                    ///< for GPUs (and simt); otherwise for CPUs
+  std::string semester;                 ///< of mxnet: "fa17" to "fa19"; of minidnn: "mini-dnn"; otherwise ""
+  bool semester_is_guess = false;       ///< nothing in the file tells
+  bool defines_class = false;           ///< of minidnn: the file itself defines the class of its functions
+  bool half = false, tf32 = false;      ///< computes in float16 or TF32, as far as its text tells
   std::vector<FileFunction> functions;  ///< its entry points
 
   /// The entry point of this name, or nullptr.

@@ -108,10 +108,11 @@ void make_launches_calls(const Tokens& tokens, Edits& edits) {
     if (!three(tokens, i, "<")) continue;
     const size_t name = begin_of_name(tokens, i);
     size_t end = i + 3;
-    while (end < tokens.size() && !(three(tokens, end, ">") && end + 3 < tokens.size() && tokens[end + 3].is("("))) ++end;
+    while (end < tokens.size() && !(three(tokens, end, ">") && end + 3 < tokens.size() && tokens[end + 3].is("(")))
+      ++end;
     if (name == i || end >= tokens.size()) continue;  // no launch: the compiler says what is wrong
     edits.insert_before(tokens[name].text, "::convlab::simt::cuda::convlab_configure(");
-    edits.replace(text_from(tokens[i], tokens[i + 2]), "," + line_ends(text_from(tokens[i], tokens[i + 2])));
+    edits.replace(text_from(tokens[i], tokens[i + 2]), ", " + line_ends(text_from(tokens[i], tokens[i + 2])));
     edits.replace(text_from(tokens[end], tokens[end + 2]), ")" + line_ends(text_from(tokens[end], tokens[end + 2])));
     i = end;
   }

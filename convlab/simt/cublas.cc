@@ -8,8 +8,8 @@ namespace convlab::simt::cuda::runtime {
 namespace {
 
 float element(const BlasMatrix& matrix, long long batch, long long row, long long column) {
-  const long long at = batch * matrix.stride + (matrix.transposed ? column + row * matrix.leading
-                                                                  : row + column * matrix.leading);
+  const long long at =
+      batch * matrix.stride + (matrix.transposed ? column + row * matrix.leading : row + column * matrix.leading);
   if (matrix.half) return static_cast<const __half*>(matrix.data)[at];
   return static_cast<const float*>(matrix.data)[at];
 }
@@ -33,16 +33,19 @@ bool is_there(const BlasMatrix& matrix, int rows, int columns, int count) {
 
 cublasStatus_t multiply(int m, int n, int k, float alpha, const BlasMatrix& a, const BlasMatrix& b, float beta,
                         const BlasMatrix& c, int count, Where where) noexcept {
-  if (m <= 0 || n <= 0 || k <= 0 || count <= 0) return m < 0 || n < 0 || k < 0 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
+  if (m <= 0 || n <= 0 || k <= 0 || count <= 0)
+    return m < 0 || n < 0 || k < 0 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
   if (!is_there(a, m, k, count) || !is_there(b, k, n, count) || !is_there(c, m, n, count)) {
-    complain(cudaErrorInvalidValue, "a product of cuBLAS", where, "a matrix is not in the device's memory, or passes its array's end");
+    complain(cudaErrorInvalidValue, "a product of cuBLAS", where,
+             "a matrix is not in the device's memory, or passes its array's end");
     return CUBLAS_STATUS_INVALID_VALUE;
   }
   for (int batch = 0; batch < count; ++batch) {
     for (int column = 0; column < n; ++column) {
       for (int row = 0; row < m; ++row) {
         double sum = 0;
-        for (int i = 0; i < k; ++i) sum += static_cast<double>(element(a, batch, row, i)) * element(b, batch, i, column);
+        for (int i = 0; i < k; ++i)
+          sum += static_cast<double>(element(a, batch, row, i)) * element(b, batch, i, column);
         float result = alpha * static_cast<float>(sum);
         if (beta != 0) result += beta * element(c, batch, row, column);
         const long long at = batch * c.stride + row + static_cast<long long>(column) * c.leading;

@@ -77,11 +77,10 @@ inline cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t, cublasOperation
                                                  void* c, cudaDataType_t type_c, int ldc, long long stride_c, int count,
                                                  cublasComputeType_t, cublasGemmAlgo_t,
                                                  Where where = Where::current()) {
-  return runtime::multiply(m, n, k, *static_cast<const float*>(alpha),
-                           {a, lda, stride_a, transa != CUBLAS_OP_N, type_a == CUDA_R_16F},
-                           {b, ldb, stride_b, transb != CUBLAS_OP_N, type_b == CUDA_R_16F},
-                           *static_cast<const float*>(beta), {c, ldc, stride_c, false, type_c == CUDA_R_16F}, count,
-                           where);
+  return runtime::multiply(
+      m, n, k, *static_cast<const float*>(alpha), {a, lda, stride_a, transa != CUBLAS_OP_N, type_a == CUDA_R_16F},
+      {b, ldb, stride_b, transb != CUBLAS_OP_N, type_b == CUDA_R_16F}, *static_cast<const float*>(beta),
+      {c, ldc, stride_c, false, type_c == CUDA_R_16F}, count, where);
 }
 inline cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
                                    int n, int k, const void* alpha, const void* a, cudaDataType_t type_a, int lda,

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
-#include <utility>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
+#include <utility>
 
 #include "convlab/simt/execution.h"
 

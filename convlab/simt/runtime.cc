@@ -22,9 +22,9 @@ struct State {
   std::mutex mutex;
   cudaError_t last = cudaSuccess;
   std::string complaint;
-  std::unordered_set<void*> device;             // what cudaMalloc gave
-  std::map<void*, RegisteredRange> host;        // what kernels may touch of the host's
-  std::unordered_set<void*> host_allocations;   // what cudaMallocHost and its like gave
+  std::unordered_set<void*> device;            // what cudaMalloc gave
+  std::map<void*, RegisteredRange> host;       // what kernels may touch of the host's
+  std::unordered_set<void*> host_allocations;  // what cudaMallocHost and its like gave
   std::map<EventTag*, std::chrono::steady_clock::time_point> events;
   std::unordered_set<StreamTag*> streams;
   uintptr_t next_handle = 1;
@@ -264,7 +264,8 @@ cudaError_t cudaFree(void* memory, Where where) noexcept {
     std::free(memory);
     return cudaSuccess;
   }
-  return fail(s, cudaErrorInvalidValue, "cudaFree", where, "this is nothing that cudaMalloc gave, or it is freed already");
+  return fail(s, cudaErrorInvalidValue, "cudaFree", where,
+              "this is nothing that cudaMalloc gave, or it is freed already");
 }
 
 cudaError_t cudaFreeHost(void* memory, Where where) noexcept {

@@ -82,7 +82,8 @@ constexpr float kPoisonValue = 13323083;
 /// Calls the file with arrays of the host. Its own code takes them to the device and back.
 std::vector<float> run_on_host(const FileEntry& entry, const ConvProblem& problem, const OracleLayer& layer,
                                FileJudge::Before before, FileVerdict& verdict) {
-  const std::span<const float> images = layer.convolved->x->values<float>(), filters = layer.convolved->w.values<float>();
+  const std::span<const float> images = layer.convolved->x->values<float>(),
+                               filters = layer.convolved->w.values<float>();
   HostArray x("x", images.size()), w("w", filters.size()), y("y", static_cast<size_t>(problem.output_count()));
   x.set(images);
   w.set(filters);
@@ -177,9 +178,12 @@ struct Layers {
 };
 
 constexpr std::array kSemesterLayers{
-    Layers{"fa19", {"c1h70w70_k12r5s5", "c12h33w33_k24r5s5"}}, Layers{"fa18", {"c1h72w72_k12r7s7", "c12h33w33_k24r7s7"}},
-    Layers{"sp19", {"c1h48w48_k6r5s5", "c6h22w22_k16r5s5"}},   Layers{"sp18", {"c1h64w64_k6r5s5", "c6h30w30_k16r5s5"}},
-    Layers{"fa17", {"c1h28w28_k50r5s5", ""}},                  Layers{"mini-dnn", {"c1h86w86_k4r7s7", "c4h40w40_k16r7s7"}},
+    Layers{"fa19", {"c1h70w70_k12r5s5", "c12h33w33_k24r5s5"}},
+    Layers{"fa18", {"c1h72w72_k12r7s7", "c12h33w33_k24r7s7"}},
+    Layers{"sp19", {"c1h48w48_k6r5s5", "c6h22w22_k16r5s5"}},
+    Layers{"sp18", {"c1h64w64_k6r5s5", "c6h30w30_k16r5s5"}},
+    Layers{"fa17", {"c1h28w28_k50r5s5", ""}},
+    Layers{"mini-dnn", {"c1h86w86_k4r7s7", "c4h40w40_k16r7s7"}},
 };
 
 }  // namespace

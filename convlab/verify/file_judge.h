@@ -15,11 +15,11 @@ namespace convlab {
 /// What a course's kernel file made of one problem.
 struct FileVerdict {
   Outcome outcome = Outcome::failed;
-  std::string reason;              ///< failed: what is wrong, where; skipped: why; passed: ""
-  std::string note;                ///< on simt: what is doubtful, but was without consequence
-  std::vector<SimtFault> faults;   ///< on simt: what its kernels did wrong
-  Math math = Math::fp32;          ///< passed: the class whose tolerance it meets
-  double largest_error = 0;        ///< largest error over largest value
+  std::string reason;                             ///< failed: what is wrong, where; skipped: why; passed: ""
+  std::string note;                               ///< on simt: what is doubtful, but was without consequence
+  std::vector<SimtFault> faults;                  ///< on simt: what its kernels did wrong
+  Math math = Math::fp32;                         ///< passed: the class whose tolerance it meets
+  double largest_error = 0;                       ///< largest error over largest value
   double prolog_s = 0, call_s = 0, epilog_s = 0;  ///< on the clock, the device's work included; one call: call_s alone
 };
 

@@ -58,9 +58,9 @@ class Message {
 #define CHECK_GE(a, b) CHECK((a) >= (b))
 #define DCHECK_EQ CHECK_EQ
 
-#define MSHADOW_CUDA_CALL(call)                                                                               \
-  do {                                                                                                        \
-    const cudaError_t convlab_error = (call);                                                                 \
+#define MSHADOW_CUDA_CALL(call)                                                                      \
+  do {                                                                                               \
+    const cudaError_t convlab_error = (call);                                                        \
     if (convlab_error != cudaSuccess) LOG(FATAL) << #call ": " << cudaGetErrorString(convlab_error); \
   } while (0)
 #define CUDA_CALL(call) MSHADOW_CUDA_CALL(call)

@@ -1,0 +1,73 @@
+// A kernel of convlab's own kind: it describes itself, says what it does not compute, and keeps to a contract that
+// `convlab verify` checks: it writes all of y and nothing else, and keeps no state.
+//
+//   convlab verify FILE                              on a GPU, or with --device simt on any machine
+//   convlab bench FILE --against cuda.shared_tile    which of the two is faster
+//   convlab run fa19 --kernel FILE                   in a whole network
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.mine",
+    .device = kCompiledFor,
+    .rung = 1,
+    .idea = "the one change, in a line",
+    .after = "cuda.basic",
+    .threads = "one thread per output element.",
+    .cost = "2 * terms() flops; each term loads 8 bytes.",
+    .refuses = "all but plain float32 images in, plain float32 maps out.",
+    .limit = "load instructions: two for every multiply-add.",
+};
+
+constexpr int kThreads = 128;
+constexpr int64_t kMostBlocksInZ = 65535;
+
+__global__ void __launch_bounds__(kThreads) convolve(const float* x, const float* w, float* y, ConvShape shape) {
+  const int pixel = blockIdx.x * kThreads + threadIdx.x;
+  if (pixel >= shape.p * shape.q) return;
+  const int p = pixel / shape.q, q = pixel % shape.q, k = blockIdx.y;
+  const int first_channel = k / shape.maps * shape.channels;
+
+  for (int64_t n = blockIdx.z; n < shape.n; n += gridDim.z) {
+    const float* image = x + (n * shape.c + first_channel) * shape.h * shape.w;
+    float sum = 0;
+    for (int c = 0; c < shape.channels; ++c) {
+      for (int r = 0; r < shape.r; ++r) {
+        for (int s = 0; s < shape.s; ++s) {
+          const int row = p * shape.stride_h + r * shape.dilation_h - shape.pad_top;
+          const int column = q * shape.stride_w + s * shape.dilation_w - shape.pad_left;
+          if (row < 0 || row >= shape.h || column < 0 || column >= shape.w) continue;
+          sum +=
+              image[(c * shape.h + row) * shape.w + column] * w[((k * shape.channels + c) * shape.r + r) * shape.s + s];
+        }
+      }
+    }
+    y[(n * shape.k + k) * shape.p * shape.q + pixel] = sum;
+  }
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) { return refuse_unless_rung(step); }
+
+void launch_mine(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  const dim3 grid(ceil_div(problem.p() * problem.q(), kThreads), problem.k, std::min(problem.n, kMostBlocksInZ));
+  launch(convolve, {.grid = grid, .block = kThreads}, stream.native(), static_cast<const float*>(args.x), args.w,
+         args.y, kernel_shape(problem));
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .launch = launch_mine,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,234 @@
+// Kernel files as a user gives them to the program, on simt and on the CPU.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "convlab/base/file.h"
+#include "convlab/device/simt.h"
+#include "tests/program.h"
+
+namespace convlab {
+namespace {
+
+using testing::AnyOf;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+using Json = nlohmann::ordered_json;
+
+/// A folder with kernel files and a cache of its own.
+class KernelFiles : public testing::Test {
+ protected:
+  KernelFiles() { ::setenv("CONVLAB_CACHE", (folder_.path() / "cache").c_str(), 1); }
+  ~KernelFiles() override { ::unsetenv("CONVLAB_CACHE"); }
+
+  void SetUp() override {
+    if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
+  }
+
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    write_file(path(name), text);
+    return path(name);
+  }
+
+  /// The shipped template of this kind.
+  std::string make(const std::string& kind, const std::string& name) const {
+    const ProgramRun run = run_program({"new", kind, "-o", path(name)});
+    EXPECT_EQ(run.status, 0) << run.complaint;
+    return path(name);
+  }
+
+  std::string text_of(const std::string& file) const {
+    const std::vector<uint8_t> bytes = read_file(file);
+    return {bytes.begin(), bytes.end()};
+  }
+
+  /// The template with a text replaced.
+  std::string changed(const std::string& kind, const std::string& name, const std::string& what,
+                      const std::string& by) const {
+    std::string text = text_of(make(kind, "template"));
+    std::filesystem::remove(path("template"));
+    const size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return write(name, text.replace(at, what.size(), by));
+  }
+
+  /// What `verify` says of these files.
+  Json verified(std::vector<std::string> arguments, int status) const {
+    arguments.insert(arguments.begin(), "verify");
+    arguments.insert(arguments.end(), {"--json", path("result.json")});
+    const ProgramRun run = run_program(arguments);
+    EXPECT_EQ(run.status, status) << run.output << run.complaint;
+    return Json::parse(text_of(path("result.json")))["files"];
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(KernelFiles, EveryTemplatePasses) {
+  std::vector<std::string> files{"--device", "simt"};
+  for (const std::string kind : {"mxnet", "minidnn", "function"}) files.push_back(make(kind, kind + ".cu"));
+  files.insert(files.end(), {"-n", "2"});
+  for (const Json& file : verified(files, 0)) EXPECT_EQ(file["verdict"], "PASSED") << file;
+  const Json own = verified({make("own", "own.cu"), "--device", "simt", "--problem", "n2_c3h9w9_k4r3s3_p1"}, 0);
+  EXPECT_EQ(own[0]["kind"], "own");
+  EXPECT_EQ(own[0]["cases"][0]["verdict"], "PASSED");
+}
+
+TEST_F(KernelFiles, ATemplateReplacesNothing) {
+  const std::string file = write("mine.cu", "precious");
+  const ProgramRun run = run_program({"new", "own", "-o", file});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.complaint, HasSubstr("is there already"));
+  EXPECT_EQ(text_of(file), "precious");
+}
+
+TEST_F(KernelFiles, OfTheCpuKeepTheContract) {
+  const std::string file =
+      write("mine.cc",
+            "void convolve(const float* x, const float* w, float* y, int B, int M, int C, int H, int W, "
+            "int K) {\n"
+            "  const int P = H - K + 1, Q = W - K + 1;\n"
+            "  for (int i = 0; i < B * M * P * Q; ++i) {\n"
+            "    const int q = i % Q, p = i / Q % P, m = i / Q / P % M, b = i / Q / P / M;\n"
+            "    float sum = 0;\n"
+            "    for (int c = 0; c < C; ++c)\n"
+            "      for (int r = 0; r < K; ++r)\n"
+            "        for (int s = 0; s < K; ++s)\n"
+            "          sum += x[((b * C + c) * H + p + r) * W + q + s] * w[((m * C + c) * K + r) * K + s];\n"
+            "    y[i] = sum;\n"
+            "  }\n"
+            "}\n");
+  const Json right = verified({file, "--problem", "n2_c3h9w9_k4r3s3"}, 0);
+  EXPECT_EQ(right[0]["verdict"], "PASSED");
+  const std::string text = text_of(file);
+  const Json wrong = verified({write("wrong.cc", text.substr(0, text.find("y[i]")) + "y[i] = sum + 1;\n  }\n}\n"),
+                               "--problem", "n2_c3h9w9_k4r3s3"},
+                              1);
+  EXPECT_EQ(wrong[0]["verdict"], "FAILED");
+  EXPECT_THAT(wrong[0]["cases"][0]["reason"].get<std::string>(), HasSubstr("elements are wrong"));
+}
+
+TEST_F(KernelFiles, AFaultHasItsPlace) {
+  const std::string file = changed("mxnet", "halo.cuh", "x[((b * C + c) * H + h + p) * W + v + q]",
+                                   "x[((b * C + c) * H + h + p + H) * W + v + q]");
+  const Json files = verified({file, "--device", "simt", "-n", "1"}, 1);
+  const Json& fault = files[0]["cases"][0]["faults"][0];
+  EXPECT_EQ(fault["array"], "x");
+  EXPECT_EQ(fault["kernel"], "forward_kernel");
+  EXPECT_THAT(fault["line"].get<std::string>(), HasSubstr("halo.cuh:"));
+}
+
+TEST_F(KernelFiles, WhateverTheyDoTheNextIsTried) {
+  const std::string begin = "const int B = x.shape_[0]";
+  const auto with = [&](const std::string& name, const std::string& line) {
+    return changed("mxnet", name, begin, line + "\n  " + begin);
+  };
+  const std::vector<std::string> files{
+      with("crash.cuh", "*reinterpret_cast<volatile int*>(8) = 1;"),
+      with("exit.cuh", "std::cerr << \"no GPU\\n\"; exit(-1);"),
+      with("abort.cuh", "abort();"),
+      with("throw.cuh", "throw 1;"),
+      with("loop.cuh", "for (volatile int i = 0;; ++i) {}"),
+      with("prints.cuh", "for (int i = 0; i < 100000; ++i) printf(\"a line that says nothing %d\\n\", i);"),
+      with("child.cuh", "if (system(\"sleep 1000 &\")) {}"),
+      write("none.cu", "int main() {}\n"),
+      with("broken.cuh", "int 1;"),
+      path("missing.cu"),
+      make("mxnet", "right.cuh"),
+  };
+  std::vector<std::string> arguments = files;
+  arguments.insert(arguments.end(), {"--device", "simt", "-n", "1", "--time-limit", "2", "--semester", "fa17"});
+  const Json all = verified(arguments, 1);
+  ASSERT_EQ(all.size(), files.size());
+  const auto verdict = [&](size_t i) { return all[i]["verdict"].get<std::string>(); };
+  const auto reason = [&](size_t i) { return all[i]["cases"][0]["reason"].get<std::string>(); };
+  EXPECT_EQ(verdict(0), "FAILED");
+  EXPECT_THAT(reason(0), HasSubstr("SIGSEGV"));
+  EXPECT_EQ(verdict(1), "FAILED");
+  EXPECT_THAT(reason(1), HasSubstr("it ended the program: exit(255), after printing 'no GPU'"));
+  EXPECT_THAT(reason(2), HasSubstr("SIGABRT"));
+  EXPECT_THAT(reason(3), HasSubstr("throws something"));
+  EXPECT_EQ(verdict(4), "TIMED_OUT");
+  EXPECT_EQ(verdict(5), "PASSED");
+  EXPECT_EQ(verdict(6), "PASSED");
+  EXPECT_EQ(verdict(7), "REFUSED");
+  EXPECT_EQ(verdict(8), "NOT_COMPILED");
+  EXPECT_THAT(all[8]["reason"].get<std::string>(), ContainsRegex("broken.cuh:[0-9]+:[0-9]+: error"));
+  EXPECT_EQ(verdict(9), "REFUSED");
+  EXPECT_EQ(verdict(10), "PASSED");
+  // What the files have started ends with them.
+  EXPECT_NE(std::system("pgrep -f '[s]leep 1000' > /dev/null"), 0);
+}
+
+TEST_F(KernelFiles, TheCacheSparesTheCompiler) {
+  const std::string file = make("mxnet", "mine.cuh");
+  const auto seconds = [&] {
+    const auto begin = std::chrono::steady_clock::now();
+    verified({file, "--device", "simt", "-n", "1", "--semester", "fa17"}, 0);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const auto entries = [&] {
+    return std::distance(std::filesystem::directory_iterator(path("cache")), std::filesystem::directory_iterator());
+  };
+  seconds();
+  EXPECT_EQ(entries(), 1);
+  seconds();
+  EXPECT_EQ(entries(), 1);
+  write("mine.cuh", text_of(file) + "// one more line\n");
+  seconds();
+  EXPECT_EQ(entries(), 2);
+}
+
+TEST_F(KernelFiles, RunInANetwork) {
+  const std::string file = make("mxnet", "mine.cuh");
+  const ProgramRun run = run_program({"run", "fa19", "-n", "2", "--kernel", file});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, HasSubstr("Correctness: 1.0"));
+  EXPECT_THAT(run.output, HasSubstr("mine.cuh"));
+  const ProgramRun script = run_program({"m3.1", "2", "--device", "simt", "--kernel", file});
+  EXPECT_EQ(script.status, 0) << script.complaint;
+  EXPECT_THAT(script.output, HasSubstr("Correctness: 1.0 Model: ece408"));
+}
+
+TEST_F(KernelFiles, WhatTheyPrintIsNoResult) {
+  const std::string file = changed("mxnet", "mine.cuh", "const int B = x.shape_[0]",
+                                   "std::cout << \"hello\\n\";\n  const int B = x.shape_[0]");
+  const ProgramRun run = run_program({"m3.1", "1", "--device", "simt", "--kernel", file});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, Not(HasSubstr("hello")));
+  EXPECT_THAT(run.complaint, HasSubstr("hello"));
+  const ProgramRun ended =
+      run_program({"m3.1", "1", "--device", "simt", "--kernel",
+                   changed("mxnet", "exit.cuh", "const int B = x", "exit(0);\n  const int B = x")});
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.complaint, HasSubstr("it ended the program: exit(0)"));
+}
+
+TEST_F(KernelFiles, CompareWithRegisteredKernels) {
+  const std::string file = make("own", "mine.cu");
+  const ProgramRun run = run_program({"bench", file, "--against", "cuda.basic", "--device", "simt", "--problem",
+                                      "n1_c1h9w9_k1r3s3", "--seconds", "0.05"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, HasSubstr("mine.cu"));
+  EXPECT_THAT(run.output, HasSubstr("cuda.basic"));
+}
+
+TEST_F(KernelFiles, ForAnotherDeviceAreRefused) {
+  const ProgramRun run =
+      run_program({"run", "fa19", "-n", "1", "--device", "cpu", "--kernel", make("mxnet", "mine.cuh")});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.complaint, HasSubstr("the file is for GPUs"));
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,211 @@
+// What a kernel file is, and what a compiler gets of it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "convlab/base/file.h"
+#include "convlab/kernel_file/cache.h"
+#include "convlab/kernel_file/source.h"
+#include "convlab/kernel_file/tokens.h"
+#include "convlab/kernel_file/translation.h"
+#include "tests/errors.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+std::vector<std::string> words_of(std::string_view source) {
+  std::vector<std::string> words;
+  for (const Token& token : tokens_of(source)) words.emplace_back(token.text);
+  return words;
+}
+
+KernelSource source_of(const std::string& text) { return parse_kernel_source(text, "mine.cu"); }
+
+const std::string kMxnet =
+    "template <> void forward<gpu, float>(mshadow::Tensor<gpu, 4, float> &y, const mshadow::Tensor<gpu, 4, float> &x, "
+    "const mshadow::Tensor<gpu, 4, float> &w) {}\n__global__ void k() {}\n";
+
+std::string phase(const std::string& name, const std::string& pointers, const std::string& more = "") {
+  return "__host__ void GPUInterface::" + name + "(" + pointers +
+         ", const int B, const int M, const int C, const int H, "
+         "const int W, const int K" +
+         more + ") {}\n";
+}
+const std::string kProlog = phase("conv_forward_gpu_prolog",
+                                  "const float *, const float *x, const float *k, float **dy, float **dx, float **dk");
+const std::string kCall = phase("conv_forward_gpu", "float *y, const float *x, const float *k");
+const std::string kEpilog = phase("conv_forward_gpu_epilog", "float *y, float *dy, float *dx, float *dk");
+
+TEST(Tokens, CommentsAreNoneAndTextsAreOne) {
+  EXPECT_THAT(words_of("a/*b\n*/c // d\n\"e f\\\" g\" 'h' 1e-5f x->y::z"),
+              ElementsAre("a", "c", "\"e f\\\" g\"", "'h'", "1e-5f", "x", "->", "y", "::", "z"));
+  EXPECT_THAT(words_of("R\"(a \" b)\" c"), ElementsAre("R\"(a \" b)\"", "c"));
+  EXPECT_THAT(words_of("/* without end"), ElementsAre());
+}
+
+TEST(Tokens, AWholeDirectiveIsOneAndLinesAreCounted) {
+  const std::string source = "#define A \\\n 1\nint b; # no\n";
+  const std::vector<Token> tokens = tokens_of(source);
+  ASSERT_GE(tokens.size(), 3u);
+  EXPECT_EQ(tokens[0].text, "#define A \\\n 1");
+  EXPECT_EQ(tokens[1].text, "int");
+  EXPECT_EQ(tokens[1].line, 3);
+  EXPECT_EQ(included_header("#  include <cuda_fp16.h> // half"), "cuda_fp16.h");
+  EXPECT_EQ(included_header("#define include"), std::nullopt);
+}
+
+TEST(KernelSource, ToldApartByContent) {
+  EXPECT_EQ(source_of(kMxnet).kind, FileKind::mxnet);
+  EXPECT_TRUE(source_of(kMxnet).cuda);
+  EXPECT_EQ(source_of(kProlog + kCall + kEpilog).kind, FileKind::minidnn);
+  EXPECT_EQ(source_of(kCall).kind, FileKind::minidnn);
+  EXPECT_EQ(source_of("const RegisterConvKernel registered{{}};").kind, FileKind::own);
+  const KernelSource function = source_of(
+      "void convolve(const float* x, const float* w, float* y, int N, int C, int H, int W, int K, int R, int S) {}");
+  EXPECT_EQ(function.kind, FileKind::function);
+  EXPECT_FALSE(function.cuda);
+  EXPECT_FALSE(source_of("void conv_forward_cpu(float *y, const float *x, const float *k, const int B, const int M, "
+                         "const int C, const int H, const int W, const int K) {}")
+                   .cuda);
+}
+
+TEST(KernelSource, WhatIsNoneOrTwoIsRefused) {
+  EXPECT_THAT(bad_input_message([] { source_of("int main() {}"); }), HasSubstr("is no kernel file"));
+  EXPECT_THAT(bad_input_message([] { source_of("// forward(Tensor& y) {}"); }), HasSubstr("is no kernel file"));
+  EXPECT_THAT(bad_input_message([] { source_of(kMxnet + kCall); }), HasSubstr("of two kinds, mxnet and minidnn"));
+  EXPECT_THAT(bad_input_message([] { source_of(kProlog + kCall); }), HasSubstr("but no conv_forward_gpu_epilog"));
+}
+
+TEST(KernelSource, TheSemesterIsInItsNumbers) {
+  EXPECT_EQ(source_of(kMxnet + "#define SIDE 72\n").semester, "fa18");
+  EXPECT_EQ(source_of(kMxnet + "const int side = 48;").semester, "sp19");
+  EXPECT_FALSE(source_of(kMxnet + "const int side = 48;").semester_is_guess);
+  EXPECT_TRUE(source_of(kMxnet).semester_is_guess);
+  EXPECT_TRUE(source_of(kMxnet + "int a = 72, b = 70;").semester_is_guess);
+  EXPECT_FALSE(source_of(kMxnet + "// 72\n").semester == "fa18");
+}
+
+TEST(KernelSource, ParametersMayBeUnnamed) {
+  const KernelSource source = source_of(kProlog + kCall + kEpilog);
+  const FileFunction& prolog = *source.find("conv_forward_gpu_prolog");
+  ASSERT_EQ(prolog.list.size(), 12u);
+  EXPECT_EQ(prolog.list[0].type, "const float *");
+  EXPECT_EQ(prolog.list[0].name, "");
+  EXPECT_EQ(prolog.list[3].name, "dy");
+  EXPECT_EQ(prolog.number_count(), 6);
+}
+
+TEST(Translation, LaunchesBecomeCalls) {
+  const auto simt = [](const std::string& code) { return translated(source_of(kCall + code), Toolchain::simt); };
+  EXPECT_THAT(simt("void f() { k<<<g, b>>>(x); }"), HasSubstr("::convlab::simt::cuda::convlab_configure(k, g, b)(x);"));
+  EXPECT_THAT(simt("void f() { a::k<16, float> << < g, b, 4, s >> > (x); }"),
+              HasSubstr("::convlab::simt::cuda::convlab_configure(a::k<16, float> ,  g, b, 4, s ) (x);"));
+  EXPECT_THAT(simt("const char* t = \"k<<<g, b>>>(x)\";"), HasSubstr("\"k<<<g, b>>>(x)\""));
+  EXPECT_THAT(translated(source_of(kCall + "void f() { k<<<g, b>>>(x); }"), Toolchain::nvcc),
+              HasSubstr("k<<<g, b>>>(x)"));
+}
+
+TEST(Translation, DynamicSharedArraysBecomePointers) {
+  const auto simt = [](const std::string& code) { return translated(source_of(kCall + code), Toolchain::simt); };
+  EXPECT_THAT(simt("__global__ void k() { extern __shared__ float tile[]; }"),
+              HasSubstr("float* const tile = static_cast<float*>(::convlab::simt::dynamic_shared_memory());"));
+  EXPECT_THAT(simt("__global__ void k() { extern __shared__ float tile[][16]; }"),
+              HasSubstr("float (*const tile)[16]"));
+  EXPECT_THAT(simt("namespace a { extern __shared__ int all[]; }"), HasSubstr("DynamicShared<int> all;"));
+  EXPECT_THAT(simt("extern int other[];"), HasSubstr("extern int other[];"));
+}
+
+TEST(Translation, LinesStay) {
+  const std::string code = "#include \"../../src/layer/custom/gpu-new-forward.h\"\nvoid f() {\n k<<<g,\n b>>>(x); }\n";
+  const std::string text = translated(source_of(kCall + code + "int last;"), Toolchain::simt);
+  const std::string before = kCall + code;
+  EXPECT_EQ(std::ranges::count(text, '\n'), std::ranges::count(before, '\n'));
+  EXPECT_THAT(text, HasSubstr("#include \"convlab/kernel_file/include/gpu-new-forward.h\""));
+}
+
+TEST(Translation, WhatNobodyCanCallIsRefused) {
+  EXPECT_THAT(
+      bad_input_message([] {
+        compilation_unit(source_of("void GPUInterface::conv_forward_gpu(float* y, float* x, float* k, int n) {}"),
+                         Toolchain::simt);
+      }),
+      HasSubstr("mine.cu:1: conv_forward_gpu takes (float* y, float* x, float* k, int n); known are 3 pointers"));
+  EXPECT_THAT(bad_input_message([] {
+                compilation_unit(source_of("void convolve(const float* x, const float* w, float* y, int Z) {}"),
+                                 Toolchain::cpu);
+              }),
+              HasSubstr("nobody knows what Z is"));
+  EXPECT_THAT(bad_input_message([] {
+                compilation_unit(source_of("void convolve(float* y, const float* x, const float* w, int N) {}"),
+                                 Toolchain::cpu);
+              }),
+              HasSubstr("not x, w and y in turn"));
+}
+
+TEST(Translation, ACourseOrNvidiasNamesSayWhatKIs) {
+  const auto unit = [](const std::string& numbers) {
+    return compilation_unit(source_of("void convolve(const float* x, const float* w, float* y, " + numbers + ") {}"),
+                            Toolchain::cpu);
+  };
+  EXPECT_THAT(unit("int B, int M, int C, int H, int W, int K"),
+              HasSubstr("convolve(x, w, y, p.images, p.maps, p.channels, p.height, p.width, p.filter_h)"));
+  EXPECT_THAT(unit("int N, int C, int H, int W, int K, int R, int S"),
+              HasSubstr("convolve(x, w, y, p.images, p.channels, p.height, p.width, p.maps, p.filter_h, p.filter_w)"));
+}
+
+TEST(Fingerprints, DependOnEveryTextAndItsEnd) {
+  const auto of = [](std::initializer_list<std::string_view> texts) {
+    Fingerprint fingerprint;
+    for (const std::string_view text : texts) fingerprint.add(text);
+    return fingerprint.hex();
+  };
+  EXPECT_EQ(of({"ab", "c"}), of({"ab", "c"}));
+  EXPECT_NE(of({"ab", "c"}), of({"a", "bc"}));
+  EXPECT_NE(of({"ab"}), of({"ab", ""}));
+  EXPECT_EQ(of({"a"}).size(), 32u);
+}
+
+TEST(Caches, ForgetTheOldest) {
+  const TemporaryFolder folder;
+  ::setenv("CONVLAB_CACHE", folder.path().c_str(), 1);
+  const Cache cache;
+  ::unsetenv("CONVLAB_CACHE");
+  EXPECT_FALSE(cache.is_temporary());
+  for (const char* name : {"old", "new"}) {
+    write_file(cache.path_of(name), std::string_view("0123456789"));
+    const auto age = std::chrono::hours(name[0] == 'o' ? 2 : 1);
+    std::filesystem::last_write_time(cache.path_of(name), std::filesystem::file_time_type::clock::now() - age);
+  }
+  cache.shrink(15);
+  EXPECT_FALSE(std::filesystem::exists(cache.path_of("old")));
+  EXPECT_TRUE(std::filesystem::exists(cache.path_of("new")));
+}
+
+TEST(Caches, AreTemporaryWhereNothingCanBeWritten) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "file", std::string_view("no folder"));
+  ::setenv("CONVLAB_CACHE", (folder.path() / "file").c_str(), 1);
+  std::filesystem::path place;
+  {
+    const Cache cache;
+    EXPECT_TRUE(cache.is_temporary());
+    place = cache.path_of("x").parent_path();
+    EXPECT_TRUE(std::filesystem::is_directory(place));
+  }
+  ::unsetenv("CONVLAB_CACHE");
+  EXPECT_FALSE(std::filesystem::exists(place));
+}
+
+}  // namespace
+}  // namespace convlab
