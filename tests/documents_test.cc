@@ -191,6 +191,10 @@ class Checker {
     static const std::set<std::string> kEndings = {".h",  ".cc", ".cu",   ".cuh",  ".cmake", ".py",
                                                    ".sh", ".md", ".json", ".onnx", ".txt",   ".html"};
     static const std::set<std::string> kOwnEndings = {".h", ".cc", ".cu", ".cuh", ".cmake", ".py", ".sh", ".md"};
+    // Readers' own files, of the course's projects.
+    static const std::set<std::string> kOfTheCourse = {"new-forward.cuh", "new-forward.h",      "new-forward.cu",
+                                                       "m3-forward.cu",   "cpu-new-forward.cc", "mxnet/base.h"};
+    if (kOfTheCourse.contains(word)) return;
     const std::string ending = std::filesystem::path(word).extension();
     if (word.find('/') == std::string::npos) {
       if (alone && kOwnEndings.contains(ending) && word != ending && !facts_.has_file_named(word)) {

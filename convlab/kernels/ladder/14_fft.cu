@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(kFrequencies) transform_images(const float* x,
   const int64_t plane = static_cast<int64_t>(blockIdx.x / across / down) * shape.c + blockIdx.y;
   const bool inside = h >= 0 && h < shape.h && at >= 0 && at < shape.w;
   const float pixel = inside ? x[(plane * shape.h + h) * shape.w + at] : 0;
-  spectra[(static_cast<int64_t>(blockIdx.x) * shape.c + blockIdx.y) * kFrequencies + threadIdx.x] =
-      transform_tile(make_float2(pixel, 0), -1, tile);
+  const float2 spectrum = transform_tile(make_float2(pixel, 0), -1, tile);
+  spectra[(static_cast<int64_t>(blockIdx.x) * shape.c + blockIdx.y) * kFrequencies + threadIdx.x] = spectrum;
 }
 
 /// blockIdx.x is the tile of the chunk, blockIdx.y the map.
