@@ -200,6 +200,19 @@ TEST_F(KernelFiles, RunInANetwork) {
   EXPECT_THAT(script.output, HasSubstr("Correctness: 1.0 Model: ece408"));
 }
 
+TEST_F(KernelFiles, TheCallAloneIsTheOperator) {
+  const std::string file =
+      changed("minidnn", "mine.cu", "  const size_t input_bytes", "  usleep(300000);\n  const size_t input_bytes");
+  write("mine.cu", "#include <unistd.h>\n" + text_of(file));
+  const ProgramRun run = run_program({"m3.1", "1", "--device", "simt", "--semester", "sp18", "--kernel", file});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, ContainsRegex("Op Time: 0\\.[01].*\nOp Time: 0\\.[01]"));
+  EXPECT_THAT(run.complaint, ContainsRegex("the prolog took 30[0-9]\\."));
+  const Json files = verified({file, "--device", "simt", "-n", "1"}, 0);
+  EXPECT_GT(files[0]["cases"][0]["prolog_s"], 0.3);
+  EXPECT_LT(files[0]["cases"][0]["call_s"], 0.2);
+}
+
 TEST_F(KernelFiles, WhatTheyPrintIsNoResult) {
   const std::string file = changed("mxnet", "mine.cuh", "const int B = x.shape_[0]",
                                    "std::cout << \"hello\\n\";\n  const int B = x.shape_[0]");

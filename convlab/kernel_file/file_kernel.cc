@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/kernel_file/library.h"
 #include "convlab/kernels/registry.h"
@@ -53,26 +54,40 @@ void finish(const FileEntry& entry) {
   if (const char* error = entry.finish()) throw wrong_result("the device reports: {}", error);
 }
 
-/// The file's code takes arrays of the host's to the device and back.
+FilePhases phases;
+
+/// The file's code takes arrays of the host's to the device and back. Only its call is the operator.
 void launch_from_host(const FileEntry& entry, const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
+  const Clock::time_point begin = Clock::now();
   std::vector<float> x(static_cast<size_t>(problem.input_count())), w(static_cast<size_t>(problem.filter_count())),
       y(static_cast<size_t>(problem.output_count()));
   stream.download(x.data(), args.x, x.size() * sizeof(float));
   stream.download(w.data(), args.w, w.size() * sizeof(float));
   stream.synchronize();
   const FileProblem shape = file_problem(problem);
+  double call_s = 0;
+  const auto timed = [&](double& total, const auto& phase) {
+    const Clock::time_point phase_begin = Clock::now();
+    phase();
+    finish(entry);
+    const double seconds = seconds_since(phase_begin);
+    total += seconds;
+    return seconds;
+  };
   if (entry.forward != nullptr) {
-    entry.forward(y.data(), x.data(), w.data(), shape);
+    call_s = timed(phases.call_s, [&] { entry.forward(y.data(), x.data(), w.data(), shape); });
   } else {
+    // Some prologs leave the output's pointer alone, and free it in the epilog.
     float *device_y = nullptr, *device_x = nullptr, *device_w = nullptr;
-    entry.prolog(y.data(), x.data(), w.data(), &device_y, &device_x, &device_w, shape);
-    entry.call(device_y, device_x, device_w, shape);
-    entry.epilog(y.data(), device_y, device_x, device_w, shape);
+    timed(phases.prolog_s, [&] { entry.prolog(y.data(), x.data(), w.data(), &device_y, &device_x, &device_w, shape); });
+    call_s = timed(phases.call_s, [&] { entry.call(device_y, device_x, device_w, shape); });
+    timed(phases.epilog_s, [&] { entry.epilog(y.data(), device_y, device_x, device_w, shape); });
+    ++phases.calls;
   }
-  finish(entry);
   stream.upload(args.y, y.data(), y.size() * sizeof(float));
   stream.synchronize();
+  stream.attached<SetAside>().seconds += seconds_since(begin) - call_s;
 }
 
 void launch_at(const Place& place, const ConvArgs& args, Stream& stream) {
@@ -130,6 +145,8 @@ void register_entry(const FileEntry& entry, const KernelSource& source, DeviceKi
 }
 
 }  // namespace
+
+const FilePhases& file_phases() { return phases; }
 
 void load_kernel_file(const KernelSource& source, const std::filesystem::path& library, const std::string& name,
                       DeviceKind device) {

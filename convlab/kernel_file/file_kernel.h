@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -16,5 +17,12 @@ void load_kernel_file(const KernelSource& source, const std::filesystem::path& l
                       DeviceKind device);
 
 inline constexpr int kMostFiles = 4;
+
+/// What the loaded files' prologs, calls and epilogs took so far: only the calls are in their kernels' times.
+struct FilePhases {
+  int64_t calls = 0;
+  double prolog_s = 0, call_s = 0, epilog_s = 0;
+};
+const FilePhases& file_phases();
 
 }  // namespace convlab

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "convlab/conv/epilogue.h"
 #include "convlab/conv/problem.h"
@@ -77,6 +78,14 @@ struct ConvArgs {
   void* prepared = nullptr;
   void* workspace = nullptr;
   std::span<const int> tuning = {};  ///< a value for each of the kernel's tunables; empty: the measured ones
+};
+
+/// What a launch did beside the operator: a file of the course copies between host and device before and after it. A
+/// kernel adds to its stream's (Stream::attached), and who times a launch takes it off.
+struct SetAside {
+  double seconds = 0;
+
+  double take() { return std::exchange(seconds, 0); }
 };
 
 /// A parameter that a kernel leaves open: any of `values` is right, a measurement chose `value`.
