@@ -1,5 +1,7 @@
 #include "app/progress.h"
 
+#include "app/streams.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 

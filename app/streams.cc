@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <initializer_list>
+
 namespace convlab::app {
 namespace {
 

@@ -20,6 +20,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 #include "convlab/base/text.h"
+#include "convlab/verify/cases.h"
 
 namespace convlab::app {
 namespace {

@@ -230,6 +230,17 @@ TEST(Fold, IsRefusedWithTheCostsWhereItDoesNotPay) {
               AllOf(HasSubstr("as one matrix it would take 0.29 million"), HasSubstr("instead of 0.07 million")));
 }
 
+TEST(Fold, AMatrixThatTakesAMinuteToMakeIsNotMade) {
+  GraphBuilder builder({-1, 1, 1024, 1024});
+  const Pool wide{.kind = PoolKind::average, .kernel_h = 512, .kernel_w = 512, .stride_h = 1, .stride_w = 1};
+  builder.add(GlobalAveragePoolOp{}, {builder.add(PoolOp{wide}, {builder.input()}, "mean")}, "all");
+  std::vector<Folding> foldings;
+  EXPECT_EQ(steps_of(builder.graph(), {1, 1, 1024, 1024}, &foldings).size(), 2u);
+  ASSERT_EQ(foldings.size(), 1u);
+  EXPECT_FALSE(foldings[0].folded);
+  EXPECT_THAT(foldings[0].text, HasSubstr("multiply-adds to make"));
+}
+
 TEST(Fold, AMeanAfterAConvolutionBecomesAWiderFilterWithItsStride) {
   GraphBuilder builder({-1, 3, 20, 20});
   const ValueId x = builder.conv(builder.input(), 8, 3, 5, true, "conv");

@@ -102,10 +102,11 @@ class Taken {
   void take_pool(const Pool& pool, const LinearOp& step) {
     const int64_t h = step.x[2], w = step.x[3], height = step.y[2], width = step.y[3];
     std::vector<double> fresh(static_cast<size_t>(image_element_count(step.x) * form_.outputs));
+    std::vector<int64_t> inside;
     for (int64_t i = 0; i < form_.inputs; ++i) {
       const int64_t top = i / width % height * pool.stride_h - pool.pad_top;
       const int64_t left = i % width * pool.stride_w - pool.pad_left;
-      std::vector<int64_t> inside;
+      inside.clear();
       int64_t counted = 0;
       for (int64_t y = top; y < top + pool.kernel_h * pool.dilation_h; y += pool.dilation_h) {
         for (int64_t x = left; x < left + pool.kernel_w * pool.dilation_w; x += pool.dilation_w) {

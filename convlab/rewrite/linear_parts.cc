@@ -15,6 +15,9 @@ constexpr double kMultiplyAddsPerByte = 5;
 /// A matrix of more elements is not made, whatever it saves: in double they are half a gigabyte.
 constexpr int64_t kMostMatrixCount = int64_t{1} << 26;
 
+/// Nor is one that takes more multiply-adds to make: some seconds.
+constexpr double kMostMakingWork = 0x1p34;
+
 /// The cost of one operator: its images before and after, and their share of the weights.
 LinearCost cost_of(double multiply_adds, const Shape& x, const Shape& y, double weights) {
   const auto images = static_cast<double>(image_element_count(x) + image_element_count(y));
@@ -35,6 +38,12 @@ std::optional<LinearPart> as_conv(const std::vector<LinearOp>& chain, size_t beg
   const auto form = conv_form(
       {chain.begin() + static_cast<std::ptrdiff_t>(begin), chain.begin() + static_cast<std::ptrdiff_t>(end)}, true);
   if (!form || form->filter_count() > kMostMatrixCount) return std::nullopt;
+  double making_work = 0;  // at most: each step's taps meet those of all others
+  for (size_t i = begin; i < end; ++i) {
+    const double taps = multiply_adds(chain[i]) / static_cast<double>(image_element_count(chain[i].y));
+    making_work += taps * static_cast<double>(form->filter_count());
+  }
+  if (making_work > kMostMakingWork) return std::nullopt;
   const Shape &x = chain[begin].x, &y = chain[end - 1].y;
   const auto terms = static_cast<double>(form->c * form->r * form->s);
   return LinearPart{
@@ -44,13 +53,17 @@ std::optional<LinearPart> as_conv(const std::vector<LinearOp>& chain, size_t beg
 
 std::optional<LinearPart> as_dense(const std::vector<LinearOp>& chain, size_t begin, size_t end) {
   const Shape &x = chain[begin].x, &y = chain[end - 1].y;
+  double making_work = 0;
   for (size_t i = begin; i < end; ++i) {
+    making_work +=
+        only_reshapes(chain[i].node->op) ? 0 : multiply_adds(chain[i]) * static_cast<double>(image_element_count(y));
     // The matrices on the way must stay small, too.
     if (std::max(image_element_count(chain[i].x), image_element_count(chain[i].y)) >
         kMostMatrixCount / image_element_count(y)) {
       return std::nullopt;
     }
   }
+  if (making_work > kMostMakingWork) return std::nullopt;
   const auto count = static_cast<double>(image_element_count(x) * image_element_count(y));
   return LinearPart{begin, end, LinearPart::Form::dense, cost_of(count, x, y, count)};
 }
@@ -97,7 +110,11 @@ std::vector<LinearPart> cheapest_parts(const std::vector<LinearOp>& chain) {
 
 std::string why_not_one(const std::vector<LinearOp>& chain) {
   const auto conv = as_conv(chain, 0, chain.size()), dense = as_dense(chain, 0, chain.size());
-  if (!conv && !dense) return fmt::format("its matrix would have more than {} elements", kMostMatrixCount);
+  if (!conv && !dense) {
+    return fmt::format("its matrix would have more than {} elements, or take more than {:.0e} multiply-adds to make",
+                       kMostMatrixCount, kMostMakingWork);
+  }
+
   const bool as_filter = conv && (!dense || conv->cost.total() <= dense->cost.total());
   return fmt::format("as one {} it would take {} instead of {}", as_filter ? "convolution" : "matrix",
                      to_text(as_filter ? conv->cost : dense->cost), to_text(cost_of(chain)));
