@@ -12,8 +12,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "convlab/base/clock.h"
@@ -84,13 +87,14 @@ class Forwarding {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
-pid_t start(std::vector<std::string>& arguments, const Pipe& results, const Pipe& prints) {
+pid_t start(std::vector<std::string>& arguments, const Pipe& results, const Pipe& prints, const std::string& folder) {
   const Copy output(STDOUT_FILENO), messages(STDERR_FILENO);
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
+  if (!folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, prints.write, STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, prints.write, STDERR_FILENO);
@@ -172,9 +176,9 @@ std::string describe(const GuestEnd& end, double limit_s) {
 }
 
 GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
-                   const std::function<void(std::string_view line)>& on_line) {
+                   const std::function<void(std::string_view line)>& on_line, const std::string& folder) {
   Pipe results, prints;
-  const pid_t child = start(arguments, results, prints);
+  const pid_t child = start(arguments, results, prints, folder);
   const Forwarding forwarding(child);
   results.close_write();
   prints.close_write();
@@ -224,6 +228,17 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
   end.how = WIFSIGNALED(status) ? GuestEnd::How::crashed : GuestEnd::How::exited;
   end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
   return end;
+}
+
+GuestFolder::GuestFolder() {
+  std::error_code error;
+  path_ = (std::filesystem::temp_directory_path(error) / "convlab-guest-XXXXXX").string();
+  if (error || ::mkdtemp(path_.data()) == nullptr) throw unavailable("cannot make a folder like {}", path_);
+}
+
+GuestFolder::~GuestFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
 }
 
 void become_guest() {

@@ -30,8 +30,24 @@ std::string describe(const GuestEnd& end, double limit_s);
 /// kGuestResults goes to `on_line`, line by line; the line "done" says that all is done. If no line comes for `limit_s`
 /// seconds, or when this process ends, the guest and all that it has started are killed; meanwhile SIGINT and SIGTERM go to
 /// the guest.
+///
+/// It works in `folder`, or where this process does if that is empty.
 GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
-                   const std::function<void(std::string_view line)>& on_line);
+                   const std::function<void(std::string_view line)>& on_line, const std::string& folder = "");
+
+/// A new folder for what guests leave behind; it ends with the value. Error(unavailable) if none can be made.
+class GuestFolder {
+ public:
+  GuestFolder();
+  ~GuestFolder();
+  GuestFolder(const GuestFolder&) = delete;
+  GuestFolder& operator=(const GuestFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 /// In a guest: the file descriptors of its results, and of its host's standard output and standard error.
 inline constexpr int kGuestResults = 3, kHostOutput = 4, kHostMessages = 5;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -59,6 +60,8 @@ double number(const Json& json, const char* name) {
   return found != json.end() && found->is_number() ? found->get<double>() : 0;
 }
 
+bool has_hung(const CaseReport& report) { return report.outcome == FileOutcome::timed_out; }
+
 /// One file with its library, on one device.
 class FileTrial {
  public:
@@ -73,7 +76,15 @@ class FileTrial {
     std::vector<CaseReport> reports(cases.size());
     for (size_t i = 0; i < cases.size(); ++i) reports[i].asked = cases[i];
     size_t first = 0;
-    while (first < cases.size()) first = ask_from(first, cases, reports, printed, on_report);
+    while (first < cases.size()) {
+      first = ask_from(first, cases, reports, printed, on_report);
+      const bool hung = std::ranges::any_of(reports, has_hung);
+      for (; hung && first < cases.size(); ++first) {
+        reports[first].outcome = FileOutcome::skipped;
+        reports[first].reason = "not tried, since the file hung before";
+        if (on_report) on_report(reports[first]);
+      }
+    }
     return reports;
   }
 
@@ -82,7 +93,7 @@ class FileTrial {
   size_t ask_from(size_t first, const std::vector<FileCase>& cases, std::vector<CaseReport>& reports,
                   std::string& printed, const OnReport& on_report) const {
     std::vector<std::string> arguments{"convlab",       "judge-file",
-                                       "--file",        source_.path.string(),
+                                       "--file",        std::filesystem::absolute(source_.path).string(),
                                        "--library",     library_,
                                        "--device",      device_,
                                        "--threads",     std::to_string(options_.threads),
@@ -90,19 +101,26 @@ class FileTrial {
     for (size_t i = first; i < cases.size(); ++i) arguments.push_back(case_text(cases[i]));
     size_t at = first, next = first;  // the case in work; the first that was not begun
     std::optional<Error> refusal;
-    const GuestEnd end = run_guest(std::move(arguments), options_.limit_seconds, [&](std::string_view line) {
+    const auto hear = [&](std::string_view line) {
       const Json json = parse_json(line, "a guest's answer");
       if (json.contains("error")) {
-        refusal.emplace(static_cast<ErrorKind>(json["kind"].get<int>()), json["error"].get<std::string>());
+        refusal.emplace(static_cast<ErrorKind>(json.at("kind").get<int>()), json.at("error").get<std::string>());
       } else if (json.contains("begin")) {
-        at = first + json["begin"].get<size_t>();
+        at = std::min(first + json.at("begin").get<size_t>(), cases.size() - 1);
         next = at + 1;
       } else if (json.contains("case")) {
-        CaseReport& report = reports.at(first + json["case"].get<size_t>());
+        CaseReport& report = reports.at(first + json.at("case").get<size_t>());
         take(json, report);
         if (on_report) on_report(report);
       }
-    });
+    };
+    const auto on_line = [&](std::string_view line) {
+      try {
+        hear(line);
+      } catch (const std::exception&) {  // no line of ours: the file writes where it should not
+      }
+    };
+    const GuestEnd end = run_guest(std::move(arguments), options_.limit_seconds, on_line, folder_.path());
     if (printed.empty()) printed = end.printed;
     if (refusal) throw Error(*refusal);
     if (end.how == GuestEnd::How::done) return cases.size();
@@ -123,14 +141,14 @@ class FileTrial {
   }
 
   static void take(const Json& json, CaseReport& report) {
-    const auto verdict = json["verdict"].get<std::string>();
+    const auto verdict = json.at("verdict").get<std::string>();
     report.outcome = verdict == "PASSED"    ? FileOutcome::passed
                      : verdict == "SKIPPED" ? FileOutcome::skipped
                                             : FileOutcome::failed;
-    report.reason = json["reason"].get<std::string>();
-    report.note = json["note"].get<std::string>();
-    report.faults = json["faults"];
-    report.math = json["math"].get<std::string>();
+    report.reason = json.at("reason").get<std::string>();
+    report.note = json.at("note").get<std::string>();
+    report.faults = json.at("faults");
+    report.math = json.at("math").get<std::string>();
     report.largest_error = number(json, "largest_error");
     report.prolog_s = number(json, "prolog_s");
     report.call_s = number(json, "call_s");
@@ -140,6 +158,7 @@ class FileTrial {
   const VerifyFilesOptions& options_;
   KernelSource source_;
   std::string device_, library_;
+  GuestFolder folder_;
 };
 
 bool all_passed(const std::vector<CaseReport>& reports) {
@@ -224,7 +243,7 @@ class FilesVerifier {
         if (!report.cases.empty() && !all_passed(cases)) continue;
         report.cases = std::move(cases);
         report.semester = semester;
-        if (all_passed(report.cases)) break;
+        if (all_passed(report.cases) || std::ranges::any_of(report.cases, has_hung)) break;
       }
       if (report.semester != semesters.front()) {
         report.notes.push_back(fmt::format("it fails on {}'s layers and is taken as one of {}; --semester says another",
@@ -252,7 +271,8 @@ class FilesVerifier {
     constexpr int64_t kWellDivided = 100;
     const bool has_fault =
         std::ranges::any_of(report.cases, [](const CaseReport& each) { return !each.faults.empty(); });
-    if (options_.images > 0 || images >= kWellDivided || has_fault) return;
+    const bool hung = std::ranges::any_of(report.cases, has_hung);
+    if (options_.images > 0 || images >= kWellDivided || has_fault || hung) return;
     std::string printed;
     std::vector<CaseReport> cases =
         trial.ask(as_cases(semester_layers(report.semester, kWellDivided), FileJudge::Before::zeros), printed);

@@ -140,6 +140,8 @@ TEST_F(KernelFiles, WhateverTheyDoTheNextIsTried) {
       with("throw.cuh", "throw 1;"),
       with("loop.cuh", "for (volatile int i = 0;; ++i) {}"),
       with("prints.cuh", "for (int i = 0; i < 100000; ++i) printf(\"a line that says nothing %d\\n\", i);"),
+      with("writes.cuh", "fclose(fopen(\"left-behind\", \"w\"));"),
+      with("lies.cuh", "dprintf(3, \"{\\\"case\\\": 70}\\nno JSON\\n\");"),
       with("child.cuh", "if (system(\"sleep 1000 &\")) {}"),
       write("none.cu", "int main() {}\n"),
       with("broken.cuh", "int 1;"),
@@ -161,11 +163,14 @@ TEST_F(KernelFiles, WhateverTheyDoTheNextIsTried) {
   EXPECT_EQ(verdict(4), "TIMED_OUT");
   EXPECT_EQ(verdict(5), "PASSED");
   EXPECT_EQ(verdict(6), "PASSED");
-  EXPECT_EQ(verdict(7), "REFUSED");
-  EXPECT_EQ(verdict(8), "NOT_COMPILED");
-  EXPECT_THAT(all[8]["reason"].get<std::string>(), ContainsRegex("broken.cuh:[0-9]+:[0-9]+: error"));
+  EXPECT_FALSE(std::filesystem::exists("left-behind"));
+  EXPECT_EQ(verdict(7), "PASSED");
+  EXPECT_EQ(verdict(8), "PASSED");
   EXPECT_EQ(verdict(9), "REFUSED");
-  EXPECT_EQ(verdict(10), "PASSED");
+  EXPECT_EQ(verdict(10), "NOT_COMPILED");
+  EXPECT_THAT(all[10]["reason"].get<std::string>(), ContainsRegex("broken.cuh:[0-9]+:[0-9]+: error"));
+  EXPECT_EQ(verdict(11), "REFUSED");
+  EXPECT_EQ(verdict(12), "PASSED");
   // What the files have started ends with them.
   EXPECT_NE(std::system("pgrep -f '[s]leep 1000' > /dev/null"), 0);
 }
