@@ -27,6 +27,7 @@ namespace {
 
 constexpr size_t kMostPrinted = 16 << 10;
 constexpr size_t kMostLine = 1 << 20;
+constexpr double kMostSecondsToEnd = 10;  // of a process whose results are closed
 
 /// A pipe's two ends, closed with the value.
 struct Pipe {
@@ -140,6 +141,26 @@ class Lines {
   bool done_ = false;
 };
 
+void keep_prints(GuestEnd& end, std::string_view text) {
+  end.printed += text.substr(0, kMostPrinted - std::min(kMostPrinted, end.printed.size()));
+  end.printed_bytes += std::ssize(text);
+}
+
+/// Waits for the process, which has said all that it has to say: at most so long, then it is killed. Its status; sets
+/// `late` if it was killed.
+int reap(pid_t child, double limit_s, bool& late) {
+  const Clock::time_point begin = Clock::now();
+  for (int status = 0;;) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return status;
+    if (!late && seconds_since(begin) > limit_s) {
+      late = true;
+      ::kill(-child, SIGKILL);
+    }
+    ::usleep(1000);
+  }
+}
+
 std::string signal_text(int signal) {
   switch (signal) {
     case SIGSEGV:
@@ -205,25 +226,20 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
         heard = Clock::now();
         lines.add({piece.data(), static_cast<size_t>(count)});
       } else {
-        const size_t kept =
-            std::min(static_cast<size_t>(count), kMostPrinted - std::min(kMostPrinted, end.printed.size()));
-        end.printed.append(piece.data(), kept);
-        end.printed_bytes += count;
+        keep_prints(end, {piece.data(), static_cast<size_t>(count)});
       }
     }
   }
   // Done, it has nothing left to say, and its own end may hang, too.
   if (end.how == GuestEnd::How::out_of_time || lines.done()) ::kill(-child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  bool late = false;
+  const int status = reap(child, std::min(limit_s, kMostSecondsToEnd), late);
   ::kill(-child, SIGKILL);  // what it has started
   ::fcntl(prints.read, F_SETFL, O_NONBLOCK);
   for (ssize_t count = 0; (count = ::read(prints.read, piece.data(), piece.size())) > 0;) {
-    const size_t kept = std::min(static_cast<size_t>(count), kMostPrinted - std::min(kMostPrinted, end.printed.size()));
-    end.printed.append(piece.data(), kept);
-    end.printed_bytes += count;
+    keep_prints(end, {piece.data(), static_cast<size_t>(count)});
   }
+  if (late) end.how = GuestEnd::How::out_of_time;
   if (lines.done() || end.how == GuestEnd::How::out_of_time) return end;
   end.how = WIFSIGNALED(status) ? GuestEnd::How::crashed : GuestEnd::How::exited;
   end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);

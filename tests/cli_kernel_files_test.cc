@@ -138,7 +138,7 @@ TEST_F(KernelFiles, WhateverTheyDoTheNextIsTried) {
       with("exit.cuh", "std::cerr << \"no GPU\\n\"; exit(-1);"),
       with("abort.cuh", "abort();"),
       with("throw.cuh", "throw 1;"),
-      with("loop.cuh", "for (volatile int i = 0;; ++i) {}"),
+      with("loop.cuh", "close(3); for (volatile int i = 0;; ++i) {}"),
       with("prints.cuh", "for (int i = 0; i < 100000; ++i) printf(\"a line that says nothing %d\\n\", i);"),
       with("writes.cuh", "fclose(fopen(\"left-behind\", \"w\"));"),
       with("lies.cuh", "dprintf(3, \"{\\\"case\\\": 70}\\nno JSON\\n\");"),
