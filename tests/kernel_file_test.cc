@@ -134,6 +134,19 @@ TEST(Translation, LinesStay) {
   EXPECT_THAT(text, HasSubstr("#include \"convlab/kernel_file/include/gpu-new-forward.h\""));
 }
 
+TEST(Translation, AHeaderBesideTheFileStays) {
+  const TemporaryFolder folder;
+  const std::string text = "#include \"gpu-new-forward.h\"\n" + kCall;
+  const auto unit = [&] {
+    return compilation_unit(parse_kernel_source(text, folder.path() / "mine.cu"), Toolchain::simt);
+  };
+  EXPECT_THAT(unit(), HasSubstr("class GPUInterface {"));
+  EXPECT_THAT(unit(), HasSubstr("#include \"convlab/kernel_file/include/gpu-new-forward.h\""));
+  write_file(folder.path() / "gpu-new-forward.h", std::string_view("class GPUInterface { float* streams[8]; };"));
+  EXPECT_THAT(unit(), Not(HasSubstr("class GPUInterface {")));
+  EXPECT_THAT(unit(), HasSubstr("#include \"gpu-new-forward.h\""));
+}
+
 TEST(Translation, WhatNobodyCanCallIsRefused) {
   EXPECT_THAT(
       bad_input_message([] {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <set>
 
 #include "convlab/base/error.h"
@@ -108,6 +109,18 @@ bool defines_class(const Tokens& tokens) {
     if (is_class && tokens[i + 1].is(kClassOfMinidnn) && tokens[i + 2].is("{")) return true;
   }
   return false;
+}
+
+/// Whether a header beside the file has the class: some add members to it.
+bool brings_class(const Tokens& tokens, const std::filesystem::path& folder) {
+  return std::ranges::any_of(tokens, [&](const Token& token) {
+    if (token.kind != Token::Kind::directive) return false;
+    const std::optional<std::string_view> header = included_header(token.text);
+    std::error_code error;
+    if (!header || !std::filesystem::is_regular_file(folder / *header, error)) return false;
+    const std::vector<uint8_t> bytes = read_file(folder / *header, kMostBytes);
+    return defines_class(tokens_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  });
 }
 
 /// What only one semester's network has: sides of its layers' inputs and outputs, or numbers of maps.
@@ -238,7 +251,7 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
     case FileKind::minidnn:
       source.functions = std::move(phases);
       source.semester = "mini-dnn";
-      source.defines_class = defines_class(tokens);
+      source.defines_class = defines_class(tokens) || brings_class(tokens, path.parent_path());
       require_minidnn(source);
       break;
     case FileKind::function:

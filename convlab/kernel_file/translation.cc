@@ -57,8 +57,9 @@ std::string_view text_from(const Token& first, const Token& last) {
 }
 
 /// Headers that the course's projects have and a file alone has not. They stand in convlab/kernel_file/include.
-constexpr std::array<std::string_view, 5> kCourseHeaders{"gpu-new-forward.h", "cpu-new-forward.h", "gpu-utils.h",
-                                                         "matmul.h", "new-inl.h"};
+constexpr std::string_view kClassHeader = "gpu-new-forward.h";
+constexpr std::array<std::string_view, 5> kCourseHeaders{kClassHeader, "cpu-new-forward.h", "gpu-utils.h", "matmul.h",
+                                                         "new-inl.h"};
 
 /// What stands in for a header of the course's project: a path below convlab/kernel_file/include; "" for others.
 std::string_view stand_in(std::string_view path) {
@@ -69,13 +70,13 @@ std::string_view stand_in(std::string_view path) {
   return found == kCourseHeaders.end() ? std::string_view{} : *found;
 }
 
-void use_own_headers(const Tokens& tokens, Edits& edits) {
+void use_own_headers(const KernelSource& source, const Tokens& tokens, Edits& edits) {
   for (const Token& token : tokens) {
     if (token.kind != Token::Kind::directive) continue;
     const std::optional<std::string_view> path = included_header(token.text);
     if (!path) continue;
     const std::string_view name = stand_in(*path);
-    if (name.empty()) continue;
+    if (name.empty() || (name == kClassHeader && source.defines_class)) continue;
     edits.replace(token.text, fmt::format("#include \"convlab/kernel_file/include/{}\"", name) + line_ends(token.text));
   }
 }
@@ -172,7 +173,7 @@ void make_dynamic_arrays_pointers(const Tokens& tokens, Edits& edits) {
 std::string translated(const KernelSource& source, Toolchain toolchain) {
   const Tokens tokens = tokens_of(source.text);
   Edits edits(source.text);
-  use_own_headers(tokens, edits);
+  use_own_headers(source, tokens, edits);
   if (toolchain == Toolchain::simt) {
     make_launches_calls(tokens, edits);
     make_dynamic_arrays_pointers(tokens, edits);
