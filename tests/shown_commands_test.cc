@@ -47,9 +47,9 @@ struct Limit {
   const char *command, *option, *value;  ///< option "": IMAGES
 };
 constexpr Limit kLimits[] = {
-    {"run", "-n", "100"},     {"profile", "-n", "100"}, {"bench", "--seconds", "0.01"},
-    {"bench", "-n", "16,20"}, {"m1.1", "", "100"},      {"m2.1", "", "100"},
-    {"m3.1", "", "1"},        {"m4.1", "", "1"},        {"final", "", "1"},
+    {"run", "-n", "100"},      {"profile", "-n", "100"}, {"bench", "--seconds", "0.01"},
+    {"bench", "-n", "16,20"},  {"m1.1", "", "100"},      {"m2.1", "", "100"},
+    {"m3.1", "", "1"},         {"m4.1", "", "1"},        {"final", "", "1"},
     {"new", "-o", "made.cuh"},  // the other examples' file is there already
 };
 
