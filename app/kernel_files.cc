@@ -82,6 +82,10 @@ std::string library_for(const KernelSource& source, const std::string& device) {
     toolchain = Toolchain::simt;
   } else if (device != "cpu") {
     toolchain = Toolchain::nvcc;
+    if (!cuda_present()) {
+      throw unavailable("{}: cuda is {}; without a GPU, give --device simt", source.path.string(),
+                        list_cuda().front().description);
+    }
     options.compute_capability = cuda_compute_capability(index_of(device));
   }
   return compile_kernel_file(source, toolchain, options).library.string();

@@ -241,6 +241,13 @@ TEST_F(KernelFiles, CompareWithRegisteredKernels) {
   EXPECT_THAT(run.output, HasSubstr("cuda.basic"));
 }
 
+TEST_F(KernelFiles, WithoutAGpuSayWhatToType) {
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
+  const ProgramRun run = run_program({"m3.1", "1", "--kernel", make("mxnet", "mine.cuh")});
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.complaint, HasSubstr("give --device simt"));
+}
+
 TEST_F(KernelFiles, ForAnotherDeviceAreRefused) {
   const ProgramRun run =
       run_program({"run", "fa19", "-n", "1", "--device", "cpu", "--kernel", make("mxnet", "mine.cuh")});

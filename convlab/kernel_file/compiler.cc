@@ -94,11 +94,11 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
          "-Xlinker",
          "--exclude-libs,ALL",
          "-I",
+         folder.string(),
+         "-I",
          root.string(),
          "-I",
-         (root / "convlab/kernel_file/include").string(),
-         "-I",
-         folder.string()});
+         (root / "convlab/kernel_file/include").string()});
     if (!own) add({"-Xcompiler", "-w", "-w", "-Xcompiler", "-fpermissive"});
     return command;
   }

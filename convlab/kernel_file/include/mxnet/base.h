@@ -12,6 +12,7 @@
 #include <string>
 
 #if defined(__CUDACC__) || defined(CONVLAB_SIMT)
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #define CONVLAB_ON_GPU 1
 #define CONVLAB_BOTH_SIDES __host__ __device__
