@@ -182,7 +182,7 @@ std::string detail_of(const CaseReport& report) {
 
 void print_case(Output& output, const std::string& file, const CaseReport& report) {
   const std::string_view outcome = report.counts ? name_of(report.outcome) : "NOTE";
-  output.print("{:<9}{}  {}: {}\n", outcome, file, to_text(report.asked.problem), detail_of(report));
+  output.print("{:<13}{}  {}: {}\n", outcome, file, to_text(report.asked.problem), detail_of(report));
 }
 
 std::vector<FileCase> as_cases(const std::vector<ConvProblem>& problems, FileJudge::Before before) {
@@ -208,8 +208,8 @@ class FilesVerifier {
     if (!printed_cases_) {
       for (const CaseReport& each : report.cases) print_case(output_, file, each);
     }
-    for (const std::string& note : report.notes) output_.print("{:<9}{}  {}\n", "NOTE", file, note);
-    if (report.cases.empty()) output_.print("{:<9}{}\n", name_of(report.outcome), report.reason);
+    for (const std::string& note : report.notes) output_.print("{:<13}{}  {}\n", "NOTE", file, note);
+    if (report.cases.empty()) output_.print("{:<13}{}\n", name_of(report.outcome), report.reason);
     return report;
   }
 
@@ -356,7 +356,7 @@ void verify_files(const VerifyFilesOptions& options, Output& output) {
   for (const std::string& file : options.files) {
     const FileReport report = verifier.verify(file);
     ++counts[static_cast<size_t>(report.outcome)];
-    output.print("{:<9}{} ({}{}{})\n", name_of(report.outcome), file, report.kind.empty() ? "no kind" : report.kind,
+    output.print("{:<13}{} ({}{}{})\n", name_of(report.outcome), file, report.kind.empty() ? "no kind" : report.kind,
                  report.semester.empty() ? "" : ", ", report.semester);
     files.push_back(to_json(report));
     if (output.wants_json()) output.json_so_far({{"files", files}});

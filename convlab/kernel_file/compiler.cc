@@ -154,10 +154,11 @@ std::string fingerprint_of(const KernelSource& source, const std::string& unit, 
   return fingerprint.hex();
 }
 
-/// The compiler's lines, without those that only repeat the command, and not without end.
-std::string shown(const std::string& complaint) {
+/// The compiler's lines, without those that name only `unit`, which the user does not know, and not without end.
+std::string shown(const std::string& complaint, const std::string& unit) {
   constexpr size_t kMostLines = 40;
-  const std::vector<std::string> lines = split(complaint, '\n');
+  std::vector<std::string> lines = split(complaint, '\n');
+  std::erase_if(lines, [&](const std::string& line) { return line.empty() || line.find(unit) != std::string::npos; });
   std::string text;
   for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + printable(lines[i]);
   if (lines.size() > kMostLines) text += fmt::format("\n  and {} lines more", lines.size() - kMostLines);
@@ -214,8 +215,9 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
     const std::string file = source.path.string();
     if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, options.limit_s);
     if (run.status > 128)
-      throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - 128, shown(complaint));
-    throw bad_input("{} does not compile:{}{}", file, shown(complaint), hint_for(complaint));
+      throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - 128,
+                      shown(complaint, text.string()));
+    throw bad_input("{} does not compile:{}{}", file, shown(complaint, text.string()), hint_for(complaint));
   }
   fs::rename(made, library, error);
   if (error) throw unavailable("{}: cannot be put into the cache: {}", library.string(), error.message());

@@ -236,7 +236,9 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
     reject(path, fmt::format("is of two kinds, {} and {}: remove one", name_of(kinds[0]), name_of(kinds[1])));
   }
   source.kind = kinds.front();
-  source.cuda = has_name(tokens, "__global__") || has_name(tokens, kClassOfMinidnn) || has_name(tokens, "kCompiledFor");
+  // "gpu" is the course's word, in forward<gpu, float>: without it a misspelt __global__ would make a file one for CPUs.
+  source.cuda = std::ranges::any_of(std::array{"__global__", "GPUInterface", "kCompiledFor", "gpu"},
+                                    [&](const char* word) { return has_name(tokens, word); });
   source.half = has_name(tokens, "half") || has_name(tokens, "__half") || has_name_with(tokens, "half2");
   source.tf32 = has_name(tokens, "tf32") || has_name_with(tokens, "to_tf32");
   switch (source.kind) {
