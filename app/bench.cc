@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "app/bench_results.h"
 #include "app/command.h"
 #include "app/compute_options.h"
-#include "app/kernel_files.h"
-#include "app/progress.h"
+#include "app/guests/kernel_files.h"
+#include "app/results/bench_results.h"
+#include "app/results/progress.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/kernels/registry.h"

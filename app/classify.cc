@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <future>
 
-#include "app/output.h"
-#include "app/progress.h"
+#include "app/results/output.h"
+#include "app/results/progress.h"
 #include "convlab/base/checked.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"

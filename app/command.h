@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "app/options.h"
-#include "app/output.h"
+#include "app/results/output.h"
 
 namespace convlab::app {
 

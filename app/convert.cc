@@ -4,7 +4,7 @@
 
 #include "app/command.h"
 #include "app/options.h"
-#include "app/results_json.h"
+#include "app/results/results_json.h"
 #include "convlab/base/file.h"
 #include "convlab/model/onnx_export.h"
 #include "convlab/model/zoo.h"

@@ -9,9 +9,9 @@
 
 #include "app/classify.h"
 #include "app/command.h"
-#include "app/course_lines.h"
-#include "app/kernel_files.h"
-#include "app/run_json.h"
+#include "app/guests/kernel_files.h"
+#include "app/results/course_lines.h"
+#include "app/results/run_json.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/device/cuda.h"

@@ -7,8 +7,8 @@
 
 #include "app/command.h"
 #include "app/compute_options.h"
-#include "app/kernel_files.h"
-#include "app/results_json.h"
+#include "app/guests/kernel_files.h"
+#include "app/results/results_json.h"
 #include "convlab/base/file.h"
 #include "convlab/device/device.h"
 #include "convlab/engine/engine.h"

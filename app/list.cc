@@ -8,7 +8,7 @@
 
 #include "app/command.h"
 #include "app/options.h"
-#include "app/results_json.h"
+#include "app/results/results_json.h"
 #include "convlab/device/device.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"

@@ -12,8 +12,8 @@
 
 #include "app/command.h"
 #include "app/command_line.h"
-#include "app/kernel_files.h"
-#include "app/streams.h"
+#include "app/guests/kernel_files.h"
+#include "app/results/streams.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "app/command.h"
-#include "app/course_lines.h"
-#include "app/kernel_files.h"
-#include "app/profile_json.h"
+#include "app/guests/kernel_files.h"
+#include "app/results/course_lines.h"
+#include "app/results/profile_json.h"
 #include "app/run.h"
 #include "app/whole_run.h"
 #include "convlab/base/error.h"

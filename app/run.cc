@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "app/command.h"
-#include "app/course_lines.h"
-#include "app/kernel_files.h"
-#include "app/run_json.h"
+#include "app/guests/kernel_files.h"
+#include "app/results/course_lines.h"
+#include "app/results/run_json.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/child.h"
-#include "app/output.h"
+#include "app/results/output.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 

@@ -123,7 +123,7 @@ function(convlab_kernel file)
 endfunction()
 
 # The object library of one compilation of a kernel; takes file, ARG_DEPENDS and ARG_OPTIONS from convlab_kernel. The
-# property CONVLAB_KERNELS collects "FILE:VARIANT" for tests/registry_test.cc.
+# property CONVLAB_KERNELS collects "FILE:VARIANT" for tests/kernels/registry_test.cc.
 macro(convlab_kernel_object target source variant)
   file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   set_property(GLOBAL APPEND PROPERTY CONVLAB_KERNELS "${path}:${variant}")

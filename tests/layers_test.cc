@@ -106,10 +106,10 @@ TEST(Layers, FewFilesReadLargeHeaders) {
   EXPECT_THAT(includers("CLI/CLI.hpp", {"app", "convlab"}),
               UnorderedElementsAre("app/command_line.cc", "app/options.cc"));
   EXPECT_THAT(includers("nlohmann/json.hpp", {"app", "convlab"}), Each(EndsWith(".cc")));
-  EXPECT_THAT(
-      includers("nlohmann/json.hpp", {"app"}),
-      UnorderedElementsAre("app/bench_results.cc", "app/judge_file.cc", "app/profile_json.cc", "app/results_json.cc",
-                           "app/run_json.cc", "app/verify_files.cc", "app/whole_run.cc"));
+  EXPECT_THAT(includers("nlohmann/json.hpp", {"app"}),
+              UnorderedElementsAre("app/guests/judge_file.cc", "app/guests/verify_files.cc",
+                                   "app/results/bench_results.cc", "app/results/profile_json.cc", "app/results_json.cc",
+                                   "app/run_json.cc", "app/verify_files.cc", "app/whole_run.cc"));
 }
 
 TEST(Layers, PlantedFaultsAreFound) {
@@ -121,7 +121,7 @@ TEST(Layers, PlantedFaultsAreFound) {
               ElementsAre(HasSubstr("convlab/tensor/a.h:2: convlab/model/graph.h is above")));
   EXPECT_THAT(check("convlab/tensor/a.h", "  #  include <convlab/model/graph.h>\n"),
               ElementsAre(HasSubstr("is above")));
-  EXPECT_THAT(check("convlab/model/a.h", "#include \"app/output.h\"\n"), ElementsAre(HasSubstr("is above")));
+  EXPECT_THAT(check("convlab/model/a.h", "#include \"app/results/output.h\"\n"), ElementsAre(HasSubstr("is above")));
   EXPECT_THAT(check("app/a.cc", "#include \"tests/errors.h\"\n"), ElementsAre(HasSubstr("is above")));
   EXPECT_THAT(check("convlab/model/a.h", "#include \"convlab/odd/b.h\"\n"), ElementsAre(HasSubstr("is in no layer")));
   EXPECT_THAT(check("convlab/odd/a.h", ""), ElementsAre(HasSubstr("lies in no layer")));

@@ -8,7 +8,7 @@
 namespace convlab {
 
 /// A compiled kernel file, loaded into this process for the rest of its life: what it keeps, it keeps. It may do to the
-/// process whatever it likes, so that only processes of their own load files (see app/guest.h).
+/// process whatever it likes, so that only processes of their own load files (see app/guests/guest.h).
 class LoadedFile {
  public:
   /// Error(bad_input) if it cannot be loaded, because of names that nobody defines, say.

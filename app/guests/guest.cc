@@ -1,0 +1,277 @@
+#include "app/guests/guest.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "convlab/base/clock.h"
+#include "convlab/base/error.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr size_t kMostPrinted = 16 << 10;
+constexpr size_t kMostLine = 1 << 20;
+constexpr double kMostSecondsToEnd = 10;  // of a process whose results are closed
+
+/// A pipe's two ends, closed with the value.
+struct Pipe {
+  int read = -1, write = -1;
+
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw unavailable("cannot make a pipe: {}", std::strerror(errno));
+    // Not one of those that a guest gets: the copy would close the original.
+    read = ::fcntl(ends[0], F_DUPFD_CLOEXEC, 10);
+    write = ::fcntl(ends[1], F_DUPFD_CLOEXEC, 10);
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  ~Pipe() {
+    close_write();
+    ::close(read);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  void close_write() {
+    if (write >= 0) ::close(std::exchange(write, -1));
+  }
+};
+
+/// A copy of one of our streams, with a number that none of the guest's has.
+class Copy {
+ public:
+  explicit Copy(int of) : number_(::fcntl(of, F_DUPFD_CLOEXEC, 10)) {}
+  ~Copy() { ::close(number_); }
+  Copy(const Copy&) = delete;
+  Copy& operator=(const Copy&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+/// While it lives, the signals with which a user ends a program go to the guest, which may have something to keep.
+class Forwarding {
+ public:
+  explicit Forwarding(pid_t guest) {
+    target = guest;
+    struct sigaction action {};
+    action.sa_handler = [](int signal) { ::kill(-target, signal); };
+    for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &action, &before_[i]);
+  }
+  ~Forwarding() {
+    for (size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  Forwarding(const Forwarding&) = delete;
+  Forwarding& operator=(const Forwarding&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM};
+  static inline volatile pid_t target = 0;
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
+pid_t start(std::vector<std::string>& arguments, const Pipe& results, const Pipe& prints, const std::string& folder) {
+  const Copy output(STDOUT_FILENO), messages(STDERR_FILENO);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  if (!folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  ::posix_spawn_file_actions_adddup2(&actions, prints.write, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, prints.write, STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, results.write, kGuestResults);
+  ::posix_spawn_file_actions_adddup2(&actions, output.number(), kHostOutput);
+  ::posix_spawn_file_actions_adddup2(&actions, messages.number(), kHostMessages);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  ::signal(SIGCHLD, SIG_DFL);
+  pid_t child = 0;
+  const int failure = ::posix_spawn(&child, "/proc/self/exe", &actions, &attributes, argv.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) throw unavailable("cannot start a process for a kernel file: {}", std::strerror(failure));
+  return child;
+}
+
+/// What comes through a pipe as lines.
+class Lines {
+ public:
+  explicit Lines(const std::function<void(std::string_view)>& on_line) : on_line_(on_line) {}
+
+  void add(std::string_view text) {
+    rest_ += text;
+    size_t end = 0;
+    while ((end = rest_.find('\n')) != std::string::npos) {
+      const std::string line = rest_.substr(0, end);
+      rest_.erase(0, end + 1);
+      if (line == "done") {
+        done_ = true;
+      } else {
+        on_line_(line);
+      }
+    }
+    if (rest_.size() > kMostLine) rest_.clear();  // no line of ours: the guest writes where it should not
+  }
+  bool done() const { return done_; }
+
+ private:
+  const std::function<void(std::string_view)>& on_line_;
+  std::string rest_;
+  bool done_ = false;
+};
+
+void keep_prints(GuestEnd& end, std::string_view text) {
+  end.printed += text.substr(0, kMostPrinted - std::min(kMostPrinted, end.printed.size()));
+  end.printed_bytes += std::ssize(text);
+}
+
+/// Waits for the process, which has said all that it has to say: at most so long, then it is killed. Its status; sets
+/// `late` if it was killed.
+int reap(pid_t child, double limit_s, bool& late) {
+  const Clock::time_point begin = Clock::now();
+  for (int status = 0;;) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child || (ended < 0 && errno != EINTR)) return status;
+    if (!late && seconds_since(begin) > limit_s) {
+      late = true;
+      ::kill(-child, SIGKILL);
+    }
+    ::usleep(1000);
+  }
+}
+
+std::string signal_text(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "SIGSEGV, an address that it may not touch";
+    case SIGABRT:
+      return "SIGABRT, abort()";
+    case SIGFPE:
+      return "SIGFPE, an integer division by zero or its like";
+    case SIGBUS:
+      return "SIGBUS, an address that is not there";
+    case SIGILL:
+      return "SIGILL, an instruction that the processor does not have";
+    case SIGKILL:
+      return "SIGKILL, perhaps because it took too much memory";
+    default:
+      return fmt::format("signal {}, {}", signal, ::strsignal(signal));
+  }
+}
+
+}  // namespace
+
+std::string describe(const GuestEnd& end, double limit_s) {
+  switch (end.how) {
+    case GuestEnd::How::done:
+      return "";
+    case GuestEnd::How::exited:
+      return fmt::format("it ended the program: exit({})", end.code);
+    case GuestEnd::How::crashed:
+      return fmt::format("it crashed: {}", signal_text(end.code));
+    case GuestEnd::How::out_of_time:
+      return fmt::format("it made no progress for {:g} s", limit_s);
+  }
+  return "?";
+}
+
+GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
+                   const std::function<void(std::string_view line)>& on_line, const std::string& folder) {
+  Pipe results, prints;
+  const pid_t child = start(arguments, results, prints, folder);
+  const Forwarding forwarding(child);
+  results.close_write();
+  prints.close_write();
+
+  GuestEnd end;
+  Lines lines(on_line);
+  Clock::time_point heard = Clock::now();
+  std::array<pollfd, 2> watched{pollfd{results.read, POLLIN, 0}, pollfd{prints.read, POLLIN, 0}};
+  std::array<char, 65536> piece;
+  // Until the guest has closed its results or is done. What it has started may keep the other pipe open.
+  while (watched[0].fd >= 0 && !lines.done()) {
+    const double left = limit_s - seconds_since(heard);
+    if (left <= 0) {
+      end.how = GuestEnd::How::out_of_time;
+      break;
+    }
+    if (::poll(watched.data(), watched.size(), static_cast<int>(std::min(left, 1e6) * 1e3) + 1) < 0) continue;
+    for (pollfd& each : watched) {
+      if (each.fd < 0 || each.revents == 0) continue;
+      const ssize_t count = ::read(each.fd, piece.data(), piece.size());
+      if (count <= 0) {
+        each.fd = -1;
+      } else if (each.fd == results.read) {
+        heard = Clock::now();
+        lines.add({piece.data(), static_cast<size_t>(count)});
+      } else {
+        keep_prints(end, {piece.data(), static_cast<size_t>(count)});
+      }
+    }
+  }
+  // Done, it has nothing left to say, and its own end may hang, too.
+  if (end.how == GuestEnd::How::out_of_time || lines.done()) ::kill(-child, SIGKILL);
+  bool late = false;
+  const int status = reap(child, std::min(limit_s, kMostSecondsToEnd), late);
+  ::kill(-child, SIGKILL);  // what it has started
+  ::fcntl(prints.read, F_SETFL, O_NONBLOCK);
+  for (ssize_t count = 0; (count = ::read(prints.read, piece.data(), piece.size())) > 0;) {
+    keep_prints(end, {piece.data(), static_cast<size_t>(count)});
+  }
+  if (late) end.how = GuestEnd::How::out_of_time;
+  if (lines.done() || end.how == GuestEnd::How::out_of_time) return end;
+  end.how = WIFSIGNALED(status) ? GuestEnd::How::crashed : GuestEnd::How::exited;
+  end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+  return end;
+}
+
+GuestFolder::GuestFolder() {
+  std::error_code error;
+  path_ = (std::filesystem::temp_directory_path(error) / "convlab-guest-XXXXXX").string();
+  if (error || ::mkdtemp(path_.data()) == nullptr) throw unavailable("cannot make a folder like {}", path_);
+}
+
+GuestFolder::~GuestFolder() {
+  std::error_code error;
+  std::filesystem::remove_all(path_, error);
+}
+
+void become_guest() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::fcntl(kGuestResults, F_SETFD, FD_CLOEXEC);
+}
+
+void tell_host(std::string_view line) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  const std::string text = fmt::format("{}\n", line);
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t count = ::write(kGuestResults, text.data() + at, text.size() - at);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) ::_exit(1);  // the host is gone
+    at += static_cast<size_t>(count);
+  }
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,148 @@
+// convlab judge-file: what `convlab verify FILE` starts, a process of its own for one file and some cases. It tells its
+// host each case before and after it, as JSON.
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/command.h"
+#include "app/guests/file_cases.h"
+#include "app/guests/guest.h"
+#include "convlab/base/error.h"
+#include "convlab/base/json.h"
+#include "convlab/kernel_file/file_kernel.h"
+#include "convlab/kernel_file/library.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/verify/cases.h"
+#include "convlab/verify/file_judge.h"
+
+namespace convlab::app {
+namespace {
+
+struct JudgeOptions {
+  std::string file, library, device;
+  std::vector<std::string> cases;
+  int64_t threads = 0;
+  double stuck_after_seconds = 0;
+};
+
+/// Tells the host each second in which kernels on simt made progress.
+class Heartbeat {
+ public:
+  Heartbeat() : thread_([this](const std::stop_token& stop) { beat(stop); }) {}
+
+ private:
+  void beat(const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    int64_t before = simt_blocks_begun();
+    while (!over_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; }) && !stop.stop_requested()) {
+      if (const int64_t now = simt_blocks_begun(); now != std::exchange(before, now)) tell_host(R"({"alive":true})");
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any over_;
+  std::jthread thread_;
+};
+
+Json to_json(const FileVerdict& verdict) {
+  Json faults = Json::array();
+  for (const SimtFault& fault : verdict.faults) {
+    faults.push_back({{"kind", fault.kind},
+                      {"kernel", fault.kernel},
+                      {"block", fault.block},
+                      {"thread", fault.thread},
+                      {"line", fault.where},
+                      {"array", fault.array},
+                      {"text", fault.text}});
+  }
+  return {
+      {"verdict", name_of(verdict.outcome)}, {"reason", verdict.reason},      {"note", verdict.note},
+      {"faults", std::move(faults)},         {"math", name_of(verdict.math)}, {"largest_error", verdict.largest_error},
+      {"prolog_s", verdict.prolog_s},        {"call_s", verdict.call_s},      {"epilog_s", verdict.epilog_s}};
+}
+
+Json to_json(const CaseResult& result, const std::vector<SimtFault>& faults) {
+  return to_json(FileVerdict{.outcome = result.outcome, .reason = result.reason, .faults = faults});
+}
+
+/// Of convlab's own kind and of functions: the contract of a kernel, on every step that comes from the problem. The first
+/// failure, otherwise a step that passed, otherwise the refusal.
+Json verified(const ConvKernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
+  CaseResult best{Outcome::skipped, "it takes no such step"};
+  for (const ConvStep& step : steps_to_verify(kernel, problem, device.caps())) {
+    std::vector<SimtFault> faults;
+    const CaseResult result = verify_kernel(kernel, step, device, oracle, &faults);
+    if (result.outcome == Outcome::failed) return to_json(result, faults);
+    if (result.outcome == Outcome::passed || best.outcome != Outcome::passed) best = result;
+  }
+  return to_json(best, {});
+}
+
+void judge(const JudgeOptions& options) {
+  const KernelSource source = read_kernel_source(options.file);
+  set_simt_stuck_after(options.stuck_after_seconds);
+  const std::unique_ptr<Device> device = open_device(options.device, {.threads = static_cast<int>(options.threads)});
+  device->make_current();
+  Oracle oracle(static_cast<int>(options.threads));
+  const Heartbeat heartbeat;
+  tell_host(R"({"ready":true})");
+
+  std::function<Json(const FileCase&)> ask;
+  std::optional<FileJudge> course;
+  if (source.kind == FileKind::own || source.kind == FileKind::function) {
+    const DeviceKind kind = device->caps().kind;
+    load_kernel_file(source, options.library, options.file, kind);
+    const ConvKernel& kernel = require_conv_kernel(options.file, kind);
+    ask = [&](const FileCase& each) { return verified(kernel, each.problem, *device, oracle); };
+  } else {
+    make_simt_lenient();
+    const LoadedFile file(options.library);
+    if (file.entry() == nullptr) throw bad_input("{}: the compiled file has no entry points", options.file);
+    course.emplace(*file.entry(), source, *device, oracle);
+    ask = [&](const FileCase& each) { return to_json(course->judge(each.problem, each.before)); };
+  }
+  for (size_t i = 0; i < options.cases.size(); ++i) {
+    const FileCase each = parse_case(options.cases[i]);
+    tell_host(fmt::format(R"({{"begin":{}}})", i));
+    Json json = ask(each);
+    json["case"] = i;
+    tell_host(json_text(json, -1));
+  }
+}
+
+}  // namespace
+
+Action declare_judge_file(CLI::App& options) {
+  auto chosen = std::make_shared<JudgeOptions>();
+  add_text(options, "--file", chosen->file, "FILE", "");
+  add_text(options, "--library", chosen->library, "FILE", "");
+  add_text(options, "--device", chosen->device, "D", "");
+  add_int(options, "--threads", chosen->threads, 0, 1024, "");
+  add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400, "");
+  add_texts(options, "CASES", chosen->cases, 1, kAnyNumber, "", "");
+  return [chosen](Output&) {
+    become_guest();
+    try {
+      judge(*chosen);
+    } catch (const Error& error) {
+      tell_host(json_text(Json{{"error", error.what()}, {"kind", static_cast<int>(error.kind())}}, -1));
+    }
+    std::fflush(nullptr);  // the host waits for nothing that comes after
+    tell_host("done");
+  };
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,143 @@
+#include "app/guests/kernel_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "app/guests/guest.h"
+#include "app/results/output.h"
+#include "app/results/streams.h"
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/device/cuda.h"
+#include "convlab/device/simt.h"
+#include "convlab/kernel_file/compiler.h"
+#include "convlab/kernel_file/file_kernel.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr const char* kVariable = "CONVLAB_KERNEL_FILES";  // what a host tells its guest
+
+std::vector<std::string> program_arguments;
+bool is_guest = false;
+
+DeviceKind kind_of(const std::string& device) {
+  if (device == "cpu") return DeviceKind::cpu;
+  return device == "simt" ? DeviceKind::simt : DeviceKind::cuda;
+}
+
+/// The number of "cuda:1".
+int index_of(const std::string& device) {
+  const size_t colon = device.find(':');
+  return colon == std::string::npos || device.substr(colon) == ":all"
+             ? 0
+             : static_cast<int>(parse_int(device.substr(colon + 1), "--device cuda:N", 0, 1023));
+}
+
+/// `files`: of each its device, its library and its name, a line each.
+void load_files(const std::string& files) {
+  const std::vector<std::string> lines = split(files, '\n');
+  for (size_t i = 0; i + 2 < lines.size(); i += 3) {
+    const KernelSource source = read_kernel_source(lines[i + 2]);
+    if (source.kind == FileKind::mxnet || source.kind == FileKind::minidnn) make_simt_lenient();
+    load_kernel_file(source, lines[i + 1], lines[i + 2], kind_of(lines[i]));
+  }
+}
+
+/// What the files printed, on standard error, shortly.
+void show_prints(const GuestEnd& end, const std::vector<std::string>& files) {
+  if (end.printed_bytes == 0) return;
+  constexpr size_t kMostLines = 20;
+  std::vector<std::string> lines = split(end.printed, '\n');
+  if (lines.back().empty()) lines.pop_back();
+  note("{} printed {} bytes:", fmt::join(files, ", "), end.printed_bytes);
+  for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) {
+    fmt::print(messages_stream(), "  {}\n", printable(lines[i]));
+  }
+  if (lines.size() > kMostLines || end.printed_bytes > static_cast<int64_t>(end.printed.size())) {
+    fmt::print(messages_stream(), "  ...\n");
+  }
+}
+
+}  // namespace
+
+std::string device_for(const KernelSource& source, const std::string& asked) {
+  if (asked.empty() || asked == "auto") return !source.cuda ? "cpu" : cuda_present() ? "cuda" : "simt";
+  if (source.cuda == (asked == "cpu")) {
+    throw bad_input("{}: --device {}: the file is for {}", source.path.string(), asked,
+                    source.cuda ? "GPUs; give cuda or simt" : "CPUs; give cpu");
+  }
+  return asked;
+}
+
+std::string library_for(const KernelSource& source, const std::string& device) {
+  CompileOptions options;
+  Toolchain toolchain = Toolchain::cpu;
+  if (device == "simt") {
+    if (!simt_present()) throw unavailable("--device simt: {}", how_to_get_simt());
+    toolchain = Toolchain::simt;
+  } else if (device != "cpu") {
+    toolchain = Toolchain::nvcc;
+    if (!cuda_present()) {
+      throw unavailable("{}: cuda is {}; without a GPU, give --device simt", source.path.string(),
+                        list_cuda().front().description);
+    }
+    options.compute_capability = cuda_compute_capability(index_of(device));
+  }
+  return compile_kernel_file(source, toolchain, options).library.string();
+}
+
+void begin_program(int argc, char** argv) {
+  program_arguments.assign(argv, argv + argc);
+  const char* files = std::getenv(kVariable);
+  if (files == nullptr) return;
+  const std::string text = files;
+  ::unsetenv(kVariable);  // what this process starts is no guest of our host's
+  is_guest = true;
+  become_guest();
+  set_streams(kHostOutput, kHostMessages);
+  load_files(text);
+}
+
+void end_program(int status) {
+  if (!is_guest) return;
+  if (const FilePhases& phases = file_phases(); status == 0 && phases.calls > 0) {
+    const double to_ms = 1e3 / static_cast<double>(phases.calls);
+    note("on average the prolog took {:.3f} ms, the call {:.3f} ms and the epilog {:.3f} ms; times tell of the call",
+         phases.prolog_s * to_ms, phases.call_s * to_ms, phases.epilog_s * to_ms);
+  }
+  std::fflush(nullptr);  // the host waits for nothing that comes after
+  tell_host(fmt::format("{}", status));
+  tell_host("done");
+}
+
+bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device) {
+  std::vector<std::string> names;
+  std::ranges::copy_if(kernels, std::back_inserter(names), names_kernel_file);
+  if (is_guest || names.empty()) return false;
+  std::string files, chosen;
+  for (const std::string& name : names) {
+    const KernelSource source = read_kernel_source(name);
+    chosen = device_for(source, chosen.empty() ? device : chosen);
+    if (name.find('\n') != std::string::npos) throw bad_input("{}: a file's name has one line", printable(name));
+    files += fmt::format("{}\n{}\n{}\n", chosen, library_for(source, chosen), name);
+  }
+  std::vector<std::string> arguments = program_arguments;
+  if (chosen != device) arguments.insert(arguments.end(), {"--device", chosen});
+  std::optional<int> status;
+  ::setenv(kVariable, files.c_str(), 1);
+  const GuestEnd end = run_guest(std::move(arguments), INFINITY, [&](std::string_view line) {
+    status = static_cast<int>(parse_int(line, "a guest's status", 0, 255));
+  });
+  ::unsetenv(kVariable);
+  show_prints(end, names);
+  if (end.how != GuestEnd::How::done) throw wrong_result("{}: {}", fmt::join(names, ", "), describe(end, INFINITY));
+  if (status.value_or(0) != 0) throw GuestStatus{*status};
+  return true;
+}
+
+}  // namespace convlab::app

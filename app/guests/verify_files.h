@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/results/output.h"
+#include "convlab/conv/problem.h"
+
+namespace convlab::app {
+
+struct VerifyFilesOptions {
+  std::vector<std::string> files;
+  std::string device;                 ///< "" for the one that suits the file
+  std::string semester;               ///< "" for the one that the file tells
+  std::vector<ConvProblem> problems;  ///< in place of the semester's layers
+  int64_t images = 0;                 ///< 0: 10 on simt, otherwise 1000
+  int64_t threads = 0;
+  double stuck_after_seconds = 30, limit_seconds = 60;
+};
+
+/// Judges each file in a process of its own, and goes on with the next whatever a file does. Throws Error when all is
+/// said: wrong_result if a file failed, bad_input if one is no kernel or does not compile, unavailable if a device or
+/// compiler is not there, in this order.
+void verify_files(const VerifyFilesOptions& options, Output& output);
+
+}  // namespace convlab::app

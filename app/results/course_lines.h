@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "app/classify.h"
+#include "app/results/output.h"
+
+namespace convlab::app {
+
+/// A fraction as Python prints it: "0.77", "0.7653", "1.0".
+std::string python_repr(double value);
+
+// The lines that the course's scripts print; `run` prints the own-op ones, too.
+
+inline constexpr std::string_view kLoadingData = "Loading fashion-mnist data... done\n";
+inline constexpr std::string_view kLoadingModel = "Loading model... done\n";
+inline constexpr std::string_view kNewInference = "New Inference\n";
+
+/// "Op Time: 10.906517", seconds, for each convolution of the plan.
+void print_op_times(Output& output, const Classification& result);
+
+/// "Correctness: 0.7653 Model: ece408".
+void print_correctness(Output& output, const Classification& result, const std::string& course_model);
+
+/// "EvalMetric: {'accuracy': 0.8154}".
+void print_eval_metric(Output& output, const Classification& result);
+
+}  // namespace convlab::app

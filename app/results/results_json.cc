@@ -1,0 +1,74 @@
+#include "app/results/results_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace convlab::app {
+namespace {
+
+Json to_json(const VerifiedCase& each) {
+  Json json{{"kernel", each.kernel->info.name},
+            {"problem", to_text(each.step.problem)},
+            {"epilogue", to_text(each.step.epilogue)},
+            {"input", name_of(each.step.input)},
+            {"result", name_of(each.result.outcome)}};
+  if (each.result.outcome == Outcome::passed) {
+    json["relative_l2"] = each.result.relative_l2;
+  } else {
+    json["reason"] = each.result.reason;
+  }
+  return json;
+}
+
+}  // namespace
+
+void write_json(Output& output, const std::string& device, const std::vector<VerifiedCase>& cases,
+                const std::array<int64_t, 3>& counts) {
+  Json all = Json::array();
+  for (const VerifiedCase& each : cases) all.push_back(to_json(each));
+  const auto [passed, failed, skipped] = counts;
+  output.json(
+      {{"device", device}, {"cases", std::move(all)}, {"passed", passed}, {"failed", failed}, {"skipped", skipped}});
+}
+
+void write_json(Output& output, const Listing& listing) {
+  Json json = Json::object();
+  for (const KernelInfo& info : listing.kernels) {
+    json["kernels"].push_back({{"name", info.name},
+                               {"device", name_of(info.device)},
+                               {"rung", info.rung},
+                               {"math", name_of(info.math)},
+                               {"idea", info.idea}});
+  }
+  for (const ShippedModel& model : listing.models) {
+    json["models"].push_back({{"name", model.name}, {"input", to_text(model.input)}, {"accuracy", model.accuracy}});
+  }
+  for (const DeviceListing& device : listing.devices) {
+    json["devices"].push_back({{"name", device.name}, {"description", device.description}});
+  }
+  output.json(json);
+}
+
+void write_json(Output& output, const InferResult& result) {
+  output.json({{"model", result.model},
+               {"input", result.input},
+               {"input_shape", result.input_shape},
+               {"output", result.output},
+               {"output_shape", result.output_shape},
+               {"device", name_of(result.device)},
+               {"math", name_of(result.math)}});
+}
+
+void write_json(Output& output, const ConvertResult& result) {
+  output.json({{"model", result.model}, {"output", result.output}, {"layers", result.layers}, {"bytes", result.bytes}});
+}
+
+void write_json(Output& output, const std::string& path, const ReportInput& input, const Report& page) {
+  Json json{{"report", path}, {"semester", input.semester}, {"records", input.evidence.records.size()}};
+  json["deliverables"] = Json::array();
+  for (const Deliverable& each : page.deliverables) {
+    json["deliverables"].push_back({{"what", each.what}, {"there", each.there}, {"commands", each.commands}});
+  }
+  output.json(json);
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "app/results/output.h"
+#include "convlab/device/device.h"
+#include "convlab/kernels/kernel.h"
+#include "convlab/model/zoo.h"
+#include "convlab/report/report.h"
+#include "convlab/verify/verify.h"
+
+namespace convlab::app {
+
+// What the commands found, and how `--json` writes it. Only this file and those beside it whose names end in _json.cc
+// or _results.cc build JSON in app/: reading its header takes the compiler seconds.
+
+struct VerifiedCase {
+  const ConvKernel* kernel;
+  ConvStep step;
+  CaseResult result;
+};
+/// `counts`: of passed, failed and skipped cases.
+void write_json(Output& output, const std::string& device, const std::vector<VerifiedCase>& cases,
+                const std::array<int64_t, 3>& counts);
+
+/// Empty members were not asked for.
+struct Listing {
+  std::vector<KernelInfo> kernels;
+  std::vector<ShippedModel> models;
+  std::vector<DeviceListing> devices;
+};
+void write_json(Output& output, const Listing& listing);
+
+struct InferResult {
+  std::string model, input, output;
+  Shape input_shape, output_shape;
+  DeviceKind device;
+  Math math;
+};
+void write_json(Output& output, const InferResult& result);
+
+struct ConvertResult {
+  std::string model, output, layers;
+  size_t bytes = 0;
+};
+void write_json(Output& output, const ConvertResult& result);
+
+/// `path`: where the page is.
+void write_json(Output& output, const std::string& path, const ReportInput& input, const Report& page);
+
+}  // namespace convlab::app

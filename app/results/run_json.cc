@@ -1,0 +1,72 @@
+#include "app/results/run_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "app/usage.h"
+#include "convlab/measure/machine.h"
+#include "convlab/measure/record.h"
+
+namespace convlab::app {
+
+std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier& classifier,
+                               const Classification& result, const Output& output) {
+  const DeviceCaps& caps = classifier.caps();
+  Json layers = Json::array();
+  for (const LayerResult& layer : result.layers) {
+    layers.push_back({{"name", layer.name},
+                      {"op", layer.op},
+                      {"problem", layer.problem},
+                      {"kernel", layer.kernel},
+                      {"op_time_s", layer.seconds},
+                      {"gflops", layer.seconds > 0 ? layer.flops / layer.seconds * 1e-9 : 0.0}});
+  }
+  Json devices = Json::array();
+  const std::vector<int64_t> shares = classifier.engines->shares(classifier.count());
+  for (size_t i = 0; i < shares.size(); ++i) {
+    const DeviceCaps& each = classifier.devices[i]->caps();
+    devices.push_back({{"name", each.name}, {"description", each.description}, {"images", shares[i]}});
+  }
+  Json foldings = Json::array();
+  for (const Folding& each : classifier.engines->first().foldings()) {
+    foldings.push_back({{"nodes", each.nodes}, {"folded", each.folded}, {"text", each.text}});
+  }
+  const Usage usage = usage_so_far();
+  auto json = std::make_shared<Json>(Json{{"command", output.command()},
+                                          {"lines", output.printed()},
+                                          {"model", options.model},
+                                          {"images", classifier.count()},
+                                          {"accuracy", result.accuracy},
+                                          {"device", name_of(caps.kind)},
+                                          {"math", name_of(options.compute.math())},
+                                          {"plan", name_of(options.plan)},
+                                          {"devices", std::move(devices)},
+                                          {"threads", caps.threads},
+                                          {"layers", std::move(layers)},
+                                          {"foldings", std::move(foldings)},
+                                          {"network_s", result.network_seconds},
+                                          {"device_network_s", result.device_network_seconds},
+                                          {"load_s", classifier.load_seconds},
+                                          {"total_s", usage.elapsed_s},
+                                          {"user_s", usage.user_s},
+                                          {"system_s", usage.system_s},
+                                          {"max_rss_kb", usage.max_rss_kb},
+                                          {"machine", to_json(this_machine(caps))},
+                                          {"build", to_json(this_build())},
+                                          {"labels", result.labels}});
+  if (const std::optional<double> share = classifier.contention.waited_share()) (*json)["waited_share"] = *share;
+  return json;
+}
+
+void write_json(Output& output, const Json& run) { output.json(run); }
+
+void write_json(Output& output, Json& run, const StageLog& log, double json_seconds) {
+  Json times = Json::array();
+  for (const StageTime& each : log.times()) times.push_back({{"name", name_of(each.stage)}, {"s", each.seconds}});
+  run["stages"] = {{"began_monotonic_s", began_s()},
+                   {"told_monotonic_s", monotonic_s()},
+                   {"json_s", json_seconds},
+                   {"times", std::move(times)}};
+  output.json(run);
+}
+
+}  // namespace convlab::app

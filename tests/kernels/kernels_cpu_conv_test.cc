@@ -1,0 +1,156 @@
+// The CPU's convolution kernels with every instruction set, on problems that reach their edges: tails of vectors,
+// register tiles, blocks of terms and bands of rows; many small images; few pieces of work for many threads.
+
+#include <gtest/gtest.h>
+
+#include "convlab/kernels/registry.h"
+#include "convlab/verify/cases.h"
+#include "convlab/verify/verify.h"
+#include "tests/kernels_simd_targets.h"
+
+namespace convlab {
+namespace {
+
+constexpr const char* kProblems[] = {
+    "c1h1w1_k1r1s1",
+    "n3_c5h1w1_k7r1s1",
+    "n70_c3h2w2_k5r2s2",
+    "n37_c2h5w5_k3r3s3_p1",
+    "c1h9w9_k2r9s9",
+    "n2_c2h7w13_k13r7s13",
+    "n2_c1h20w22_k6r5s5",
+    "n2_c6h11w11_k16r5s5",
+    "n2_c12h16w16_k24r5s5",
+    "c1h26w26_k12r7s7",
+    "n2_c1h19w20_k6r3s5_p2x1x1x3_st2x1",
+    "n2_c1h17w14_k34r2s3_p1_st3x1",
+    "c1h15w14_k6r3s3_d2",
+    "n2_c4h17w19_k11r3s3_p1",
+    "n2_c3h10w11_k4r3s2_p1x0x2x3",
+    "n2_c3h15w14_k9r3s3_st2",
+    "n2_c3h15w14_k8r5s3_p2_st3x2",
+    "n2_c2h15w17_k8r3s3_d2",
+    "n2_c2h15w17_k5r3s2_p3_st2x1_d2x3",
+    "n2_c8h9w10_k8r3s3_p1_g8",
+    "n2_c6h9w10_k12r3s3_st2_g3",
+    "c4h31w37_k4r1s1",
+    "c64h3w3_k2r3s3_p1",
+    "c90h6w7_k9r3s3_p1",
+    "c1h5w300_k3r3s1",
+    "c1h40w40_k2r33s33",
+    "c3h8w8_k33r1s1_st3",
+    "c2h4w5_k3r4s5_p3x4x3x4",
+    // For cpu.winograd: every filter width, last tiles of all sizes, padding, groups, long sums, wide rows, many maps.
+    "n2_c5h9w12_k9r3s3",
+    "n20_c4h7w13_k8r2s4",
+    "c6h12w23_k10r5s5_p2",
+    "n2_c4h8w15_k17r4s6_p1x0x0x3",
+    "c4h9w20_k9r7s7",
+    "c8h5w9_k16r3s3_p1_g2",
+    "c60h6w9_k8r5s5",
+    "c4h7w50_k70r5s5",
+};
+
+/// Whether the kernel of this name multiplies with AVX512-BF16 or AMX, as only its code for AVX3 does: with any other
+/// instruction set it runs the same code as the same kernel in pairs.
+bool is_for_avx3(std::string_view kernel) {
+  return kernel.starts_with("cpu.avx512_") || kernel.starts_with("cpu.amx_");
+}
+
+class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const char*>> {
+ protected:
+  int64_t target() const { return std::get<0>(GetParam()); }
+  const ConvKernel& kernel() const { return require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
+
+  /// What to verify on kProblems[problem]: all steps. But kernels in pairs compute 16 images for one, with up to three
+  /// products each; with one lane at a time they get every third step, starting at a different one for each problem, so
+  /// that each kind of step meets problems of all kinds. The cutting of the work is the same for all lanes.
+  std::vector<ConvStep> steps(size_t problem, const DeviceCaps& caps) const {
+    std::vector<ConvStep> all = steps_to_verify(kernel(), parse_problem(kProblems[problem]), caps);
+    if (target() != HWY_SCALAR || keeps_order(kernel().layout)) return all;
+    std::vector<ConvStep> some;
+    for (size_t i = problem % 3; i < all.size(); i += 3) some.push_back(all[i]);
+    return some;
+  }
+
+ private:
+  ForcedTarget forced_{target()};
+};
+
+INSTANTIATE_TEST_SUITE_P(Cpu, CpuConvolution,
+                         testing::Combine(testing::ValuesIn(simd_targets()),
+                                          testing::Values("cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes",
+                                                          "cpu.winograd", "cpu.pairs_bf16", "cpu.pairs_bf16x2",
+                                                          "cpu.avx512_bf16", "cpu.avx512_bf16x2", "cpu.amx_bf16",
+                                                          "cpu.amx_bf16x2")),
+                         [](const auto& info) {
+                           std::string name = std::get<1>(info.param);
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name + "_" + hwy::TargetName(std::get<0>(info.param));
+                         });
+
+TEST_P(CpuConvolution, IsRight) {
+  const auto device = open_device("cpu", {.threads = 3});
+  Oracle oracle;
+  if (is_for_avx3(kernel().info.name) && target() != HWY_AVX3) {
+    GTEST_SKIP() << "with " << hwy::TargetName(target()) << " it runs the code of the kernel of plain vectors";
+  }
+  if (kernel().absent != nullptr && kernel().absent()) GTEST_SKIP() << *kernel().absent();
+  for (size_t problem = 0; problem < std::size(kProblems); ++problem) {
+    for (const ConvStep& step : steps(problem, device->caps())) {
+      const CaseResult result = verify_kernel(kernel(), step, *device, oracle);
+      const bool refused = kernel().refuses(step, device->caps()).has_value();
+      EXPECT_EQ(result.outcome, refused ? Outcome::skipped : Outcome::passed)
+          << describe(step) << ": " << result.reason;
+    }
+  }
+}
+
+TEST(CpuConvolutionRefusals, OfWinogradAreExplainedAndLeaveEveryFilterWidth) {
+  const auto device = open_device("cpu", {.threads = 3});
+  const ConvKernel& kernel = require_conv_kernel("cpu.winograd", DeviceKind::cpu);
+  const auto refusal = [&](const char* text, Epilogue epilogue = {}) {
+    return kernel
+        .refuses({.problem = parse_problem(text),
+                  .epilogue = epilogue,
+                  .input_layout = Layout::image_lanes,
+                  .output_layout = Layout::image_lanes},
+                 device->caps())
+        .value_or("");
+  };
+  for (const char* s : {"3", "4", "5", "6", "7"}) {
+    EXPECT_EQ(refusal((std::string("n2_c5h12w16_k9r3s") + s).c_str()), "") << s;
+  }
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s2"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s8"), "");
+  EXPECT_NE(refusal("n2_c3h12w16_k9r3s3"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k7r3s3"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s3_st1x2"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s3_d2x1"), "");
+  EXPECT_NE(refusal("n2_c400h12w16_k9r3s3"), "");
+  EXPECT_NE(refusal("n2_c5h12w16_k9r3s3", {.pool = Pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2}}),
+            "");
+  EXPECT_NE(kernel.refuses({.problem = parse_problem("n2_c5h12w16_k9r3s3")}, device->caps()).value_or(""), "");
+}
+
+TEST(CpuConvolutionRefusals, AreFew) {
+  // So that no case above goes untested: cpu.direct refuses none of them, cpu.image_lanes only unusual pooling, and
+  // those in pairs groups, too.
+  const auto device = open_device("cpu", {.threads = 3});
+  for (const char* name : {"cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes", "cpu.pairs_bf16"}) {
+    const bool in_pairs = std::string_view(name) == "cpu.pairs_bf16";
+    const ConvKernel& kernel = require_conv_kernel(name, DeviceKind::cpu);
+    for (const char* text : kProblems) {
+      for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {
+        const std::optional<Pool>& pool = step.epilogue.pool;
+        const bool may =
+            (has_lanes(kernel.layout) && pool && (!pool->is_max_2x2() || (!in_pairs && step.problem.terms() > 768))) ||
+            (in_pairs && step.problem.groups > 1);
+        EXPECT_EQ(kernel.refuses(step, device->caps()).has_value(), may) << name << " " << describe(step);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,538 @@
+// What a plan decides: which nodes become one step, which kernel computes it and why not another, where arrays lie.
+
+#include "convlab/plan/plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <ctime>
+#include <functional>
+
+#include "convlab/device/cpu.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/limits.h"
+#include "convlab/rewrite/simplify.h"
+#include "tests/errors.h"
+#include "tests/graph_builder.h"
+
+namespace convlab {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+
+// A rung, as on the ladder: the convolution alone.
+const RegisterConvKernel plain{{
+    .info = {.name = "cpu.test_plain", .rung = -1, .idea = "for tests"},
+    .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_unless_plain(step); },
+    .launch = [](const ConvArgs&, Stream&) {},
+}};
+// A kernel that takes bias and pixels, but nothing else.
+const RegisterConvKernel biased{{
+    .info = {.name = "cpu.test_biased", .rung = -2, .idea = "for tests"},
+    .refuses = [](const ConvStep& step, const DeviceCaps&) -> Refusal {
+      if (step.epilogue.pool || step.epilogue.activation.kind != ActivationKind::none) return "takes bias alone";
+      return std::nullopt;
+    },
+    .workspace_bytes = [](const ConvStep& step, const DeviceCaps&) { return size_t(step.problem.n) * 1000; },
+    .launch = [](const ConvArgs&, Stream&) {},
+}};
+const RegisterConvKernel coarse{{
+    .info = {.name = "cpu.test_bf16", .math = Math::bf16, .rung = 99, .idea = "for tests"},
+    .refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; },
+    .launch = [](const ConvArgs&, Stream&) {},
+}};
+const RegisterConvKernel refusing{{
+    .info = {.name = "cpu.test_refusing", .rung = 98, .idea = "for tests"},
+    .refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return "computes nothing on Sundays"; },
+    .launch = [](const ConvArgs&, Stream&) {},
+}};
+const RegisterConvKernel library{{
+    .info = {.name = "testlib", .rung = 97, .idea = "for tests"},
+    .refuses = [](const ConvStep&, const DeviceCaps&) -> Refusal { return std::nullopt; },
+    .launch = [](const ConvArgs&, Stream&) {},
+}};
+
+const DeviceCaps kCpu{.kind = DeviceKind::cpu, .threads = 2, .memory_bytes = int64_t{1} << 30};
+
+Plan plan_of(GraphBuilder& builder, const PlanOptions& options = {}, int64_t n = 4) {
+  Shape shape = builder.graph().input_shape;
+  shape[0] = n;
+  const Graph graph = simplified(copy_of(builder.graph()), shape, options.mode != PlanMode::layers);
+  return make_plan(graph, shape, kCpu, options);
+}
+
+/// "name: op" by step.
+std::vector<std::string> steps_of(const Plan& plan) {
+  std::vector<std::string> result;
+  for (const PlanStep& step : plan.steps) result.push_back(step.name + ": " + step.op_name());
+  return result;
+}
+
+/// The bytes of the arena that a location takes.
+struct Range {
+  int64_t begin, end;
+};
+
+/// Follows every array through the plan: no step writes to, or uses as scratch, a place still to be read.
+void expect_no_overlap(const Plan& plan) {
+  struct Array {
+    Range range;
+    size_t written, last_read;
+  };
+  std::vector<Array> arrays;
+  const auto output_bytes = [](const PlanStep& step) {
+    const ConvStep* conv = step.conv_step();
+    return conv != nullptr ? layout_bytes(conv->output_shape(), conv->output_layout)
+                           : layout_bytes(step.op_step()->output, step.op_step()->output_layout);
+  };
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const PlanStep& step = plan.steps[i];
+    for (const Location& input : step.inputs) {
+      if (input.place != Location::Place::arena) continue;
+      const auto array =
+          std::find_if(arrays.rbegin(), arrays.rend(), [&](const Array& each) { return each.range.begin == input.at; });
+      ASSERT_NE(array, arrays.rend()) << step.name << " reads what nothing wrote";
+      array->last_read = i;
+    }
+    if (step.output.place == Location::Place::arena) {
+      arrays.push_back({{step.output.at, step.output.at + output_bytes(step)}, i, i});
+    }
+    if (step.workspace_bytes > 0) {
+      arrays.push_back({{step.workspace_at, step.workspace_at + static_cast<int64_t>(step.workspace_bytes)}, i, i});
+    }
+  }
+  for (size_t a = 0; a < arrays.size(); ++a) {
+    EXPECT_LE(arrays[a].range.end, plan.arena_bytes);
+    for (size_t b = 0; b < a; ++b) {
+      if (arrays[a].last_read < arrays[b].written || arrays[b].last_read < arrays[a].written) continue;
+      EXPECT_TRUE(arrays[a].range.end <= arrays[b].range.begin || arrays[b].range.end <= arrays[a].range.begin)
+          << to_text(plan);
+    }
+  }
+}
+
+/// conv, tanh, pool, conv, flatten, dense, tanh, dense, softmax, with a bias everywhere.
+GraphBuilder course_network() {
+  GraphBuilder builder({-1, 1, 20, 20});
+  ValueId x = builder.conv(builder.input(), 4, 1, 5, true, "conv1");
+  x = builder.activation(x, ActivationKind::tanh, "tanh1");
+  x = builder.max_pool(x, 2, "pool1");
+  x = builder.conv(x, 6, 4, 5, true, "conv2");
+  x = builder.add(FlattenOp{}, {x}, "flatten");
+  x = builder.add(GemmOp{}, {x, builder.constant({96, 16}), builder.constant({16})}, "fc1");
+  x = builder.activation(x, ActivationKind::tanh, "tanh2");
+  x = builder.add(GemmOp{}, {x, builder.constant({16, 10}), builder.constant({10})}, "fc2");
+  builder.add(SoftmaxOp{}, {x}, "softmax");
+  return builder;
+}
+
+TEST(Plan, FusesWhatTheCourseHas) {
+  GraphBuilder builder = course_network();
+  const Plan plan = plan_of(builder, {.input = ElementType::u8});
+  EXPECT_THAT(steps_of(plan), ElementsAre("conv1+pool1+tanh1: Conv+bias+max2x2/2+tanh", "conv2: Conv+bias",
+                                          "fc1+tanh2: Gemm+tanh", "fc2: Gemm", "softmax: Softmax"));
+  EXPECT_EQ(plan.output, (Shape{4, 10}));
+  EXPECT_EQ(plan.steps[0].conv_step()->input, ElementType::u8);
+  EXPECT_EQ(plan.steps[0].inputs[0].place, Location::Place::input);
+  EXPECT_EQ(plan.steps[0].inputs[1].place, Location::Place::constant);
+  EXPECT_EQ(plan.steps[4].output.place, Location::Place::output);
+  EXPECT_EQ(plan.steps[2].inputs[0], plan.steps[1].output) << "flatten must cost nothing";
+  EXPECT_EQ(plan.steps[1].flops(), 2.0 * 4 * 6 * 4 * 4 * 4 * 25);
+  EXPECT_EQ(plan.steps[2].flops(), 2.0 * 4 * 96 * 16);
+  expect_no_overlap(plan);
+}
+
+TEST(Plan, LayersModeKeepsEveryOperator) {
+  GraphBuilder builder = course_network();
+  builder.batch_norm(builder.conv(builder.input(), 2, 1, 3, false, "conv3"), 2, "norm");
+  const Plan plan = plan_of(builder, {.mode = PlanMode::layers});
+  EXPECT_THAT(steps_of(plan),
+              ElementsAre("conv1: Conv+bias", "tanh1: Tanh", "pool1: MaxPool", "conv2: Conv+bias", "fc1: Gemm",
+                          "tanh2: Tanh", "fc2: Gemm", "softmax: Softmax", "conv3: Conv", "norm: BatchNormalization"));
+  expect_no_overlap(plan);
+}
+
+TEST(Plan, EveryValueThatIsReadTwiceIsKept) {
+  GraphBuilder builder({-1, 1, 8, 8});
+  const ValueId conv = builder.conv(builder.input(), 2, 1, 3, false, "conv");
+  const ValueId tanh = builder.activation(conv, ActivationKind::tanh, "tanh");
+  builder.add(AddOp{}, {conv, tanh}, "add");
+  EXPECT_THAT(steps_of(plan_of(builder)), ElementsAre("conv: Conv", "tanh: Tanh", "add: Add"));
+}
+
+TEST(Plan, TheNetworksOutputIsKept) {
+  GraphBuilder builder({-1, 1, 8, 8});
+  const ValueId conv = builder.conv(builder.input(), 2, 1, 3, false, "conv");
+  builder.activation(conv, ActivationKind::tanh, "tanh");
+  builder.graph().output = conv;
+  EXPECT_THAT(steps_of(plan_of(builder)), Contains("conv: Conv"));
+}
+
+TEST(Plan, ActivationsMoveBehindAPoolOnlyIfThatIsTheSame) {
+  const auto steps = [](const Activation& activation, PoolKind kind) {
+    GraphBuilder builder({-1, 1, 8, 8});
+    ValueId x = builder.conv(builder.input(), 2, 1, 3, false, "conv");
+    x = builder.add(ActivationOp{activation}, {x}, "act");
+    builder.add(PoolOp{{.kind = kind, .kernel_h = 2, .kernel_w = 2, .stride_h = 2}}, {x}, "pool");
+    return steps_of(plan_of(builder)).size();
+  };
+  EXPECT_EQ(steps({ActivationKind::relu}, PoolKind::max), 1);
+  EXPECT_EQ(steps({ActivationKind::relu}, PoolKind::average), 2);
+  EXPECT_EQ(steps({ActivationKind::leaky_relu, 0.1f}, PoolKind::max), 1);
+  EXPECT_EQ(steps({ActivationKind::leaky_relu, -0.1f}, PoolKind::max), 2);
+}
+
+TEST(Plan, PoolingsWhoseWindowsShareRowsAreStepsOfTheirOwn) {
+  const auto steps = [](int64_t kernel, int64_t stride, int64_t side) {
+    GraphBuilder builder({-1, 1, side, side});
+    ValueId x = builder.conv(builder.input(), 2, 1, 3, false, "conv");
+    x = builder.activation(x, ActivationKind::relu, "relu");
+    builder.add(PoolOp{{.kernel_h = kernel, .kernel_w = kernel, .stride_h = stride, .stride_w = stride}}, {x}, "pool");
+    return steps_of(plan_of(builder));
+  };
+  EXPECT_THAT(steps(3, 2, 14), ElementsAre("conv+relu: Conv+relu", "pool: MaxPool"));
+  EXPECT_THAT(steps(3, 3, 14), ElementsAre("conv+pool+relu: Conv+max3x3/3+relu"));
+  EXPECT_EQ(steps(3, 2, 5).size(), 1) << "there is one window, which shares nothing";
+}
+
+TEST(Plan, BatchNormAndConstantsGoIntoTheWeights) {
+  GraphBuilder builder({-1, 3, 8, 8});
+  ValueId x = builder.conv(builder.input(), 4, 3, 3, true, "conv");
+  x = builder.batch_norm(x, 4, "norm");
+  x = builder.add(MulOp{}, {builder.constant({4, 1, 1}), x}, "mul");
+  x = builder.add(AddOp{}, {x, builder.constant({1, 4, 1, 1})}, "add");
+  x = builder.add(AddOp{}, {x, builder.constant({})}, "one");
+  builder.activation(x, ActivationKind::relu, "relu");
+  EXPECT_THAT(steps_of(plan_of(builder)), ElementsAre("conv+norm+mul+add+one+relu: Conv+bias+relu"));
+}
+
+TEST(Plan, ConstantsOfAnotherShapeDoNot) {
+  for (const Shape& shape : {Shape{6, 6}, Shape{1, 4, 6, 6}, Shape{6, 1}, Shape{1, 1, 1, 1, 1}}) {
+    GraphBuilder builder({-1, 3, 8, 8});
+    const ValueId x = builder.conv(builder.input(), 4, 3, 3, false, "conv");
+    builder.add(AddOp{}, {x, builder.constant(shape)}, "add");
+    EXPECT_EQ(plan_of(builder).steps.size(), 2) << to_text(shape);
+  }
+}
+
+TEST(Plan, MatMulAndAddBecomeADenseLayer) {
+  GraphBuilder builder({-1, 8});
+  ValueId x = builder.add(MatMulOp{}, {builder.input(), builder.constant({8, 5})}, "matmul");
+  x = builder.add(AddOp{}, {x, builder.constant({5})}, "add");
+  x = builder.batch_norm(x, 5, "norm");
+  builder.activation(x, ActivationKind::relu, "relu");
+  EXPECT_THAT(steps_of(plan_of(builder)), ElementsAre("matmul+add+norm+relu: Gemm+relu"));
+}
+
+TEST(Plan, ZeroPaddingGoesIntoTheConvolution) {
+  const auto steps = [](const PadOp& pad) {
+    GraphBuilder builder({-1, 2, 6, 6});
+    const ValueId x = builder.add(pad, {builder.input()}, "pad");
+    builder.conv(x, 3, pad.pads[1] + pad.pads[5] + 2, 3, false, "conv");
+    return steps_of(plan_of(builder));
+  };
+  EXPECT_THAT(steps({PadMode::constant, {0, 0, 1, 2, 0, 0, 3, 0}}), ElementsAre("pad+conv: Conv"));
+  EXPECT_EQ(steps({PadMode::constant, {0, 0, 1, 1, 0, 0, 1, 1}, 0.5f}).size(), 2);
+  EXPECT_EQ(steps({PadMode::edge, {0, 0, 1, 1, 0, 0, 1, 1}}).size(), 2);
+  EXPECT_EQ(steps({PadMode::constant, {0, 0, -1, 0, 0, 0, 0, 0}}).size(), 2);
+  EXPECT_EQ(steps({PadMode::constant, {0, 1, 0, 0, 0, 0, 0, 0}}).size(), 2);
+}
+
+TEST(Plan, OperatorsOfConstantsAreEvaluatedOnce) {
+  GraphBuilder builder({-1, 6});
+  const ValueId sum = builder.add(AddOp{}, {builder.constant({6, 5}), builder.constant({5})}, "sum");
+  const ValueId weights = builder.add(TransposeOp{}, {sum}, "turn");
+  builder.add(GemmOp{1, 1, false, true}, {builder.input(), weights}, "dense");
+  for (const PlanMode mode : {PlanMode::layers, PlanMode::fused}) {
+    EXPECT_THAT(steps_of(plan_of(builder, {.mode = mode})), ElementsAre("dense: Gemm"));
+  }
+}
+
+TEST(Plan, PixelsAreConvertedOnceWhereAStepTakesNone) {
+  GraphBuilder builder({-1, 1, 8, 8});
+  const ValueId a = builder.max_pool(builder.input(), 2, "max");
+  const ValueId b =
+      builder.add(PoolOp{{.kind = PoolKind::average, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2}},
+                  {builder.input()}, "average");
+  builder.add(AddOp{}, {a, b}, "add");
+  const Plan plan = plan_of(builder, {.input = ElementType::u8});
+  EXPECT_THAT(steps_of(plan), ElementsAre("x: Convert", "max: MaxPool", "average: AveragePool", "add: Add"));
+  EXPECT_EQ(plan.steps[0].op_step()->input, ElementType::u8);
+  expect_no_overlap(plan);
+}
+
+TEST(Plan, ActivationsTakePixelsThemselves) {
+  GraphBuilder builder({-1, 4});
+  builder.activation(builder.input(), ActivationKind::tanh, "tanh");
+  EXPECT_THAT(steps_of(plan_of(builder, {.input = ElementType::u8})), ElementsAre("tanh: Tanh"));
+}
+
+TEST(Plan, NetworksThatOnlyReshapeCopy) {
+  for (const ElementType input : {ElementType::f32, ElementType::u8}) {
+    GraphBuilder builder({-1, 4, 2});
+    builder.add(FlattenOp{}, {builder.input()}, "flatten");
+    const Plan plan = plan_of(builder, {.input = input});
+    EXPECT_THAT(steps_of(plan), ElementsAre(input == ElementType::u8 ? "output: Convert" : "output: Copy"));
+    EXPECT_EQ(plan.steps[0].inputs[0].place, Location::Place::input);
+    EXPECT_EQ(plan.steps[0].output.place, Location::Place::output);
+  }
+}
+
+TEST(Plan, AnOutputThatIsReshapedIsWrittenInPlace) {
+  GraphBuilder builder({-1, 4, 2});
+  const ValueId x = builder.activation(builder.input(), ActivationKind::relu, "relu");
+  builder.add(FlattenOp{}, {x}, "flatten");
+  const Plan plan = plan_of(builder);
+  EXPECT_THAT(steps_of(plan), ElementsAre("relu: Relu"));
+  EXPECT_EQ(plan.steps[0].output.place, Location::Place::output);
+}
+
+TEST(Plan, AForcedKernelIsTheOneAndTheOthersSayWhyNot) {
+  GraphBuilder builder = course_network();
+  const Plan plan = plan_of(builder, {.kernel = "cpu.reference"});
+  EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.reference");
+  EXPECT_EQ(plan.steps[1].kernel_name(), "cpu.reference");
+  size_t others = 0;
+  for (const ConvKernel& kernel : conv_kernels()) {
+    others += kernel.info.device == DeviceKind::cpu && kernel.info.name != "cpu.reference";
+  }
+  EXPECT_EQ(plan.steps[0].refused.size(), others);
+  const auto refused = [](std::string_view kernel, const std::string& reason) {
+    return Contains(AllOf(Field(&Refused::kernel, kernel), Field(&Refused::reason, HasSubstr(reason))));
+  };
+  EXPECT_THAT(plan.steps[0].refused, refused("cpu.test_plain", "computes the convolution alone"));
+  EXPECT_THAT(plan.steps[0].refused, refused("cpu.test_bf16", "computes in bf16"));
+  EXPECT_THAT(plan.steps[0].refused, refused("cpu.test_refusing", "Sundays"));
+  EXPECT_THAT(plan.steps[0].refused, refused("testlib", "fits, but cpu.reference was asked for"));
+  EXPECT_THAT(to_text(plan),
+              AllOf(HasSubstr("by cpu.reference"), HasSubstr("not cpu.test_refusing: computes nothing")));
+}
+
+TEST(Plan, WhatAKernelRefusesBecomesStepsOfTheirOwn) {
+  GraphBuilder builder = course_network();
+  const Plan plan = plan_of(builder, {.kernel = "cpu.test_plain", .input = ElementType::u8});
+  EXPECT_THAT(steps_of(plan),
+              ElementsAre("x: Convert", "conv1: Conv", "conv1.bias: Add", "pool1: MaxPool", "tanh1: Tanh",
+                          "conv2: Conv", "conv2.bias: Add", "fc1+tanh2: Gemm+tanh", "fc2: Gemm", "softmax: Softmax"));
+  EXPECT_EQ(plan.steps[1].kernel_name(), "cpu.test_plain");
+  EXPECT_EQ(plan.steps[5].kernel_name(), "cpu.test_plain");
+  expect_no_overlap(plan);
+}
+
+TEST(Plan, AKernelKeepsWhatItTakes) {
+  GraphBuilder builder = course_network();
+  const Plan plan = plan_of(builder, {.kernel = "cpu.test_biased", .input = ElementType::u8});
+  EXPECT_THAT(steps_of(plan), ElementsAre("conv1: Conv+bias", "pool1: MaxPool", "tanh1: Tanh", "conv2: Conv+bias",
+                                          "fc1+tanh2: Gemm+tanh", "fc2: Gemm", "softmax: Softmax"));
+  EXPECT_EQ(plan.steps[0].workspace_bytes, 4000);
+  expect_no_overlap(plan);
+}
+
+TEST(Plan, NeverComputesLessPreciselyThanAsked) {
+  GraphBuilder builder = course_network();
+  for (const PlanStep& step : plan_of(builder).steps) {
+    EXPECT_TRUE(step.conv == nullptr || step.conv->info.math == Math::fp32) << step.kernel_name();
+  }
+  EXPECT_EQ(plan_of(builder, {.math = Math::bf16, .kernel = "cpu.test_bf16"}).steps[0].kernel_name(), "cpu.test_bf16");
+  const std::string message =
+      bad_input_message([&] { plan_of(builder, {.math = Math::tf32, .kernel = "cpu.test_bf16"}); });
+  EXPECT_THAT(message, AllOf(HasSubstr("bf16"), HasSubstr("tf32"), HasSubstr("--math")));
+}
+
+TEST(Plan, LibrariesAreTakenOnlyWhenAsked) {
+  GraphBuilder builder = course_network();
+  EXPECT_NE(plan_of(builder).steps[0].kernel_name(), "testlib");
+  EXPECT_EQ(plan_of(builder, {.kernel = "testlib"}).steps[0].kernel_name(), "testlib");
+}
+
+TEST(Plan, KeepsPairsInLanesBetweenKernelsOfBfloat16) {
+  GraphBuilder builder = course_network();
+  for (const auto& [math, kernel, layout] : {std::tuple{Math::bf16, "cpu.pairs_bf16", Layout::lane_pairs},
+                                             std::tuple{Math::bf16x2, "cpu.pairs_bf16x2", Layout::split_lane_pairs}}) {
+    const Plan plan = plan_of(builder, {.math = math, .kernel = kernel, .input = ElementType::u8}, 20);
+    EXPECT_EQ(plan.steps[0].conv_step()->output_layout, layout);
+    EXPECT_EQ(plan.steps[1].conv_step()->input_layout, layout);
+    EXPECT_EQ(plan.steps[2].op_step()->input_layout, layout);
+    EXPECT_EQ(plan.steps[2].op_step()->written, plan.steps[1].conv_step()->output_shape()) << "before the flatten";
+    EXPECT_EQ(plan.steps[2].op->info.math, math);
+    EXPECT_EQ(plan.steps[4].op_step()->input_layout, Layout::plain);
+    expect_no_overlap(plan);
+  }
+}
+
+TEST(Plan, LeavesOutKernelsThatTheMachineCannotRun) {
+  GraphBuilder builder = course_network();
+  const Plan plan = plan_of(builder, {.math = Math::bf16x2, .input = ElementType::u8}, 20);
+  const bool amx = !require_conv_kernel("cpu.amx_bf16x2", DeviceKind::cpu).absent();
+  EXPECT_EQ(plan.steps[0].kernel_name(), amx ? "cpu.amx_bf16x2" : "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[0].conv_step()->output_layout, amx ? Layout::split_lane_pairs : Layout::image_lanes);
+}
+
+TEST(Plan, KeepsImagesInLanesBetweenStepsOfLargeBatches) {
+  GraphBuilder builder = course_network();
+  const Plan plan = plan_of(builder, {.input = ElementType::u8}, 20);
+  EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[0].conv_step()->input_layout, Layout::plain);
+  EXPECT_EQ(plan.steps[0].conv_step()->output_layout, Layout::image_lanes);
+  EXPECT_EQ(plan.steps[1].conv_step()->input_layout, Layout::image_lanes);
+  EXPECT_EQ(plan.steps[1].conv_step()->output_layout, Layout::image_lanes) << "through the flatten";
+  EXPECT_EQ(plan.steps[2].kernel_name(), "cpu.dense_lanes");
+  EXPECT_EQ(plan.steps[2].op_step()->output_layout, Layout::image_lanes);
+  EXPECT_EQ(plan.steps[3].op_step()->input_layout, Layout::image_lanes);
+  EXPECT_EQ(plan.steps[3].op_step()->output_layout, Layout::plain) << "softmax takes no lanes";
+  EXPECT_EQ(plan.steps[4].op_step()->input_layout, Layout::plain);
+  expect_no_overlap(plan);
+  EXPECT_THAT(to_text(plan), HasSubstr("images in lanes"));
+}
+
+TEST(Plan, TakesWinogradWhereImagesAreInLanesAndChannelsEnough) {
+  GraphBuilder builder({-1, 2, 20, 20});
+  ValueId x = builder.conv(builder.input(), 8, 2, 5, true, "a");
+  x = builder.activation(x, ActivationKind::tanh, "tanh");
+  x = builder.conv(x, 16, 8, 5, true, "b");
+  builder.conv(x, 4, 16, 3, false, "c");
+  const Plan plan = plan_of(builder, {}, 16);
+  EXPECT_EQ(plan.steps[0].kernel_name(), "cpu.image_lanes");
+  EXPECT_EQ(plan.steps[1].kernel_name(), "cpu.winograd");
+  EXPECT_EQ(plan.steps[2].kernel_name(), "cpu.image_lanes") << "of four maps alone";
+  EXPECT_EQ(plan_of(builder, {}, 4).steps[1].kernel_name(), "cpu.direct");
+}
+
+TEST(Plan, KeepsImagesPlainInSmallBatchesAndByLayers) {
+  GraphBuilder builder = course_network();
+  const auto reason = [](const Plan& plan) {
+    for (const Refused& refused : plan.steps[0].refused) {
+      if (refused.kernel == "cpu.image_lanes") return refused.reason;
+    }
+    return std::string();
+  };
+  for (const Plan& plan : {plan_of(builder, {}, 11), plan_of(builder, {.mode = PlanMode::layers}, 20)}) {
+    for (const PlanStep& step : plan.steps) {
+      if (step.conv_step() != nullptr) {
+        EXPECT_EQ(step.kernel_name(), "cpu.direct");
+      } else {
+        EXPECT_EQ(step.op_step()->input_layout, Layout::plain);
+      }
+    }
+  }
+  EXPECT_THAT(reason(plan_of(builder, {}, 11)), HasSubstr("12 images or more"));
+  EXPECT_THAT(reason(plan_of(builder, {.mode = PlanMode::layers}, 20)), HasSubstr("from step to step"));
+}
+
+TEST(Plan, KeepsAValuePlainIfOneOfItsReadersWantsIt) {
+  GraphBuilder builder({-1, 2, 8, 8});
+  const ValueId a = builder.conv(builder.input(), 4, 2, 3, false, "a");
+  const ValueId b = builder.conv(a, 4, 4, 1, false, "b");
+  builder.conv(builder.add(AddOp{}, {a, b}, "sum"), 4, 4, 3, false, "c");
+  for (const PlanStep& step : plan_of(builder, {}, 32).steps) {
+    if (step.conv_step() == nullptr) continue;
+    EXPECT_EQ(step.conv_step()->input_layout, Layout::plain);
+    EXPECT_EQ(step.conv_step()->output_layout, Layout::plain);
+  }
+}
+
+TEST(Plan, AForcedKernelThatDoesNotFitIsAnErrorWithItsReason) {
+  GraphBuilder builder = course_network();
+  EXPECT_THAT(bad_input_message([&] { plan_of(builder, {.kernel = "cpu.test_refusing"}); }),
+              AllOf(HasSubstr("conv1"), HasSubstr("Sundays"), HasSubstr("cpu.test_refusing")));
+  EXPECT_THAT(bad_input_message([&] { plan_of(builder, {.kernel = "cpu.referense"}); }), HasSubstr("cpu.reference"));
+}
+
+TEST(Plan, ShapesThatDoNotFitNameTheNode) {
+  GraphBuilder builder({-1, 3, 8, 8});
+  builder.conv(builder.input(), 4, 2, 3, false, "wrong");
+  EXPECT_THAT(bad_input_message([&] { plan_of(builder); }), HasSubstr("wrong"));
+}
+
+/// Plans a graph on a stack of 256 KiB, in lanes, and returns the processor time in seconds.
+double planned_on_small_stack(GraphBuilder& builder) {
+  double seconds = 0;
+  std::function<void()> plan = [&] {
+    plan_of(builder, {}, 16);
+    timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    seconds = static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, size_t{256} << 10);
+  pthread_t thread;
+  const auto call = [](void* function) -> void* {
+    (*static_cast<std::function<void()>*>(function))();
+    return nullptr;
+  };
+  EXPECT_EQ(pthread_create(&thread, &attributes, call, &plan), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  return seconds;
+}
+
+TEST(Plan, GraphsOfManyNodesTakeLittleStackAndTime) {
+  constexpr double kMostSeconds = 10;  // it takes a fraction of one
+  const auto many = static_cast<int64_t>(kMostNodes);
+  GraphBuilder flattens({-1, 1, 8, 8});
+  ValueId x = flattens.conv(flattens.input(), 2, 1, 3);
+  for (int64_t i = 0; i < many; ++i) x = flattens.add(FlattenOp{}, {x});
+  flattens.add(GemmOp{}, {x, flattens.constant({72, 4})});
+  EXPECT_LT(planned_on_small_stack(flattens), kMostSeconds);
+
+  GraphBuilder relus({-1, 4});
+  x = relus.input();
+  for (int64_t i = 0; i < many; ++i) x = relus.activation(x, ActivationKind::relu);
+  EXPECT_LT(planned_on_small_stack(relus), kMostSeconds);
+
+  GraphBuilder fan({-1, 4});  // every value of the first half lives until they are added up
+  std::vector<ValueId> values;
+  for (int64_t i = 0; i < many / 2; ++i) values.push_back(fan.activation(fan.input(), ActivationKind::relu));
+  x = values[0];
+  for (const ValueId value : values) x = fan.add(AddOp{}, {x, value});
+  EXPECT_LT(planned_on_small_stack(fan), kMostSeconds);
+
+  GraphBuilder scales({-1, 1, 8, 8});  // all of them go into the weights
+  x = scales.conv(scales.input(), 2, 1, 3);
+  for (int64_t i = 0; i < many; ++i) x = scales.add(MulOp{}, {x, scales.constant({1})});
+  EXPECT_LT(planned_on_small_stack(scales), kMostSeconds);
+}
+
+TEST(Plan, OperatorsOfConstantsAreBoundedInMemoryAndWork) {
+  GraphBuilder work({-1, 1});
+  const ValueId matrix = work.constant({2048, 2048});
+  work.add(AddOp{}, {work.input(), work.add(MatMulOp{}, {matrix, matrix}, "product")});
+  EXPECT_THAT(bad_input_message([&] { plan_of(work); }), AllOf(HasSubstr("product"), HasSubstr("8589934592")));
+
+  GraphBuilder memory({-1, 1});  // 256 KiB, copied a thousand times
+  ValueId x = memory.add(MulOp{}, {memory.constant({1 << 16}), memory.constant({1})});
+  for (int i = 0; i < 1000; ++i) x = memory.add(ReshapeOp{{1 << 16}}, {x}, "copy" + std::to_string(i));
+  memory.add(AddOp{}, {memory.input(), x});
+  EXPECT_THAT(bad_input_message([&] { plan_of(memory); }), HasSubstr("copy"));
+}
+
+TEST(Plan, WeightsThatManyNodesShareAreNotCopiedForEach) {
+  GraphBuilder builder({-1, 256, 1, 1});
+  const ValueId weights = builder.constant({256, 256, 1, 1});  // 256 KiB
+  ValueId x = builder.input();
+  for (int i = 0; i < 1000; ++i) {
+    x = builder.add(MulOp{}, {builder.add(ConvOp{}, {x, weights}), builder.constant({1})});
+  }
+  int64_t bytes = 0;
+  const Graph graph = simplified(copy_of(builder.graph()), {1, 256, 1, 1}, true);
+  for (const auto& [value, tensor] : graph.constants) bytes += static_cast<int64_t>(tensor.bytes());
+  EXPECT_LT(bytes, 20 << 20);
+  EXPECT_LT(graph.nodes.size(), 2000) << "some of them are";
+}
+
+TEST(Plan, ConstantsThatGrowWithoutBoundAreRefused) {
+  GraphBuilder builder({-1, 1});
+  ValueId x = builder.constant({1 << 20, 1});
+  x = builder.add(AddOp{}, {x, builder.constant({1, 1 << 20})}, "huge");
+  builder.add(AddOp{}, {builder.input(), x});
+  EXPECT_THAT(bad_input_message([&] { plan_of(builder); }), HasSubstr("huge"));
+}
+
+}  // namespace
+}  // namespace convlab
