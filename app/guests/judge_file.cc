@@ -69,9 +69,9 @@ Json to_json(const FileVerdict& verdict) {
                       {"text", fault.text}});
   }
   return {
-      {"verdict", name_of(verdict.outcome)}, {"reason", verdict.reason},      {"note", verdict.note},
-      {"faults", std::move(faults)},         {"math", name_of(verdict.math)}, {"largest_error", verdict.largest_error},
-      {"prolog_s", verdict.prolog_s},        {"call_s", verdict.call_s},      {"epilog_s", verdict.epilog_s}};
+      {"verdict", name_of(verdict.outcome)}, {"reason", verdict.reason},       {"note", verdict.note},
+      {"faults", std::move(faults)},         {"math", name_of(verdict.math)},  {"largest_error", verdict.largest_error},
+      {"prolog_s", verdict.seconds.prolog},  {"call_s", verdict.seconds.call}, {"epilog_s", verdict.seconds.epilog}};
 }
 
 Json to_json(const CaseResult& result, const std::vector<SimtFault>& faults) {

@@ -25,17 +25,6 @@ struct Place {
 std::array<Place, kMostFiles> places;
 int taken = 0;
 
-FileProblem file_problem(const ConvProblem& problem) {
-  return {.images = static_cast<int>(problem.n),
-          .channels = static_cast<int>(problem.c),
-          .height = static_cast<int>(problem.h),
-          .width = static_cast<int>(problem.w),
-          .maps = static_cast<int>(problem.k),
-          .filter_h = static_cast<int>(problem.r),
-          .filter_w = static_cast<int>(problem.s),
-          .stride = static_cast<int>(problem.stride_h)};
-}
-
 Refusal refusal(const Place& place, const ConvStep& step) {
   const ConvProblem& problem = step.problem;
   if (Refusal refusal = refuse_unless_plain(step)) return refusal;
@@ -50,10 +39,6 @@ Refusal refusal(const Place& place, const ConvStep& step) {
   return std::nullopt;
 }
 
-void finish(const FileEntry& entry) {
-  if (const char* error = entry.finish()) throw wrong_result("the device reports: {}", error);
-}
-
 FilePhases phases;
 
 /// The file's code takes arrays of the host's to the device and back. Only its call is the operator.
@@ -65,43 +50,27 @@ void launch_from_host(const FileEntry& entry, const ConvArgs& args, Stream& stre
   stream.download(x.data(), args.x, x.size() * sizeof(float));
   stream.download(w.data(), args.w, w.size() * sizeof(float));
   stream.synchronize();
-  const FileProblem shape = file_problem(problem);
-  double call_s = 0;
-  const auto timed = [&](double& total, const auto& phase) {
-    const Clock::time_point phase_begin = Clock::now();
-    phase();
-    finish(entry);
-    const double seconds = seconds_since(phase_begin);
-    total += seconds;
-    return seconds;
-  };
-  if (entry.forward != nullptr) {
-    call_s = timed(phases.call_s, [&] { entry.forward(y.data(), x.data(), w.data(), shape); });
-  } else {
-    // Some prologs leave the output's pointer alone, and free it in the epilog.
-    float *device_y = nullptr, *device_x = nullptr, *device_w = nullptr;
-    timed(phases.prolog_s, [&] { entry.prolog(y.data(), x.data(), w.data(), &device_y, &device_x, &device_w, shape); });
-    call_s = timed(phases.call_s, [&] { entry.call(device_y, device_x, device_w, shape); });
-    timed(phases.epilog_s, [&] { entry.epilog(y.data(), device_y, device_x, device_w, shape); });
-    ++phases.calls;
-  }
+  const PhaseSeconds seconds = call_file(entry, problem, y.data(), x.data(), w.data());
+  phases.calls += entry.forward == nullptr;
+  phases.prolog_s += seconds.prolog;
+  phases.call_s += seconds.call;
+  phases.epilog_s += seconds.epilog;
   stream.upload(args.y, y.data(), y.size() * sizeof(float));
   stream.synchronize();
-  stream.attached<SetAside>().seconds += seconds_since(begin) - call_s;
+  stream.attached<SetAside>().seconds += seconds_since(begin) - seconds.call;
 }
 
 void launch_at(const Place& place, const ConvArgs& args, Stream& stream) {
   const FileEntry& entry = *place.entry;
-  if (entry.on_host && args.step.problem.n > 0 && stream.caps().kind != DeviceKind::cpu) {
+  if (entry.on_host && stream.caps().kind != DeviceKind::cpu) {
     return launch_from_host(entry, args, stream);
   }
   if (place.zero_before) {
     stream.fill(args.y, 0, static_cast<size_t>(args.step.problem.output_count()) * sizeof(float));
   }
   stream.synchronize();  // the file's work goes to streams of its own
-  entry.forward(args.y, const_cast<float*>(static_cast<const float*>(args.x)), const_cast<float*>(args.w),
-                file_problem(args.step.problem));
-  finish(entry);
+  call_file(entry, args.step.problem, args.y, const_cast<float*>(static_cast<const float*>(args.x)),
+            const_cast<float*>(args.w));
 }
 
 template <int kPlace>

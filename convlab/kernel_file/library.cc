@@ -2,9 +2,33 @@
 
 #include <dlfcn.h>
 
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 
 namespace convlab {
+namespace {
+
+FileProblem file_problem(const ConvProblem& problem) {
+  return {.images = static_cast<int>(problem.n),
+          .channels = static_cast<int>(problem.c),
+          .height = static_cast<int>(problem.h),
+          .width = static_cast<int>(problem.w),
+          .maps = static_cast<int>(problem.k),
+          .filter_h = static_cast<int>(problem.r),
+          .filter_w = static_cast<int>(problem.s),
+          .stride = static_cast<int>(problem.stride_h)};
+}
+
+/// The seconds that a phase takes until the device has done what it was given.
+template <class Phase>
+double seconds_of(const FileEntry& entry, Phase&& phase) {
+  const Clock::time_point begin = Clock::now();
+  phase();
+  if (const char* error = entry.finish()) throw wrong_result("the device reports: {}", error);
+  return seconds_since(begin);
+}
+
+}  // namespace
 
 LoadedFile::LoadedFile(const std::filesystem::path& library) {
   // Now, so that a name which nobody defines shows here and not in the middle of a run.
@@ -14,6 +38,18 @@ LoadedFile::LoadedFile(const std::filesystem::path& library) {
     throw bad_input("cannot load the compiled kernel file: {}", why != nullptr ? why : "no reason given");
   }
   entry_ = static_cast<const FileEntry*>(::dlsym(handle, "convlab_kernel_file"));
+}
+
+PhaseSeconds call_file(const FileEntry& entry, const ConvProblem& problem, float* y, float* x, float* w) {
+  const FileProblem shape = file_problem(problem);
+  if (entry.forward != nullptr) return {.call = seconds_of(entry, [&] { entry.forward(y, x, w, shape); })};
+  // Some prologs leave the output's pointer alone, and free it in the epilog.
+  float *device_y = nullptr, *device_x = nullptr, *device_w = nullptr;
+  PhaseSeconds seconds;
+  seconds.prolog = seconds_of(entry, [&] { entry.prolog(y, x, w, &device_y, &device_x, &device_w, shape); });
+  seconds.call = seconds_of(entry, [&] { entry.call(device_y, device_x, device_w, shape); });
+  seconds.epilog = seconds_of(entry, [&] { entry.epilog(y, device_y, device_x, device_w, shape); });
+  return seconds;
 }
 
 }  // namespace convlab

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "convlab/conv/problem.h"
 #include "convlab/kernel_file/entry.h"
 
 namespace convlab {
@@ -20,5 +21,15 @@ class LoadedFile {
  private:
   const FileEntry* entry_;
 };
+
+/// Seconds on the clock, the device's work included; a file without a prolog and an epilog has its call alone.
+struct PhaseSeconds {
+  double prolog = 0, call = 0, epilog = 0;
+};
+
+/// Calls a file, with its prolog and epilog where it has them, and waits for the device after each. The arrays are the
+/// host's where the entry says so, otherwise the device's. Error(wrong_result) with the device's error; and what the file
+/// throws.
+PhaseSeconds call_file(const FileEntry& entry, const ConvProblem& problem, float* y, float* x, float* w);
 
 }  // namespace convlab

@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 
-#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/guards.h"
@@ -21,11 +20,14 @@ using Role = GuardedBuffer::Role;
 
 constexpr double kToleranceOfFloat = 1e-4, kToleranceOfHalf = 2e-2;
 
+/// Of guards, and of an output that is not zeros.
+constexpr float kPoisonValue = 13323083;
+
 /// An array of the host's between guards.
 class HostArray {
  public:
   HostArray(std::string name, size_t count) : name_(std::move(name)), count_(count), values_(count + 2 * kGuard) {
-    std::ranges::fill(values_, kMark);
+    std::ranges::fill(values_, kPoisonValue);
   }
 
   float* data() { return values_.data() + kGuard; }
@@ -34,8 +36,10 @@ class HostArray {
 
   void check(std::span<const float> unchanged) const {
     for (size_t i = 0; i < kGuard; ++i) {
-      if (values_[kGuard - 1 - i] != kMark) throw wrong_result("it wrote before the beginning of the host's {}", name_);
-      if (values_[kGuard + count_ + i] != kMark) throw wrong_result("it wrote beyond the end of the host's {}", name_);
+      if (values_[kGuard - 1 - i] != kPoisonValue)
+        throw wrong_result("it wrote before the beginning of the host's {}", name_);
+      if (values_[kGuard + count_ + i] != kPoisonValue)
+        throw wrong_result("it wrote beyond the end of the host's {}", name_);
     }
     if (!unchanged.empty() && std::memcmp(unchanged.data(), values_.data() + kGuard, unchanged.size_bytes()) != 0) {
       throw wrong_result("it changed its input, the host's {}", name_);
@@ -44,40 +48,10 @@ class HostArray {
 
  private:
   static constexpr size_t kGuard = 4096;
-  static constexpr float kMark = 13323083;
   std::string name_;
   size_t count_;
   std::vector<float> values_;
 };
-
-/// Seconds since the last question.
-class Laps {
- public:
-  double lap() {
-    const Clock::time_point now = Clock::now();
-    return std::chrono::duration<double>(now - std::exchange(last_, now)).count();
-  }
-
- private:
-  Clock::time_point last_ = Clock::now();
-};
-
-void finish(const FileEntry& entry) {
-  if (const char* error = entry.finish()) throw wrong_result("the device reports: {}", error);
-}
-
-FileProblem file_problem(const ConvProblem& problem) {
-  return {.images = static_cast<int>(problem.n),
-          .channels = static_cast<int>(problem.c),
-          .height = static_cast<int>(problem.h),
-          .width = static_cast<int>(problem.w),
-          .maps = static_cast<int>(problem.k),
-          .filter_h = static_cast<int>(problem.r),
-          .filter_w = static_cast<int>(problem.s),
-          .stride = static_cast<int>(problem.stride_h)};
-}
-
-constexpr float kPoisonValue = 13323083;
 
 /// Calls the file with arrays of the host. Its own code takes them to the device and back.
 std::vector<float> run_on_host(const FileEntry& entry, const ConvProblem& problem, const OracleLayer& layer,
@@ -88,25 +62,7 @@ std::vector<float> run_on_host(const FileEntry& entry, const ConvProblem& proble
   x.set(images);
   w.set(filters);
   std::ranges::fill(y.values(), before == FileJudge::Before::zeros ? 0.0f : kPoisonValue);
-  const FileProblem shape = file_problem(problem);
-  Laps laps;
-  if (entry.forward != nullptr) {
-    entry.forward(y.data(), x.data(), w.data(), shape);
-    finish(entry);
-    verdict.call_s = laps.lap();
-  } else {
-    // Some prologs leave the output's pointer alone, and free it in the epilog.
-    float *device_y = nullptr, *device_x = nullptr, *device_w = nullptr;
-    entry.prolog(y.data(), x.data(), w.data(), &device_y, &device_x, &device_w, shape);
-    finish(entry);
-    verdict.prolog_s = laps.lap();
-    entry.call(device_y, device_x, device_w, shape);
-    finish(entry);
-    verdict.call_s = laps.lap();
-    entry.epilog(y.data(), device_y, device_x, device_w, shape);
-    finish(entry);
-    verdict.epilog_s = laps.lap();
-  }
+  verdict.seconds = call_file(entry, problem, y.data(), x.data(), w.data());
   x.check(images);
   w.check(filters);
   y.check({});
@@ -127,11 +83,8 @@ std::vector<float> run_on_device(const FileEntry& entry, const ConvProblem& prob
                             before == FileJudge::Before::zeros ? 0.0f : kPoisonValue);
   y.upload(*stream, output.data());
   stream->synchronize();
-  Laps laps;
-  entry.forward(static_cast<float*>(y.data()), static_cast<float*>(x.data()), static_cast<float*>(w.data()),
-                file_problem(problem));
-  finish(entry);
-  verdict.call_s = laps.lap();
+  verdict.seconds = call_file(entry, problem, static_cast<float*>(y.data()), static_cast<float*>(x.data()),
+                              static_cast<float*>(w.data()));
   for (const GuardedBuffer* buffer : {&x, &w, &y}) buffer->check_guards(*stream, "it");
   x.check_unchanged(*stream, layer.convolved->x->raw(), "it");
   w.check_unchanged(*stream, layer.convolved->w.raw(), "it");

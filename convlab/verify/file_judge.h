@@ -5,7 +5,7 @@
 
 #include "convlab/device/device.h"
 #include "convlab/device/simt.h"
-#include "convlab/kernel_file/entry.h"
+#include "convlab/kernel_file/library.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/verify/oracle.h"
 #include "convlab/verify/verify.h"
@@ -15,12 +15,12 @@ namespace convlab {
 /// What a course's kernel file made of one problem.
 struct FileVerdict {
   Outcome outcome = Outcome::failed;
-  std::string reason;                             ///< failed: what is wrong, where; skipped: why; passed: ""
-  std::string note;                               ///< on simt: what is doubtful, but was without consequence
-  std::vector<SimtFault> faults;                  ///< on simt: what its kernels did wrong
-  Math math = Math::fp32;                         ///< passed: the class whose tolerance it meets
-  double largest_error = 0;                       ///< largest error over largest value
-  double prolog_s = 0, call_s = 0, epilog_s = 0;  ///< on the clock, the device's work included; one call: call_s alone
+  std::string reason;             ///< failed: what is wrong, where; skipped: why; passed: ""
+  std::string note;               ///< on simt: what is doubtful, but was without consequence
+  std::vector<SimtFault> faults;  ///< on simt: what its kernels did wrong
+  Math math = Math::fp32;         ///< passed: the class whose tolerance it meets
+  double largest_error = 0;       ///< largest error over largest value
+  PhaseSeconds seconds;
 };
 
 /// Judges a course's file as the course did: on float32 images and filters of real numbers, y filled with zeros before
