@@ -1,6 +1,7 @@
 # Third-party libraries: Debian packages, all found here. run.sh and test.sh install them.
 
 find_package(fmt REQUIRED)
+find_path(CONVLAB_FMT_HEADERS core.h PATH_SUFFIXES fmt REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Threads REQUIRED)
 find_package(hwy QUIET)

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # bare_root.sh [--user] [--build-only] [RELEASE]: proves run.sh and test.sh in a bare Debian, bookworm (12, the default)
 # or trixie (13). A root from debootstrap, with only the base system, gets a copy of this repository (tracked files only,
-# in a folder whose name has a space) and runs ./run.sh, ./test.sh, ./run.sh again without a network, and ./run.sh in a
-# copy of the whole folder. Prints the wall and CPU seconds of each. With --user a user with sudo does it, not root. With
-# --build-only everything is built and no test is run. Takes 10 to 20 minutes, 5 GB under $TMPDIR and root; where it
-# cannot work it says SKIPPED and exits with 77.
+# in a folder whose name has a space) and runs ./run.sh, writes and judges a kernel file, runs ./test.sh, ./run.sh again
+# without a network, and ./run.sh in a copy of the whole folder. Prints the wall and CPU seconds of each. With --user a
+# user with sudo does it, not root. With --build-only everything is built and no test is run. Takes 10 to 20 minutes,
+# 5 GB under $TMPDIR and root; where it cannot work it says SKIPPED and exits with 77.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
@@ -94,6 +94,18 @@ add_user() {
     useradd --create-home $user && echo '$user ALL=(ALL) NOPASSWD:ALL' >/etc/sudoers.d/$user && chown -R $user: /srv"
 }
 
+# A student's path, outside of the repository: a kernel file, an edit, its verdict, the course's script, the report.
+write_a_kernel() {
+  local convlab="'/srv/a copy/convlab/build/cpu/bin/convlab'"
+  inside "./run.sh fa19 -n 10 --device simt" >/dev/null
+  timed "convlab new" inside --in . "$convlab new mxnet -o new-forward.cuh"
+  inside --in . "sed -i 's/TILE_WIDTH 16/TILE_WIDTH 8/' new-forward.cuh"
+  timed "convlab verify" inside --in . "$convlab verify new-forward.cuh"
+  timed "convlab m3.1 100" inside --in . "$convlab m3.1 100 --device simt --kernel new-forward.cuh --json m3.1.json"
+  timed "convlab report" inside --in . "$convlab report -o report.html --from m3.1.json" | grep -c there
+  grep -q new-forward.cuh "$bare/srv/report.html"
+}
+
 timed "debootstrap of $release from $mirror" make_root
 mount -t proc proc "$bare/proc"
 cp /etc/resolv.conf /etc/hosts "$bare/etc/"
@@ -105,6 +117,7 @@ if [ "$build_only" ]; then
   timed "building all of ./test.sh" inside "./test.sh -N" | grep -E '^(==|Total)'
 else
   timed "first ./run.sh" classify
+  timed "building simt, and a student's path" write_a_kernel
   timed "./test.sh" inside ./test.sh
   timed "second ./run.sh, without a network" classify --offline
   inside --in . 'cp -r "a copy" another'

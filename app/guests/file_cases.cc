@@ -2,21 +2,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "convlab/base/error.h"
+
 namespace convlab::app {
 namespace {
 
-constexpr std::string_view kZeros = "zeros:", kPoison = "poison:";
+constexpr std::array<std::string_view, 3> kPurposes{"verdict", "unzeroed", "other_shape"};
 
 }  // namespace
 
+std::vector<FileCase> cases_of(const std::vector<ConvProblem>& problems, FileCase::Purpose purpose) {
+  std::vector<FileCase> cases;
+  for (const ConvProblem& problem : problems) cases.push_back({problem, purpose});
+  return cases;
+}
+
 std::string case_text(const FileCase& each) {
-  return fmt::format("{}{}", each.before == FileJudge::Before::zeros ? kZeros : kPoison, to_text(each.problem));
+  return fmt::format("{}:{}", kPurposes[static_cast<size_t>(each.purpose)], to_text(each.problem));
 }
 
 FileCase parse_case(const std::string& text) {
-  const bool poison = text.starts_with(kPoison);
-  return {parse_problem(text.substr(poison ? kPoison.size() : kZeros.size())),
-          poison ? FileJudge::Before::poison : FileJudge::Before::zeros};
+  const size_t colon = std::min(text.find(':'), text.size());
+  const auto purpose = std::ranges::find(kPurposes, std::string_view(text).substr(0, colon));
+  if (purpose == kPurposes.end() || colon == text.size()) throw bad_input("'{}' is no question to a file", text);
+  return {parse_problem(text.substr(colon + 1)), static_cast<FileCase::Purpose>(purpose - kPurposes.begin())};
 }
 
 }  // namespace convlab::app

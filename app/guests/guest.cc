@@ -15,12 +15,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
+#include "convlab/base/process.h"
 
 namespace convlab::app {
 namespace {
@@ -161,6 +164,33 @@ int reap(pid_t child, double limit_s, bool& late) {
   }
 }
 
+/// While it lives, we are the parent of what a guest leaves behind, in whatever group or session, and end it.
+class Orphans {
+ public:
+  Orphans() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  ~Orphans() {
+    constexpr double kMostSeconds = 10;
+    const Clock::time_point begin = Clock::now();
+    while (seconds_since(begin) < kMostSeconds) {
+      const pid_t ended = ::waitpid(-1, nullptr, WNOHANG);
+      if (ended < 0 && errno == ECHILD) break;
+      if (ended == 0) {
+        kill_children();
+        ::usleep(1000);
+      }
+    }
+    ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  }
+  Orphans(const Orphans&) = delete;
+  Orphans& operator=(const Orphans&) = delete;
+
+ private:
+  static void kill_children() {
+    std::ifstream children(fmt::format("/proc/self/task/{}/children", ::getpid()));
+    for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+  }
+};
+
 std::string signal_text(int signal) {
   switch (signal) {
     case SIGSEGV:
@@ -198,6 +228,7 @@ std::string describe(const GuestEnd& end, double limit_s) {
 
 GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
                    const std::function<void(std::string_view line)>& on_line, const std::string& folder) {
+  const Orphans orphans;
   Pipe results, prints;
   const pid_t child = start(arguments, results, prints, folder);
   const Forwarding forwarding(child);
@@ -207,17 +238,19 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
   GuestEnd end;
   Lines lines(on_line);
   Clock::time_point heard = Clock::now();
-  std::array<pollfd, 2> watched{pollfd{results.read, POLLIN, 0}, pollfd{prints.read, POLLIN, 0}};
+  const ProcessEnd ended(child);
+  std::array watched{pollfd{results.read, POLLIN, 0}, pollfd{prints.read, POLLIN, 0},
+                     pollfd{ended.number(), POLLIN, 0}};
   std::array<char, 65536> piece;
-  // Until the guest has closed its results or is done. What it has started may keep the other pipe open.
-  while (watched[0].fd >= 0 && !lines.done()) {
+  // What the guest has started may keep its pipes open.
+  while (watched[0].fd >= 0 && watched[2].revents == 0 && !lines.done()) {
     const double left = limit_s - seconds_since(heard);
     if (left <= 0) {
       end.how = GuestEnd::How::out_of_time;
       break;
     }
     if (::poll(watched.data(), watched.size(), static_cast<int>(std::min(left, 1e6) * 1e3) + 1) < 0) continue;
-    for (pollfd& each : watched) {
+    for (pollfd& each : std::span(watched).first(2)) {
       if (each.fd < 0 || each.revents == 0) continue;
       const ssize_t count = ::read(each.fd, piece.data(), piece.size());
       if (count <= 0) {
@@ -235,10 +268,14 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
   bool late = false;
   const int status = reap(child, std::min(limit_s, kMostSecondsToEnd), late);
   ::kill(-child, SIGKILL);  // what it has started
-  ::fcntl(prints.read, F_SETFL, O_NONBLOCK);
-  for (ssize_t count = 0; (count = ::read(prints.read, piece.data(), piece.size())) > 0;) {
-    keep_prints(end, {piece.data(), static_cast<size_t>(count)});
-  }
+  const auto drain = [&piece](int pipe, const auto& keep) {
+    ::fcntl(pipe, F_SETFL, O_NONBLOCK);
+    for (ssize_t count = 0; (count = ::read(pipe, piece.data(), piece.size())) > 0;) {
+      keep({piece.data(), static_cast<size_t>(count)});
+    }
+  };
+  if (!lines.done()) drain(results.read, [&](std::string_view text) { lines.add(text); });
+  drain(prints.read, [&](std::string_view text) { keep_prints(end, text); });
   if (late) end.how = GuestEnd::How::out_of_time;
   if (lines.done() || end.how == GuestEnd::How::out_of_time) return end;
   end.how = WIFSIGNALED(status) ? GuestEnd::How::crashed : GuestEnd::How::exited;
@@ -269,7 +306,11 @@ void tell_host(std::string_view line) {
   for (size_t at = 0; at < text.size();) {
     const ssize_t count = ::write(kGuestResults, text.data() + at, text.size() - at);
     if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) ::_exit(1);  // the host is gone
+    if (count <= 0) {  // the host is gone, or the file has closed what is not its own
+      if (errno == EBADF)
+        ::dprintf(STDERR_FILENO, "file descriptor %d, which is convlab's, was closed\n", kGuestResults);
+      ::_exit(1);
+    }
     at += static_cast<size_t>(count);
   }
 }

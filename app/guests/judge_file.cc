@@ -38,7 +38,7 @@ struct JudgeOptions {
   double stuck_after_seconds = 0;
 };
 
-/// Tells the host each second in which kernels on simt made progress.
+/// Tells the host each second in which kernels on simt, or convlab's own computation, made progress.
 class Heartbeat {
  public:
   Heartbeat() : thread_([this](const std::stop_token& stop) { beat(stop); }) {}
@@ -46,11 +46,12 @@ class Heartbeat {
  private:
   void beat(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
-    int64_t before = simt_blocks_begun();
+    int64_t before = progress();
     while (!over_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; }) && !stop.stop_requested()) {
-      if (const int64_t now = simt_blocks_begun(); now != std::exchange(before, now)) tell_host(R"({"alive":true})");
+      if (const int64_t now = progress(); now != std::exchange(before, now)) tell_host(R"({"alive":true})");
     }
   }
+  static int64_t progress() { return simt_blocks_begun() + oracle_progress(); }
 
   std::mutex mutex_;
   std::condition_variable_any over_;
@@ -91,6 +92,16 @@ Json verified(const ConvKernel& kernel, const ConvProblem& problem, Device& devi
   return to_json(best, {});
 }
 
+/// Whether this process can still use the device: a kernel that touches what is not there takes the GPU from it.
+bool works(Device& device) {
+  try {
+    device.make_stream()->synchronize();
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 void judge(const JudgeOptions& options) {
   const KernelSource source = read_kernel_source(options.file);
   set_simt_stuck_after(options.stuck_after_seconds);
@@ -112,14 +123,19 @@ void judge(const JudgeOptions& options) {
     const LoadedFile file(options.library);
     if (file.entry() == nullptr) throw bad_input("{}: the compiled file has no entry points", options.file);
     course.emplace(*file.entry(), source, *device, oracle);
-    ask = [&](const FileCase& each) { return to_json(course->judge(each.problem, each.before)); };
+    ask = [&](const FileCase& each) { return to_json(course->judge(each.problem, each.before())); };
   }
+  bool wrong = false;
   for (size_t i = 0; i < options.cases.size(); ++i) {
     const FileCase each = parse_case(options.cases[i]);
+    const bool decides = each.purpose == FileCase::Purpose::verdict;
+    if (wrong && !decides) return;
     tell_host(fmt::format(R"({{"begin":{}}})", i));
     Json json = ask(each);
+    wrong |= decides && json.at("verdict") != name_of(Outcome::passed);
     json["case"] = i;
     tell_host(json_text(json, -1));
+    if (!works(*device)) return tell_host(R"({"lost":true})");
   }
 }
 

@@ -9,10 +9,13 @@
 #include <cctype>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/guests/file_cases.h"
@@ -40,11 +43,12 @@ std::string_view name_of(FileOutcome outcome) {
 struct CaseReport {
   FileCase asked;
   FileOutcome outcome = FileOutcome::failed;
-  bool counts = true;  ///< for the file's verdict
   std::string reason, note;
   Json faults = Json::array();
   std::string math = "fp32";
   double largest_error = 0, prolog_s = 0, call_s = 0, epilog_s = 0;
+
+  bool counts() const { return asked.purpose == FileCase::Purpose::verdict; }
 };
 
 struct FileReport {
@@ -60,7 +64,14 @@ double number(const Json& json, const char* name) {
   return found != json.end() && found->is_number() ? found->get<double>() : 0;
 }
 
+/// The text without the white space at its end.
+std::string_view without_end(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  return text;
+}
+
 bool has_hung(const CaseReport& report) { return report.outcome == FileOutcome::timed_out; }
+bool has_passed(const CaseReport& report) { return report.outcome == FileOutcome::passed; }
 
 /// One file with its library, on one device.
 class FileTrial {
@@ -68,21 +79,25 @@ class FileTrial {
   FileTrial(const VerifyFilesOptions& options, KernelSource source, std::string device, std::string library)
       : options_(options), source_(std::move(source)), device_(std::move(device)), library_(std::move(library)) {}
 
-  /// Asks all cases, in order, in one process, or where the file ends that, in one more for the cases that are left.
-  /// `on_report`, if there is one, hears each as soon as it is there.
+  /// Asks the cases, in order, in one process, or where the file ends that, in one more for those that are left. Of a
+  /// wrong file the result has only what its verdict depends on. `on_report` hears each case as soon as it is there.
   using OnReport = std::function<void(const CaseReport&)>;
-  std::vector<CaseReport> ask(const std::vector<FileCase>& cases, std::string& printed,
-                              const OnReport& on_report = {}) const {
+  std::vector<CaseReport> ask(std::vector<FileCase> cases, std::string& printed, const OnReport& on_report) const {
     std::vector<CaseReport> reports(cases.size());
     for (size_t i = 0; i < cases.size(); ++i) reports[i].asked = cases[i];
     size_t first = 0;
     while (first < cases.size()) {
       first = ask_from(first, cases, reports, printed, on_report);
+      const std::span told(reports.begin(), first);
+      if (std::ranges::any_of(told, [](const CaseReport& each) { return each.counts() && !has_passed(each); })) {
+        std::erase_if(cases, [](const FileCase& each) { return each.purpose != FileCase::Purpose::verdict; });
+        reports.resize(cases.size());
+      }
       const bool hung = std::ranges::any_of(reports, has_hung);
       for (; hung && first < cases.size(); ++first) {
         reports[first].outcome = FileOutcome::skipped;
         reports[first].reason = "not tried, since the file hung before";
-        if (on_report) on_report(reports[first]);
+        on_report(reports[first]);
       }
     }
     return reports;
@@ -100,6 +115,7 @@ class FileTrial {
                                        "--stuck-after", fmt::format("{}", options_.stuck_after_seconds)};
     for (size_t i = first; i < cases.size(); ++i) arguments.push_back(case_text(cases[i]));
     size_t at = first, next = first;  // the case in work; the first that was not begun
+    bool lost = false;                // the device, to that process
     std::optional<Error> refusal;
     const auto hear = [&](std::string_view line) {
       const Json json = parse_json(line, "a guest's answer");
@@ -111,7 +127,9 @@ class FileTrial {
       } else if (json.contains("case")) {
         CaseReport& report = reports.at(first + json.at("case").get<size_t>());
         take(json, report);
-        if (on_report) on_report(report);
+        on_report(report);
+      } else if (json.contains("lost")) {
+        lost = true;
       }
     };
     const auto on_line = [&](std::string_view line) {
@@ -123,19 +141,19 @@ class FileTrial {
     const GuestEnd end = run_guest(std::move(arguments), options_.limit_seconds, on_line, folder_.path());
     if (printed.empty()) printed = end.printed;
     if (refusal) throw Error(*refusal);
-    if (end.how == GuestEnd::How::done) return cases.size();
+    if (end.how == GuestEnd::How::done) return lost ? next : cases.size();
     CaseReport& report = reports.at(at);
     report.outcome = end.how == GuestEnd::How::out_of_time ? FileOutcome::timed_out : FileOutcome::failed;
     report.reason = describe(end, options_.limit_seconds);
     if (const std::string last = last_line(end.printed); !last.empty())
       report.reason += fmt::format(", after printing '{}'", last);
-    if (on_report) on_report(report);
+    on_report(report);
     if (next == first) next = first + 1;  // it ended before the first case, while it was loaded
     return next;
   }
 
   static std::string last_line(std::string_view text) {
-    while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+    text = without_end(text);
     const size_t begin = text.rfind('\n');
     return printable(begin == std::string_view::npos ? text : text.substr(begin + 1));
   }
@@ -161,16 +179,23 @@ class FileTrial {
   GuestFolder folder_;
 };
 
-bool all_passed(const std::vector<CaseReport>& reports) {
-  return std::ranges::all_of(reports, [](const CaseReport& each) { return each.outcome == FileOutcome::passed; });
+/// Whether all passed that the file's verdict depends on.
+bool is_right(const std::vector<CaseReport>& reports) {
+  return std::ranges::all_of(reports, [](const CaseReport& each) { return !each.counts() || has_passed(each); });
 }
 
 std::string time_text(double seconds) {
   return seconds < 1 ? fmt::format("{:.3f} ms", seconds * 1e3) : fmt::format("{:.2f} s", seconds);
 }
 
+/// Why the case did not pass.
+std::string reason_of(const CaseReport& report) {
+  if (report.asked.purpose != FileCase::Purpose::other_shape || has_passed(report)) return report.reason;
+  return "right on its semester's layers, not here: " + report.reason;
+}
+
 std::string detail_of(const CaseReport& report) {
-  if (report.outcome != FileOutcome::passed) return report.reason;
+  if (!has_passed(report)) return reason_of(report);
   if (report.call_s == 0) return "keeps a kernel's contract";
   std::string text =
       fmt::format("{}, largest error {:.1e}, {}", report.math, report.largest_error, time_text(report.call_s));
@@ -181,14 +206,9 @@ std::string detail_of(const CaseReport& report) {
 }
 
 void print_case(Output& output, const std::string& file, const CaseReport& report) {
-  const std::string_view outcome = report.counts ? name_of(report.outcome) : "NOTE";
+  if (report.asked.purpose == FileCase::Purpose::unzeroed) return;  // a note tells
+  const std::string_view outcome = report.counts() ? name_of(report.outcome) : "NOTE";
   output.print("{:<13}{}  {}: {}\n", outcome, file, to_text(report.asked.problem), detail_of(report));
-}
-
-std::vector<FileCase> as_cases(const std::vector<ConvProblem>& problems, FileJudge::Before before) {
-  std::vector<FileCase> cases;
-  for (const ConvProblem& problem : problems) cases.push_back({problem, before});
-  return cases;
 }
 
 class FilesVerifier {
@@ -198,14 +218,14 @@ class FilesVerifier {
   /// Whatever happens to it is in the report.
   FileReport verify(const std::string& file) {
     FileReport report{.file = file};
-    printed_cases_ = false;
+    shown_ = false;
     try {
       judge(report);
     } catch (const Error& error) {
       report.reason = error.what();
       if (error.kind() == ErrorKind::unavailable) unavailable_ = true;
     }
-    if (!printed_cases_) {
+    if (!shown_) {
       for (const CaseReport& each : report.cases) print_case(output_, file, each);
     }
     for (const std::string& note : report.notes) output_.print("{:<13}{}  {}\n", "NOTE", file, note);
@@ -217,93 +237,100 @@ class FilesVerifier {
 
  private:
   void judge(FileReport& report) {
-    KernelSource source = read_kernel_source(report.file);
+    const KernelSource source = read_kernel_source(report.file);
     report.kind = name_of(source.kind);
     report.semester = options_.semester.empty() ? source.semester : options_.semester;
     const std::string device = device_for(source, options_.device);
-    int64_t images = options_.images > 0 ? options_.images : device == "simt" ? 10 : 1000;
     report.outcome = FileOutcome::not_compiled;
     const std::string library = library_for(source, device);
-    report.outcome = FileOutcome::failed;
     const FileTrial trial(options_, source, device, library);
-
     std::string printed;
-    const bool by_contract = source.kind == FileKind::own || source.kind == FileKind::function;
-    if (by_contract || !options_.problems.empty()) {
-      printed_cases_ = true;
-      const std::vector<ConvProblem> problems = options_.problems.empty() ? default_problems() : options_.problems;
-      report.cases = trial.ask(as_cases(problems, FileJudge::Before::zeros), printed,
-                               [&](const CaseReport& each) { print_case(output_, report.file, each); });
+    if (source.kind == FileKind::own || source.kind == FileKind::function || !options_.problems.empty()) {
+      judge_by_contract(trial, report, printed);
     } else {
-      std::vector<std::string> semesters{report.semester};
-      if (options_.semester.empty()) semesters = possible_semesters(source);
-      for (const std::string& semester : semesters) {
-        std::vector<CaseReport> cases =
-            trial.ask(as_cases(semester_layers(semester, images), FileJudge::Before::zeros), printed);
-        if (!report.cases.empty() && !all_passed(cases)) continue;
-        report.cases = std::move(cases);
-        report.semester = semester;
-        if (all_passed(report.cases) || std::ranges::any_of(report.cases, has_hung)) break;
-      }
-      if (report.semester != semesters.front()) {
-        report.notes.push_back(fmt::format("it fails on {}'s layers and is taken as one of {}; --semester says another",
-                                           semesters.front(), report.semester));
-      } else if (options_.semester.empty() && source.semester_is_guess) {
-        report.notes.push_back(fmt::format(
-            "nothing in the file tells its semester: taken as one of {}; --semester says another", report.semester));
-      }
-      if (!all_passed(report.cases)) ask_more_images(trial, images, report);
-      if (all_passed(report.cases)) ask_more(trial, source, images, report);
+      const int64_t images = options_.images > 0 ? options_.images : device == "simt" ? 10 : 1000;
+      judge_as_course(trial, source, images, report, printed);
     }
     set_outcome(report);
     for (const CaseReport& each : report.cases) {
-      if (each.note.empty() || each.outcome != FileOutcome::passed || !each.counts) continue;
+      if (each.note.empty() || !each.counts() || !has_passed(each)) continue;
       report.notes.push_back(fmt::format("without consequence here: {}", each.note));
       break;
     }
     if (!printed.empty() && report.outcome != FileOutcome::passed) {
-      report.notes.push_back(fmt::format("it printed: {}", printable(printed)));
+      report.notes.push_back(fmt::format("it printed: {}", printable(without_end(printed))));
     }
   }
 
-  /// Of a wrong file: is it right where the number of images divides well? The course's numbers were 100, 1000, 10000.
-  void ask_more_images(const FileTrial& trial, int64_t& images, FileReport& report) const {
+  /// Shows cases as soon as `deciding` ones are there and right. Until then the file may be tried otherwise.
+  FileTrial::OnReport showing(const std::string& file, size_t deciding) {
+    return [this, file, deciding, held = std::vector<CaseReport>()](const CaseReport& each) mutable {
+      held.push_back(each);
+      if (held.size() < deciding || !is_right(held)) return;
+      for (const CaseReport& one : std::exchange(held, {})) print_case(output_, file, one);
+      deciding = 0;
+      shown_ = true;
+    };
+  }
+
+  void judge_by_contract(const FileTrial& trial, FileReport& report, std::string& printed) {
+    shown_ = true;
+    const std::vector<ConvProblem> problems = options_.problems.empty() ? default_problems() : options_.problems;
+    report.cases = trial.ask(cases_of(problems, FileCase::Purpose::verdict), printed,
+                             [&](const CaseReport& each) { print_case(output_, report.file, each); });
+  }
+
+  void judge_as_course(const FileTrial& trial, const KernelSource& source, int64_t images, FileReport& report,
+                       std::string& printed) {
+    std::vector<std::string> semesters{report.semester};
+    if (options_.semester.empty()) semesters = possible_semesters(source);
+    const auto try_as = [&](const std::string& semester, int64_t count) {
+      const std::vector<ConvProblem> layers = semester_layers(semester, count);
+      std::vector<FileCase> cases = cases_of(layers, FileCase::Purpose::verdict);
+      std::ranges::copy(cases_of(layers, FileCase::Purpose::unzeroed), std::back_inserter(cases));
+      std::ranges::copy(cases_of(awkward_problems(source), FileCase::Purpose::other_shape), std::back_inserter(cases));
+      return trial.ask(std::move(cases), printed, showing(report.file, layers.size()));
+    };
+    for (const std::string& semester : semesters) {
+      std::vector<CaseReport> cases = try_as(semester, images);
+      if (!report.cases.empty() && !is_right(cases)) continue;
+      report.cases = std::move(cases);
+      report.semester = semester;
+      if (is_right(report.cases) || std::ranges::any_of(report.cases, has_hung)) break;
+    }
+    if (report.semester != semesters.front()) {
+      report.notes.push_back(fmt::format("it fails on {}'s layers and is taken as one of {}; --semester says another",
+                                         semesters.front(), report.semester));
+    } else if (options_.semester.empty() && source.semester_is_guess) {
+      report.notes.push_back(fmt::format(
+          "nothing in the file tells its semester: taken as one of {}; --semester says another", report.semester));
+    }
+    // Of a wrong file: is it right where the number of images divides well? The course's were 100, 1000 and 10000.
     constexpr int64_t kWellDivided = 100;
     const bool has_fault =
         std::ranges::any_of(report.cases, [](const CaseReport& each) { return !each.faults.empty(); });
     const bool hung = std::ranges::any_of(report.cases, has_hung);
-    if (options_.images > 0 || images >= kWellDivided || has_fault || hung) return;
-    std::string printed;
-    std::vector<CaseReport> cases =
-        trial.ask(as_cases(semester_layers(report.semester, kWellDivided), FileJudge::Before::zeros), printed);
-    if (!all_passed(cases)) return;
-    report.notes.push_back(fmt::format("it drops the end of a batch that it cannot divide: with {} images {}", images,
-                                       first_reason(report.cases)));
-    report.cases = std::move(cases);
-    images = kWellDivided;
-  }
-
-  static std::string first_reason(const std::vector<CaseReport>& cases) {
-    const auto wrong =
-        std::ranges::find_if(cases, [](const CaseReport& c) { return c.outcome != FileOutcome::passed; });
-    return wrong == cases.end() ? "" : wrong->reason;
-  }
-
-  /// Of a right file: does it need y to be zero, and does it work on other shapes?
-  void ask_more(const FileTrial& trial, const KernelSource& source, int64_t images, FileReport& report) const {
-    std::string printed;
-    const std::vector<CaseReport> poisoned =
-        trial.ask(as_cases(semester_layers(report.semester, images), FileJudge::Before::poison), printed);
-    if (!all_passed(poisoned)) {
+    if (options_.images == 0 && images < kWellDivided && !is_right(report.cases) && !has_fault && !hung) {
+      std::vector<CaseReport> cases = try_as(report.semester, kWellDivided);
+      if (is_right(cases)) {
+        report.notes.push_back(fmt::format("it drops the end of a batch that it cannot divide: with {} images {}",
+                                           images, first_reason(report.cases)));
+        report.cases = std::move(cases);
+      }
+    }
+    const auto unzeroed = std::ranges::stable_partition(
+        report.cases, [](const CaseReport& each) { return each.asked.purpose != FileCase::Purpose::unzeroed; });
+    if (!std::ranges::all_of(unzeroed, has_passed)) {
       report.notes.emplace_back(
           "it needs y to be zero before the call, as the course's harness leaves it: it adds to y or leaves parts of "
           "it");
     }
-    for (CaseReport& each : trial.ask(as_cases(awkward_problems(source), FileJudge::Before::zeros), printed)) {
-      each.counts = false;
-      if (each.outcome != FileOutcome::passed) each.reason = "right on its semester's layers, not here: " + each.reason;
-      report.cases.push_back(std::move(each));
-    }
+    report.cases.erase(unzeroed.begin(), unzeroed.end());
+  }
+
+  static std::string first_reason(const std::vector<CaseReport>& cases) {
+    const auto wrong = std::ranges::find_if_not(cases, has_passed);
+    return wrong == cases.end() ? "" : wrong->reason;
   }
 
   static void set_outcome(FileReport& report) {
@@ -313,7 +340,7 @@ class FilesVerifier {
       report.reason = "it refuses every problem";
     }
     for (const CaseReport& each : report.cases) {
-      if (!each.counts || each.outcome == FileOutcome::passed || each.outcome == FileOutcome::skipped) continue;
+      if (!each.counts() || each.outcome == FileOutcome::passed || each.outcome == FileOutcome::skipped) continue;
       if (report.outcome == FileOutcome::passed || each.outcome == FileOutcome::failed) report.outcome = each.outcome;
     }
   }
@@ -321,7 +348,7 @@ class FilesVerifier {
   const VerifyFilesOptions& options_;
   Output& output_;
   bool unavailable_ = false;
-  bool printed_cases_ = false;  ///< of the file in work
+  bool shown_ = false;  ///< whether the cases of the file in work are
 };
 
 Json to_json(const FileReport& report) {
@@ -329,9 +356,9 @@ Json to_json(const FileReport& report) {
   for (const CaseReport& each : report.cases) {
     Json json{{"problem", to_text(each.asked.problem)},
               {"verdict", name_of(each.outcome)},
-              {"reason", each.reason},
+              {"reason", reason_of(each)},
               {"faults", each.faults},
-              {"counts", each.counts}};
+              {"counts", each.counts()}};
     if (each.outcome == FileOutcome::passed) {
       json["math"] = each.math;
       json["largest_error"] = each.largest_error;

@@ -56,20 +56,25 @@ double seconds(const timeval& time) {
 
 /// False if the process still runs after so many seconds.
 bool ends_within(pid_t process, double limit_s) {
-  const auto number = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
-  if (number < 0) return true;  // a kernel before 5.3: without a limit
-  pollfd ended{number, POLLIN, 0};
+  const ProcessEnd end(process);
+  if (end.number() < 0) return true;  // without a limit
+  pollfd ended{end.number(), POLLIN, 0};
   const Clock::time_point begin = Clock::now();
   int count = 0;
   do {
     const double left = std::max(limit_s - seconds_since(begin), 0.0);
     count = ::poll(&ended, 1, static_cast<int>(std::ceil(left * 1e3)));
   } while (count < 0 && errno == EINTR);
-  ::close(number);
   return count != 0;
 }
 
 }  // namespace
+
+ProcessEnd::ProcessEnd(pid_t process) : number_(static_cast<int>(::syscall(SYS_pidfd_open, process, 0))) {}
+
+ProcessEnd::~ProcessEnd() {
+  if (number_ >= 0) ::close(number_);
+}
 
 ProcessRun run_process(const std::string& program, std::vector<std::string> arguments, double limit_s) {
   const Scratch output, complaint;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,6 +15,19 @@ struct ProcessRun {
   std::string output, complaint;  ///< standard output and standard error
   double user_s = 0, system_s = 0, elapsed_s = 0;
   int64_t max_rss_kb = 0;  ///< the most memory that was resident at once, in KiB
+};
+
+/// A child's end as a number that poll() finds readable from then on; -1 where the kernel is older than 5.3.
+class ProcessEnd {
+ public:
+  explicit ProcessEnd(pid_t process);
+  ~ProcessEnd();
+  ProcessEnd(const ProcessEnd&) = delete;
+  ProcessEnd& operator=(const ProcessEnd&) = delete;
+  int number() const { return number_; }
+
+ private:
+  int number_;
 };
 
 /// Runs a program, found in PATH unless its name has a folder, with these arguments, the first being its name, and waits

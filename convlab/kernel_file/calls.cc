@@ -15,12 +15,21 @@ namespace {
 
 constexpr std::string_view kMinidnnNumbers = "p.images, p.maps, p.channels, p.height, p.width, p.filter_h";
 
-constexpr const char* kFinishOnHost = "static const char* convlab_finish() { return 0; }\n";
+constexpr const char* kFinishOnHost =
+    "static const char* convlab_finish() { return 0; }\nstatic void convlab_release(float*) {}\n";
 constexpr const char* kFinishOnDevice =
     "static const char* convlab_finish() {\n"
     "  const cudaError_t error = cudaDeviceSynchronize();\n"
     "  cudaGetLastError();\n"
     "  return error == cudaSuccess ? 0 : cudaGetErrorString(error);\n"
+    "}\n"
+    "static void convlab_release(float* array) {\n"
+    "#ifdef __CUDACC__\n"
+    "  cudaHostUnregister(array);\n"
+    "  cudaGetLastError();\n"
+    "#else\n"
+    "  convlab::simt::cuda::forget_host_memory(array);\n"
+    "#endif\n"
     "}\n";
 
 /// The numbers that a function of the mini-dnn generation takes after its pointers: B, M, C, H, W, K and, since 2023, S.
@@ -46,7 +55,7 @@ std::string minidnn_calls(const KernelSource& source) {
         "static void convlab_forward(float* y, float* x, float* w, const convlab::FileProblem& p) {{\n"
         "  static_cast<void>(p);\n  {}conv_forward_cpu(y, x, w, {});\n}}\n"
         "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, true, 0, 0, 0, "
-        "convlab_finish}};\n",
+        "convlab_finish, convlab_release}};\n",
         object_of(*cpu), minidnn_numbers(source, *cpu, 3));
     return text;
   }
@@ -57,7 +66,7 @@ std::string minidnn_calls(const KernelSource& source) {
         "static void convlab_forward(float* y, float* x, float* w, const convlab::FileProblem& p) {{\n"
         "  {}conv_forward_gpu(y, x, w, {});\n}}\n"
         "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, true, 0, 0, 0, "
-        "convlab_finish}};\n",
+        "convlab_finish, convlab_release}};\n",
         object_of(call), minidnn_numbers(source, call, 3));
     return text;
   }
@@ -78,7 +87,7 @@ std::string minidnn_calls(const KernelSource& source) {
       object_of(epilog), minidnn_numbers(source, epilog, 4));
   return text +
          "extern \"C\" const convlab::FileEntry convlab_kernel_file = {0, true, convlab_prolog, convlab_call, "
-         "convlab_epilog, convlab_finish};\n";
+         "convlab_epilog, convlab_finish, convlab_release};\n";
 }
 
 std::string mxnet_calls(const KernelSource& source) {
@@ -99,7 +108,7 @@ std::string mxnet_calls(const KernelSource& source) {
       "  const Tensor filter(w, mshadow::Shape4(p.maps, p.channels, p.filter_h, p.filter_w), &stream);\n"
       "  forward<{0}, float>(output, input, filter);\n}}\n"
       "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, {1}, 0, 0, 0, "
-      "convlab_finish}};\n",
+      "convlab_finish, convlab_release}};\n",
       device, source.cuda ? "false" : "true");
 }
 
@@ -166,7 +175,8 @@ std::string function_calls(const KernelSource& source) {
   return fmt::format(
       "static void convlab_forward(float* y, float* x, float* w, const convlab::FileProblem& p) {{\n"
       "  {}convolve({});\n}}\n"
-      "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, {}, 0, 0, 0, convlab_finish}};\n",
+      "extern \"C\" const convlab::FileEntry convlab_kernel_file = {{convlab_forward, {}, 0, 0, 0, convlab_finish, "
+      "convlab_release}};\n",
       function.scope.empty() ? "" : function.scope + "::", arguments, source.cuda ? "false" : "true");
 }
 

@@ -31,6 +31,13 @@ fs::path header_root() {
   return find_resource("convlab/kernel_file/entry.h").parent_path().parent_path().parent_path();
 }
 
+/// The folder beside a portable binary with other projects' headers that convlab's own read; "" if there is none.
+fs::path portable_headers() {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path() / "include";
+  return fs::is_directory(folder, error) ? folder : fs::path();
+}
+
 /// The program's path if it can be run; "" if it cannot. Without a folder in its name we look in PATH.
 std::string found_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
@@ -72,6 +79,7 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
                                     const fs::path& root) {
   const bool own = source.kind == FileKind::own;
   const fs::path folder = fs::absolute(source.path).parent_path();
+  const fs::path portable = portable_headers();
   std::vector<std::string> command;
   const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
   if (toolchain == Toolchain::nvcc) {
@@ -90,7 +98,6 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
          "-DFMT_USE_CONSTEXPR=1",
          "-cudart",
          "static",
-         "-lcublas",
          "-Xlinker",
          "--exclude-libs,ALL",
          "-I",
@@ -99,11 +106,14 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
          root.string(),
          "-I",
          (root / "convlab/kernel_file/include").string()});
+    if (source.text.find("cublas") != std::string::npos) add({"-lcublas"});
+    if (own && !portable.empty()) add({"-I", portable.string()});
     if (!own) add({"-Xcompiler", "-w", "-w", "-Xcompiler", "-fpermissive"});
     return command;
   }
   add({host_compiler(), "-shared", "-fPIC", "-I", root.string(), "-I", (root / "convlab/kernel_file/include").string(),
        "-iquote", folder.string()});
+  if (own && !portable.empty()) add({"-I", portable.string()});
   if (toolchain == Toolchain::simt) {
     add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
     add(words(CONVLAB_SIMT_FLAGS));
@@ -205,8 +215,8 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
   const fs::path made = cache.place_for(name);
   const fs::path text = made.string() + (toolchain == Toolchain::nvcc ? ".cu" : ".cc");
   write_file(text, unit);
-  command.insert(command.end(), {"-o", made.string(), text.string()});
   const std::string program = command.front();
+  command.insert(command.begin() + 1, {"-o", made.string(), text.string()});  // libraries come after what needs them
   const ProcessRun run = run_process(program, std::move(command), options.limit_s);
   fs::remove(text, error);
   const std::string complaint = run.complaint + run.output;
@@ -214,9 +224,11 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
     fs::remove(made, error);
     const std::string file = source.path.string();
     if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, options.limit_s);
-    if (run.status > 128)
-      throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - 128,
+    constexpr int kSignals = 128, kMostSignal = 64;  // nvcc's own exit status may be 255
+    if (run.status > kSignals && run.status <= kSignals + kMostSignal) {
+      throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - kSignals,
                       shown(complaint, text.string()));
+    }
     throw bad_input("{} does not compile:{}{}", file, shown(complaint, text.string()), hint_for(complaint));
   }
   fs::rename(made, library, error);

@@ -21,6 +21,9 @@ struct FileEntry {
   void (*epilog)(float* y, float* device_y, float* device_x, float* device_w, const FileProblem& problem);
   /// Waits for what the file has given to the device. Returns the device's error in words, or a null pointer.
   const char* (*finish)();
+  /// Forgets that the file has registered this array of the host's with the device. Many leave that to the end of the
+  /// process, but arrays come and go.
+  void (*release)(float* array);
 };
 
 }  // namespace convlab

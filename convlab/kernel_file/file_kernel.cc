@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,21 +42,35 @@ Refusal refusal(const Place& place, const ConvStep& step) {
 
 FilePhases phases;
 
+/// An array of the host's, which stays for the next launch: fresh pages of large ones take longer than many a kernel.
+class KeptArray {
+ public:
+  std::span<float> of(int64_t count) {
+    if (std::ssize(values_) < count) values_ = std::vector<float>(static_cast<size_t>(count));
+    return std::span(values_).first(static_cast<size_t>(count));
+  }
+
+ private:
+  std::vector<float> values_;
+};
+
 /// The file's code takes arrays of the host's to the device and back. Only its call is the operator.
 void launch_from_host(const FileEntry& entry, const ConvArgs& args, Stream& stream) {
+  static KeptArray kept_x, kept_w, kept_y;
   const ConvProblem& problem = args.step.problem;
   const Clock::time_point begin = Clock::now();
-  std::vector<float> x(static_cast<size_t>(problem.input_count())), w(static_cast<size_t>(problem.filter_count())),
-      y(static_cast<size_t>(problem.output_count()));
-  stream.download(x.data(), args.x, x.size() * sizeof(float));
-  stream.download(w.data(), args.w, w.size() * sizeof(float));
+  const std::span<float> x = kept_x.of(problem.input_count()), w = kept_w.of(problem.filter_count()),
+                         y = kept_y.of(problem.output_count());
+  std::ranges::fill(y, 0.0f);
+  stream.download(x.data(), args.x, x.size_bytes());
+  stream.download(w.data(), args.w, w.size_bytes());
   stream.synchronize();
   const PhaseSeconds seconds = call_file(entry, problem, y.data(), x.data(), w.data());
   phases.calls += entry.forward == nullptr;
   phases.prolog_s += seconds.prolog;
   phases.call_s += seconds.call;
   phases.epilog_s += seconds.epilog;
-  stream.upload(args.y, y.data(), y.size() * sizeof(float));
+  stream.upload(args.y, y.data(), y.size_bytes());
   stream.synchronize();
   stream.attached<SetAside>().seconds += seconds_since(begin) - seconds.call;
 }

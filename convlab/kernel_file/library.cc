@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
+
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 
@@ -28,6 +30,18 @@ double seconds_of(const FileEntry& entry, Phase&& phase) {
   return seconds_since(begin);
 }
 
+/// Takes arrays back from the device when a call is over, however it ends.
+struct Releasing {
+  const FileEntry& entry;
+  std::array<float*, 3> arrays;
+
+  ~Releasing() {
+    for (float* array : arrays) {
+      if (entry.on_host) entry.release(array);
+    }
+  }
+};
+
 }  // namespace
 
 LoadedFile::LoadedFile(const std::filesystem::path& library) {
@@ -42,6 +56,7 @@ LoadedFile::LoadedFile(const std::filesystem::path& library) {
 
 PhaseSeconds call_file(const FileEntry& entry, const ConvProblem& problem, float* y, float* x, float* w) {
   const FileProblem shape = file_problem(problem);
+  const Releasing releasing{entry, {y, x, w}};
   if (entry.forward != nullptr) return {.call = seconds_of(entry, [&] { entry.forward(y, x, w, shape); })};
   // Some prologs leave the output's pointer alone, and free it in the epilog.
   float *device_y = nullptr, *device_x = nullptr, *device_w = nullptr;

@@ -111,15 +111,47 @@ bool defines_class(const Tokens& tokens) {
   return false;
 }
 
-/// Whether a header beside the file has the class: some add members to it.
-bool brings_class(const Tokens& tokens, const std::filesystem::path& folder) {
+/// The type without what does not matter to a function's caller: "int" of "const int", "float**" of "float * *".
+std::string canonical(const std::string& type) {
+  std::string text;
+  for (const char c : type) {
+    if (c == '*') text.erase(text.find_last_not_of(' ') + 1);
+    text += c;
+  }
+  if (text.ends_with(' ')) text.pop_back();
+  const bool is_value = text.find_first_of("*&") == std::string::npos;
+  return is_value && text.starts_with("const ") ? text.substr(6) : text;
+}
+
+bool declares(const Tokens& tokens, const FileFunction& function) {
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].is(function.name) || !tokens[i + 1].is("(")) continue;
+    const size_t close = closing_bracket(tokens, i + 1);
+    if (close >= tokens.size()) return false;
+    const std::vector<FileParameter> list = parameters_of(tokens, i + 1, close);
+    if (std::ranges::equal(
+            list, function.list, {}, [](const FileParameter& p) { return canonical(p.type); },
+            [](const FileParameter& p) { return canonical(p.type); })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a header beside the file has the class with the functions as the file defines them. Some add members to it,
+/// and some lie beside files of another semester.
+bool brings_class(const Tokens& tokens, const std::filesystem::path& folder,
+                  const std::vector<FileFunction>& functions) {
   return std::ranges::any_of(tokens, [&](const Token& token) {
     if (token.kind != Token::Kind::directive) return false;
     const std::optional<std::string_view> header = included_header(token.text);
     std::error_code error;
     if (!header || !std::filesystem::is_regular_file(folder / *header, error)) return false;
     const std::vector<uint8_t> bytes = read_file(folder / *header, kMostBytes);
-    return defines_class(tokens_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    const Tokens inside = tokens_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return defines_class(inside) && std::ranges::all_of(functions, [&](const FileFunction& each) {
+             return each.scope.empty() || declares(inside, each);
+           });
   });
 }
 
@@ -253,7 +285,7 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
     case FileKind::minidnn:
       source.functions = std::move(phases);
       source.semester = "mini-dnn";
-      source.defines_class = defines_class(tokens) || brings_class(tokens, path.parent_path());
+      source.defines_class = defines_class(tokens) || brings_class(tokens, path.parent_path(), source.functions);
       require_minidnn(source);
       break;
     case FileKind::function:

@@ -168,6 +168,21 @@ void make_dynamic_arrays_pointers(const Tokens& tokens, Edits& edits) {
   }
 }
 
+/// A GPU has 64 KiB of constant memory, which nvcc knows and the host's compiler does not.
+void limit_constants(const Tokens& tokens, Edits& edits) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].is("__constant__")) continue;
+    size_t bracket = 0, end = i;
+    for (; end < tokens.size() && !tokens[end].is(";"); ++end) {
+      if (tokens[end].is("[") && bracket == 0) bracket = end;
+    }
+    if (bracket == 0 || end == tokens.size() || tokens[bracket - 1].kind != Token::Kind::name) continue;
+    edits.replace(tokens[end].text,
+                  fmt::format("; static_assert(sizeof({}) <= 65536, \"a GPU has 64 KiB of constant memory\");",
+                              tokens[bracket - 1].text));
+  }
+}
+
 }  // namespace
 
 std::string translated(const KernelSource& source, Toolchain toolchain) {
@@ -177,6 +192,7 @@ std::string translated(const KernelSource& source, Toolchain toolchain) {
   if (toolchain == Toolchain::simt) {
     make_launches_calls(tokens, edits);
     make_dynamic_arrays_pointers(tokens, edits);
+    limit_constants(tokens, edits);
   }
   return edits.apply();
 }

@@ -153,7 +153,7 @@ void BenchArrays::upload_images() {
 }
 
 Verdict BenchArrays::check(const KernelInfo& kernel) {
-  BatchComparison comparison(layer_->expected, rounding_model(step_, kernel));
+  BatchComparison comparison(layer_->expected(), rounding_model(step_, kernel));
   const Shape shape = step_.output_shape();
   const int64_t step = images_at_a_time(shape);
   for (int64_t first = 0; first < step_.problem.n; first += step) {

@@ -130,8 +130,9 @@ std::optional<OtherAccess> GlobalRaces::touch_word(GlobalCell& cell, uintptr_t a
 
 std::optional<OtherAccess> GlobalRaces::touch_bytes(GlobalCell& cell, uintptr_t address, unsigned mask,
                                                     const Access& access, GlobalAccessor& accessor) {
-  std::lock_guard lock(split_mutex_);
-  const auto [entry, is_new] = split_.try_emplace(address & ~uintptr_t{3});
+  SplitWords& split = split_[address / 4 % split_.size()];
+  std::lock_guard lock(split.mutex);
+  const auto [entry, is_new] = split.words.try_emplace(address & ~uintptr_t{3});
   std::array<GlobalCell, 4>& bytes = entry->second;
   if (is_new) {
     const uint64_t write = cell.write.exchange((accessor.now & ~kMaskField) | kSplit);

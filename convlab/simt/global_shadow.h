@@ -166,8 +166,12 @@ class GlobalRaces {
   std::mutex releases_mutex_;
   std::unordered_map<uint64_t, std::vector<uint64_t>> releases_;  // of a block: tickets
 
-  std::mutex split_mutex_;
-  std::unordered_map<uintptr_t, std::array<GlobalCell, 4>> split_;  // by the word's address
+  /// Words by their address: a part of them, so that workers seldom wait for each other.
+  struct SplitWords {
+    std::mutex mutex;
+    std::unordered_map<uintptr_t, std::array<GlobalCell, 4>> words;
+  };
+  std::array<SplitWords, 256> split_;
 
   std::mutex doubts_mutex_;
   std::vector<Doubt> doubts_;

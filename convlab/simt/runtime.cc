@@ -299,6 +299,12 @@ cudaError_t cudaHostUnregister(void* memory, Where where) noexcept {
   return cudaSuccess;
 }
 
+void forget_host_memory(void* memory) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (!s.host_allocations.contains(memory)) s.host.erase(memory);
+}
+
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Where where) noexcept {
   if (bytes == 0) return cudaSuccess;
   if (const std::string_view why = refusal(to, from, bytes, kind); !why.empty()) {

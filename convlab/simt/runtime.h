@@ -111,6 +111,8 @@ cudaError_t cudaMallocManaged(T** memory, size_t bytes, unsigned = 0, Where wher
 cudaError_t cudaFreeHost(void* memory, Where where = Where::current()) noexcept;
 cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned flags, Where where = Where::current()) noexcept;
 cudaError_t cudaHostUnregister(void* memory, Where where = Where::current()) noexcept;
+/// As cudaHostUnregister() of memory that may be registered; without a complaint if it is not.
+void forget_host_memory(void* memory) noexcept;
 template <class T>
 cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
   *device = static_cast<T*>(host);

@@ -154,7 +154,7 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
     device_.make_current();
     const std::vector<float> got = entry_.on_host ? run_on_host(entry_, problem, *layer, before, verdict)
                                                   : run_on_device(entry_, problem, *layer, before, device_, verdict);
-    compare_as_course(layer->expected, got, source_, verdict);
+    compare_as_course(layer->expected(), got, source_, verdict);
   } catch (...) {
     verdict.reason = message_of_exception();
     verdict.faults = simt_faults();

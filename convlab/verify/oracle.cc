@@ -1,6 +1,7 @@
 #include "convlab/verify/oracle.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -10,6 +11,8 @@
 
 namespace convlab {
 namespace {
+
+std::atomic<int64_t> maps_done{0};
 
 /// The outputs [first, last) whose tap at `offset` (tap * dilation - padding) falls on a pixel in [0, size).
 std::pair<int64_t, int64_t> reached(int64_t offset, int64_t stride, int64_t size, int64_t outputs) {
@@ -74,6 +77,7 @@ Expected convolve_as(const ConvProblem& problem, const Tensor& x, const Tensor& 
                    &sums.value[map * plane], scale.data());
       std::transform(scale.begin(), scale.end(), sums.scale.begin() + map * plane,
                      [](double each) { return static_cast<float>(each); });
+      ++maps_done;
     }
   });
   return sums;
@@ -159,10 +163,13 @@ Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, 
         expected.value[map * plane + i] = activate(epilogue.activation, pixel.value);
         expected.scale[map * plane + i] = static_cast<float>(pixel.scale);
       }
+      ++maps_done;
     }
   });
   return expected;
 }
+
+int64_t oracle_progress() { return maps_done; }
 
 Oracle::Oracle(int threads, int64_t kept_bytes) : threads_(threads), kept_bytes_(kept_bytes) {}
 
@@ -182,8 +189,10 @@ std::shared_ptr<const OracleLayer> Oracle::layer(const ConvStep& step, Fill fill
   auto made = std::make_shared<OracleLayer>();
   made->convolved = convolved;
   if (step.epilogue.bias) made->bias = fill_bias(step, fill, key.limits, layer);
-  made->expected = finish(step, convolved->sums, made->bias, threads_);
-  held_bytes_ += bytes_of(made->expected);
+  if (!step.epilogue.empty()) {
+    made->finished = finish(step, convolved->sums, made->bias, threads_);
+    held_bytes_ += bytes_of(*made->finished);
+  }
   layers_.push_back({key, step.epilogue, made});
   return made;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,8 +39,13 @@ struct Convolved {
 struct OracleLayer {
   std::shared_ptr<const Convolved> convolved;
   Tensor bias;
-  Expected expected;
+  std::optional<Expected> finished;  ///< what the epilogue makes of the sums, if there is one
+
+  const Expected& expected() const { return finished ? *finished : convolved->sums; }
 };
+
+/// A number that grows while an Oracle computes, a sign of life.
+int64_t oracle_progress();
 
 /// Makes layers, and keeps them while the problem stays the same, so that checking many kernels costs as much as one.
 class Oracle {

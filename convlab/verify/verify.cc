@@ -64,7 +64,7 @@ class Rig {
     return download_plain(*stream_, y_.data(), step_.output_shape(), step_.output_layout);
   }
 
-  const Expected& expected(int index) const { return layers_[index].values->expected; }
+  const Expected& expected(int index) const { return layers_[index].values->expected(); }
 
  private:
   LayerMemory make_layer() {

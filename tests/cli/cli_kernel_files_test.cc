@@ -128,51 +128,80 @@ TEST_F(KernelFiles, AFaultHasItsPlace) {
   EXPECT_THAT(fault["line"].get<std::string>(), HasSubstr("halo.cuh:"));
 }
 
+/// What a file does, and what is said of it.
+struct Behaviour {
+  std::string name, line;  ///< a line of C++ in the host's code
+  std::string verdict, reason;
+};
+
+const std::vector<Behaviour> kBehaviours{
+    {"crash", "*reinterpret_cast<volatile int*>(8) = 1;", "FAILED", "SIGSEGV"},
+    {"exit", R"(std::cerr << "no GPU\n"; exit(-1);)", "FAILED",
+     "it ended the program: exit(255), after printing 'no GPU'"},
+    {"exit_well", "exit(0);", "FAILED", "it ended the program: exit(0)"},
+    {"exit_at_once", "_exit(0);", "FAILED", "it ended the program: exit(0)"},
+    {"abort", "abort();", "FAILED", "SIGABRT"},
+    {"throw", "throw 1;", "FAILED", "throws something"},
+    {"divide", "volatile int zero = 0; volatile int q = 7 / zero; (void)q;", "FAILED", "SIGFPE"},
+    {"loop", "for (volatile int i = 0;; ++i) {}", "TIMED_OUT", "it made no progress for 2 s"},
+    {"closes_ours", "close(3); sleep(1000);", "FAILED", "file descriptor 3, which is convlab's, was closed"},
+    {"deaf", "signal(SIGTERM, SIG_IGN); for (;;) pause();", "TIMED_OUT", "it made no progress for 2 s"},
+    {"stopped", "kill(getpid(), SIGSTOP);", "TIMED_OUT", "it made no progress for 2 s"},
+    {"hangs_at_exit", "atexit([] { for (;;) pause(); }); exit(2);", "TIMED_OUT", "it made no progress for 2 s"},
+    {"kills_its_group", "kill(0, SIGKILL);", "FAILED", "SIGKILL"},
+    {"frees_the_harness", "free(y.dptr_);", "FAILED", "it crashed"},
+    {"writes_over_the_stack", "volatile char* p = nullptr; p = (char*)&p; for (int i = 0; i < 1 << 24; ++i) p[i] = 0;",
+     "FAILED", "it crashed"},
+    {"closes_all", "for (int i = 0; i < 1024; ++i) close(i); exit(0);", "FAILED", "it ended the program"},
+    {"daemon",
+     "if (fork() == 0) { setsid(); if (fork() == 0) execlp(\"sleep\", \"sleep\", \"1000\", nullptr); _exit(0); }",
+     "PASSED", ""},
+    {"child", "if (system(\"sleep 1000 &\")) {}", "PASSED", ""},
+    {"many_children", "for (int i = 0; i < 20; ++i) if (fork() == 0) for (;;) pause(); abort();", "FAILED", "SIGABRT"},
+    {"prints", "for (int i = 0; i < 100000; ++i) printf(\"a line that says nothing %d\\n\", i);", "PASSED", ""},
+    {"writes", "fclose(fopen(\"left-behind\", \"w\"));", "PASSED", ""},
+    {"lies", R"(dprintf(3, "{\"case\": 70}\nno JSON\n");)", "PASSED", ""},
+    {"broken", "int 1;", "NOT_COMPILED", ""},
+    {"undefined", "extern void nobody(); nobody();", "NOT_COMPILED", ""},
+};
+
 TEST_F(KernelFiles, WhateverTheyDoTheNextIsTried) {
   const std::string begin = "const int B = x.shape_[0]";
-  const auto with = [&](const std::string& name, const std::string& line) {
-    return changed("mxnet", name, begin, line + "\n  " + begin);
-  };
-  const std::vector<std::string> files{
-      with("crash.cuh", "*reinterpret_cast<volatile int*>(8) = 1;"),
-      with("exit.cuh", "std::cerr << \"no GPU\\n\"; exit(-1);"),
-      with("abort.cuh", "abort();"),
-      with("throw.cuh", "throw 1;"),
-      with("loop.cuh", "close(3); for (volatile int i = 0;; ++i) {}"),
-      with("prints.cuh", "for (int i = 0; i < 100000; ++i) printf(\"a line that says nothing %d\\n\", i);"),
-      with("writes.cuh", "fclose(fopen(\"left-behind\", \"w\"));"),
-      with("lies.cuh", "dprintf(3, \"{\\\"case\\\": 70}\\nno JSON\\n\");"),
-      with("child.cuh", "if (system(\"sleep 1000 &\")) {}"),
-      write("none.cu", "int main() {}\n"),
-      with("broken.cuh", "int 1;"),
-      path("missing.cu"),
-      make("mxnet", "right.cuh"),
-  };
-  std::vector<std::string> arguments = files;
+  const std::string text = text_of(make("mxnet", "template.cuh"));
+  const size_t at = text.find(begin);
+  ASSERT_NE(at, std::string::npos);
+  std::vector<std::string> arguments;
+  for (const Behaviour& each : kBehaviours) {
+    std::string changed = "#include <signal.h>\n#include <unistd.h>\n" + text;
+    changed.insert(changed.find(begin), each.line + "\n  ");
+    arguments.push_back(write(each.name + ".cuh", changed));
+  }
+  arguments.push_back(write("none.cu", "int main() {}\n"));
+  arguments.push_back(path("missing.cu"));
+  arguments.push_back(path("template.cuh"));
+  const size_t files = arguments.size();
   arguments.insert(arguments.end(), {"--device", "simt", "-n", "1", "--time-limit", "2", "--semester", "fa17"});
   const Json all = verified(arguments, 1);
-  ASSERT_EQ(all.size(), files.size());
-  const auto verdict = [&](size_t i) { return all[i]["verdict"].get<std::string>(); };
-  const auto reason = [&](size_t i) { return all[i]["cases"][0]["reason"].get<std::string>(); };
-  EXPECT_EQ(verdict(0), "FAILED");
-  EXPECT_THAT(reason(0), HasSubstr("SIGSEGV"));
-  EXPECT_EQ(verdict(1), "FAILED");
-  EXPECT_THAT(reason(1), HasSubstr("it ended the program: exit(255), after printing 'no GPU'"));
-  EXPECT_THAT(reason(2), HasSubstr("SIGABRT"));
-  EXPECT_THAT(reason(3), HasSubstr("throws something"));
-  EXPECT_EQ(verdict(4), "TIMED_OUT");
-  EXPECT_EQ(verdict(5), "PASSED");
-  EXPECT_EQ(verdict(6), "PASSED");
+  ASSERT_EQ(all.size(), files);
+  for (size_t i = 0; i < kBehaviours.size(); ++i) {
+    EXPECT_EQ(all[i]["verdict"], kBehaviours[i].verdict) << all[i];
+    if (!all[i]["cases"].empty()) {
+      EXPECT_THAT(all[i]["cases"][0]["reason"].get<std::string>(), HasSubstr(kBehaviours[i].reason));
+    }
+  }
+  EXPECT_EQ(all[files - 3]["verdict"], "REFUSED");
+  EXPECT_EQ(all[files - 2]["verdict"], "REFUSED");
+  EXPECT_EQ(all[files - 1]["verdict"], "PASSED");
   EXPECT_FALSE(std::filesystem::exists("left-behind"));
-  EXPECT_EQ(verdict(7), "PASSED");
-  EXPECT_EQ(verdict(8), "PASSED");
-  EXPECT_EQ(verdict(9), "REFUSED");
-  EXPECT_EQ(verdict(10), "NOT_COMPILED");
-  EXPECT_THAT(all[10]["reason"].get<std::string>(), ContainsRegex("broken.cuh:[0-9]+:[0-9]+: error"));
-  EXPECT_EQ(verdict(11), "REFUSED");
-  EXPECT_EQ(verdict(12), "PASSED");
   // What the files have started ends with them.
   EXPECT_NE(std::system("pgrep -f '[s]leep 1000' > /dev/null"), 0);
+}
+
+TEST_F(KernelFiles, CompileErrorsAreInTheFilesOwnLines) {
+  const std::string file =
+      changed("mxnet", "broken.cuh", "const int B = x.shape_[0]", "int 1;\n  const int B = x.shape_[0]");
+  const Json all = verified({file, "--device", "simt"}, 2);
+  EXPECT_THAT(all[0]["reason"].get<std::string>(), ContainsRegex("broken.cuh:[0-9]+:[0-9]+: error"));
 }
 
 TEST_F(KernelFiles, TheCacheSparesTheCompiler) {

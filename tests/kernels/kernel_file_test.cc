@@ -126,6 +126,14 @@ TEST(Translation, DynamicSharedArraysBecomePointers) {
   EXPECT_THAT(simt("extern int other[];"), HasSubstr("extern int other[];"));
 }
 
+TEST(Translation, ConstantsAreLimitedAsByNvcc) {
+  const std::string text = "__constant__ float w[16][1 << 20];\n__constant__ int one;\n" + kCall;
+  const std::string limit =
+      "; static_assert(sizeof(w) <= 65536, \"a GPU has 64 KiB of constant memory\");\n__constant__ int one;";
+  EXPECT_THAT(translated(source_of(text), Toolchain::simt), HasSubstr("[1 << 20]" + limit));
+  EXPECT_THAT(translated(source_of(text), Toolchain::nvcc), HasSubstr("[1 << 20];\n"));
+}
+
 TEST(Translation, LinesStay) {
   const std::string code = "#include \"../../src/layer/custom/gpu-new-forward.h\"\nvoid f() {\n k<<<g,\n b>>>(x); }\n";
   const std::string text = translated(source_of(kCall + code + "int last;"), Toolchain::simt);
@@ -142,7 +150,14 @@ TEST(Translation, AHeaderBesideTheFileStays) {
   };
   EXPECT_THAT(unit(), HasSubstr("class GPUInterface {"));
   EXPECT_THAT(unit(), HasSubstr("#include \"convlab/kernel_file/include/gpu-new-forward.h\""));
-  write_file(folder.path() / "gpu-new-forward.h", std::string_view("class GPUInterface { float* streams[8]; };"));
+  const auto write_header = [&](const std::string& input) {
+    write_file(folder.path() / "gpu-new-forward.h",
+               "class GPUInterface { float* streams[8];\n  void conv_forward_gpu(float* y, " + input +
+                   " * x, const float*, int B, int M, int C, int H, int W, int K);\n};");
+  };
+  write_header("float");  // of another semester, and no class for this file
+  EXPECT_THAT(unit(), HasSubstr("class GPUInterface {"));
+  write_header("const float");
   EXPECT_THAT(unit(), Not(HasSubstr("class GPUInterface {")));
   EXPECT_THAT(unit(), HasSubstr("#include \"gpu-new-forward.h\""));
 }

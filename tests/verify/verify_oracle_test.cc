@@ -132,21 +132,28 @@ TEST(Oracle, LayersAreKeptAndShareTheirImages) {
   EXPECT_EQ(first, oracle.layer(step, Fill::integers, limits, 0));
   const auto second = oracle.layer(step, Fill::integers, limits, 1);
   EXPECT_EQ(first->convolved->x, second->convolved->x);
-  EXPECT_NE(first->expected.value, second->expected.value);
-  EXPECT_NE(first->expected.value,
-            oracle.layer(step, Fill::integers, integer_limits(step, Math::fp16), 0)->expected.value);
+  EXPECT_NE(first->expected().value, second->expected().value);
+  EXPECT_NE(first->expected().value,
+            oracle.layer(step, Fill::integers, integer_limits(step, Math::fp16), 0)->expected().value);
   ConvStep pooled = step;
   pooled.epilogue.pool = Pool{.kernel_h = 2, .kernel_w = 2, .pad_top = 1};
   const auto uneven = oracle.layer(pooled, Fill::reals, {}, 0);
   pooled.epilogue.pool->pad_top = 0;  // which the text form of a pooling does not show
-  EXPECT_NE(uneven->expected.shape, oracle.layer(pooled, Fill::reals, {}, 0)->expected.shape);
+  EXPECT_NE(uneven->expected().shape, oracle.layer(pooled, Fill::reals, {}, 0)->expected().shape);
   oracle.layer(other, Fill::reals, {}, 0);
   EXPECT_NE(first, oracle.layer(step, Fill::integers, limits, 0)) << "another problem makes room";
 }
 
+TEST(Oracle, GivesASignOfLifeForEachMap) {
+  Oracle oracle(2);
+  const int64_t before = oracle_progress();
+  oracle.layer({parse_problem("n2_c3h5w5_k4r3s3")}, Fill::reals, {}, 0);
+  EXPECT_EQ(oracle_progress(), before + 2 * 4);
+}
+
 /// The largest sum of sizes of any output, whatever the order of its additions.
 double largest_sum(const OracleLayer& layer) {
-  return *std::max_element(layer.expected.scale.begin(), layer.expected.scale.end());
+  return *std::max_element(layer.expected().scale.begin(), layer.expected().scale.end());
 }
 
 TEST(Fills, IntegersAreExactInEveryClass) {
@@ -167,7 +174,7 @@ TEST(Fills, IntegersAreExactInEveryClass) {
         EXPECT_GT(largest_sum(*layer), 0);
         EXPECT_LE(std::max(limits.x, limits.w), operand);
         for (float w : layer->convolved->w.values<float>()) ASSERT_EQ(w, std::rint(w));
-        for (double y : layer->expected.value) ASSERT_EQ(y, std::rint(y));
+        for (double y : layer->expected().value) ASSERT_EQ(y, std::rint(y));
       }
     }
   }
@@ -185,8 +192,8 @@ TEST(Fills, RealsGiveSumsOfAboutOne) {
   for (const char* text : {"n2_c1h20w20_k8r5s5", "n2_c12h20w20_k8r5s5", "n2_c128h6w6_k8r3s3"}) {
     const auto layer = oracle.layer({parse_problem(text)}, Fill::reals, {}, 0);
     double squares = 0;
-    for (double y : layer->expected.value) squares += y * y;
-    const double deviation = std::sqrt(squares / static_cast<double>(layer->expected.value.size()));
+    for (double y : layer->expected().value) squares += y * y;
+    const double deviation = std::sqrt(squares / static_cast<double>(layer->expected().value.size()));
     EXPECT_GT(deviation, 0.5) << text;
     EXPECT_LT(deviation, 2.0) << text;
   }
@@ -199,7 +206,7 @@ TEST(Fills, TheNanIsOneThatSomeOutputReads) {
     const auto x = layer->convolved->x->values<float>();
     const auto is_nan = [](auto value) { return std::isnan(value); };
     EXPECT_EQ(std::count_if(x.begin(), x.end(), is_nan), 1) << to_text(problem);
-    const Values& y = layer->expected.value;
+    const Values& y = layer->expected().value;
     EXPECT_GT(std::count_if(y.begin(), y.end(), is_nan), 0) << to_text(problem);
   }
 }

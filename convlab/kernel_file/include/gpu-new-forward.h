@@ -5,6 +5,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cassert>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>

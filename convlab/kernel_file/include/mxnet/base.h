@@ -3,13 +3,18 @@
 /// Stands in for the headers of MXNet and mshadow that the course's kernel files include: tensors, streams and checks,
 /// for nvcc, simt and CPUs.
 
+#include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #if defined(__CUDACC__) || defined(CONVLAB_SIMT)
 #include <cuda_fp16.h>
