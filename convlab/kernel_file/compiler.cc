@@ -100,6 +100,8 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
          "static",
          "-Xlinker",
          "--exclude-libs,ALL",
+         "-Xlinker",
+         "-Bsymbolic",  // its templates, which launch its kernels, are not the program's of the same name
          "-I",
          folder.string(),
          "-I",

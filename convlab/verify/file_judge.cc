@@ -4,12 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/base/rng.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/guards.h"
 
@@ -20,25 +24,119 @@ using Role = GuardedBuffer::Role;
 
 constexpr double kToleranceOfFloat = 1e-4, kToleranceOfHalf = 2e-2;
 
-/// Of guards, and of an output that is not zeros.
-constexpr float kPoisonValue = 13323083;
+/// The bytes of guards, and of an output that is not zeros: 13323083 as float.
+constexpr int kUnzeroedByte = 0x4b;
+const float kUnzeroed = std::bit_cast<float>(0x4b4b4b4b);
+
+int fill_byte(FileJudge::Before before) { return before == FileJudge::Before::zeros ? 0 : kUnzeroedByte; }
+
+/// A batch of any size, whose images are those of a layer: its first ones in order, the others in any.
+class Batch {
+ public:
+  Batch(const OracleLayer& layer, int64_t n, ThreadPool& threads)
+      : images_(ElementType::f32, with_images(layer.convolved->x->shape(), n)), at_(static_cast<size_t>(n)) {
+    const Tensor& from = *layer.convolved->x;
+    const int64_t distinct = from.shape()[0], bytes = static_cast<int64_t>(from.bytes()) / distinct;
+    Rng random(1);
+    for (int64_t i = 0; i < n; ++i) at_[i] = i < distinct ? i : random.integer(0, distinct - 1);
+    threads.parallel_for(n, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        std::memcpy(static_cast<char*>(images_.raw()) + i * bytes,
+                    static_cast<const char*>(from.raw()) + at_[i] * bytes, static_cast<size_t>(bytes));
+      }
+    });
+  }
+
+  const Tensor& images() const { return images_; }
+  /// For each image of the batch its number in the layer.
+  std::span<const int64_t> at() const { return at_; }
+
+ private:
+  static Shape with_images(Shape shape, int64_t n) {
+    shape[0] = n;
+    return shape;
+  }
+  Tensor images_;
+  std::vector<int64_t> at_;
+};
+
+double largest_of(std::span<const double> values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  return largest;
+}
+
+double tolerance_of(const KernelSource& source) {
+  return source.half || source.tf32 ? kToleranceOfHalf : kToleranceOfFloat;
+}
+
+/// Compares a batch's outputs, piece by piece, with those of the layer's images: every element within a share of the
+/// largest value.
+class Comparing {
+ public:
+  Comparing(const Expected& expected, std::span<const int64_t> at, const KernelSource& source, ThreadPool& threads)
+      : expected_(expected),
+        at_(at),
+        threads_(threads),
+        largest_(largest_of(expected.value)),
+        all_(expected, {.absolute = tolerance_of(source) * largest_, .relative_l2 = INFINITY}),
+        largest_errors_(static_cast<size_t>(threads.size()), 0.0) {}
+
+  int64_t per_image() const { return element_count(expected_.shape) / expected_.shape[0]; }
+
+  /// Outputs of the batch's images first, first + 1, ...
+  void add(int64_t first, std::span<const float> got) {
+    const int64_t size = per_image(), count = std::ssize(got) / size;
+    const std::span<const int64_t> at = at_.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
+    all_.add(first, at, got, threads_);
+    threads_.parallel_for(count, 1, [&](int64_t begin, int64_t end, int thread) {
+      double& largest = largest_errors_[static_cast<size_t>(thread)];
+      for (int64_t i = begin; i < end; ++i) {
+        const double* expected = &expected_.value[at[i] * size];
+        for (int64_t j = 0; j < size; ++j) {
+          const double error = std::abs(got[i * size + j] - expected[j]);
+          largest = std::isnan(error) ? INFINITY : std::max(largest, error / largest_);
+        }
+      }
+    });
+  }
+
+  void tell(FileVerdict& verdict, const KernelSource& source) const {
+    const Verdict all = all_.verdict();
+    verdict.largest_error = std::ranges::max(largest_errors_);
+    if (verdict.largest_error > kToleranceOfFloat && tolerance_of(source) > kToleranceOfFloat) {
+      verdict.math = source.half ? Math::fp16 : Math::tf32;
+    }
+    verdict.outcome = all.passed() ? Outcome::passed : Outcome::failed;
+    verdict.reason = describe(all);
+  }
+
+ private:
+  const Expected& expected_;
+  std::span<const int64_t> at_;
+  ThreadPool& threads_;
+  double largest_;
+  BatchComparison all_;
+  std::vector<double> largest_errors_;  ///< of each thread
+};
 
 /// An array of the host's between guards.
 class HostArray {
  public:
-  HostArray(std::string name, size_t count) : name_(std::move(name)), count_(count), values_(count + 2 * kGuard) {
-    std::ranges::fill(values_, kPoisonValue);
+  HostArray(std::string name, int64_t count)
+      : name_(std::move(name)), count_(static_cast<size_t>(count)), values_(count_ + 2 * kGuard) {
+    std::fill_n(values_.begin(), kGuard, kUnzeroed);
+    std::fill_n(values_.end() - kGuard, kGuard, kUnzeroed);
   }
 
   float* data() { return values_.data() + kGuard; }
   std::span<float> values() { return {data(), count_}; }
-  void set(std::span<const float> from) { std::ranges::copy(from, data()); }
 
   void check(std::span<const float> unchanged) const {
     for (size_t i = 0; i < kGuard; ++i) {
-      if (values_[kGuard - 1 - i] != kPoisonValue)
+      if (values_[kGuard - 1 - i] != kUnzeroed)
         throw wrong_result("it wrote before the beginning of the host's {}", name_);
-      if (values_[kGuard + count_ + i] != kPoisonValue)
+      if (values_[kGuard + count_ + i] != kUnzeroed)
         throw wrong_result("it wrote beyond the end of the host's {}", name_);
     }
     if (!unchanged.empty() && std::memcmp(unchanged.data(), values_.data() + kGuard, unchanged.size_bytes()) != 0) {
@@ -54,75 +152,47 @@ class HostArray {
 };
 
 /// Calls the file with arrays of the host. Its own code takes them to the device and back.
-std::vector<float> run_on_host(const FileEntry& entry, const ConvProblem& problem, const OracleLayer& layer,
-                               FileJudge::Before before, FileVerdict& verdict) {
-  const std::span<const float> images = layer.convolved->x->values<float>(),
-                               filters = layer.convolved->w.values<float>();
-  HostArray x("x", images.size()), w("w", filters.size()), y("y", static_cast<size_t>(problem.output_count()));
-  x.set(images);
-  w.set(filters);
-  std::ranges::fill(y.values(), before == FileJudge::Before::zeros ? 0.0f : kPoisonValue);
-  verdict.seconds = call_file(entry, problem, y.data(), x.data(), w.data());
-  x.check(images);
-  w.check(filters);
+void run_on_host(const FileEntry& entry, const ConvProblem& problem, const Tensor& images, const Tensor& filters,
+                 FileJudge::Before before, PhaseSeconds& seconds, Comparing& comparing) {
+  const std::span<const float> all_images = images.values<float>(), all_filters = filters.values<float>();
+  HostArray x("x", problem.input_count()), w("w", problem.filter_count()), y("y", problem.output_count());
+  std::ranges::copy(all_images, x.data());
+  std::ranges::copy(all_filters, w.data());
+  std::memset(y.data(), fill_byte(before), y.values().size_bytes());
+  seconds = call_file(entry, problem, y.data(), x.data(), w.data());
+  x.check(all_images);
+  w.check(all_filters);
   y.check({});
-  return {y.values().begin(), y.values().end()};
+  comparing.add(0, y.values());
 }
 
 /// Calls the file with arrays of the device.
-std::vector<float> run_on_device(const FileEntry& entry, const ConvProblem& problem, const OracleLayer& layer,
-                                 FileJudge::Before before, Device& device, FileVerdict& verdict) {
+void run_on_device(const FileEntry& entry, const ConvProblem& problem, const Tensor& images, const Tensor& filters,
+                   FileJudge::Before before, Device& device, PhaseSeconds& seconds, Comparing& comparing) {
   const std::unique_ptr<Stream> stream = device.make_stream();
   const auto bytes = [](int64_t count) { return static_cast<size_t>(count) * sizeof(float); };
-  GuardedBuffer x(device, *stream, "x", bytes(problem.input_count()), Role::input);
-  GuardedBuffer w(device, *stream, "w", bytes(problem.filter_count()), Role::input);
+  GuardedBuffer x(device, *stream, "x", images.bytes(), Role::input);
+  GuardedBuffer w(device, *stream, "w", filters.bytes(), Role::input);
   GuardedBuffer y(device, *stream, "y", bytes(problem.output_count()), Role::output);
-  x.upload(*stream, layer.convolved->x->raw());
-  w.upload(*stream, layer.convolved->w.raw());
-  std::vector<float> output(static_cast<size_t>(problem.output_count()),
-                            before == FileJudge::Before::zeros ? 0.0f : kPoisonValue);
-  y.upload(*stream, output.data());
+  x.upload(*stream, images.raw());
+  w.upload(*stream, filters.raw());
+  stream->fill(y.data(), fill_byte(before), y.bytes());
   stream->synchronize();
-  verdict.seconds = call_file(entry, problem, static_cast<float*>(y.data()), static_cast<float*>(x.data()),
-                              static_cast<float*>(w.data()));
+  seconds = call_file(entry, problem, static_cast<float*>(y.data()), static_cast<float*>(x.data()),
+                      static_cast<float*>(w.data()));
   for (const GuardedBuffer* buffer : {&x, &w, &y}) buffer->check_guards(*stream, "it");
-  x.check_unchanged(*stream, layer.convolved->x->raw(), "it");
-  w.check_unchanged(*stream, layer.convolved->w.raw(), "it");
-  y.download(*stream, output.data());
-  return output;
-}
-
-/// Every element within `tolerance` of the largest value.
-ErrorModel model_of(double tolerance, double largest) {
-  return {.absolute = tolerance * largest, .relative_l2 = INFINITY};
-}
-
-double largest_of(std::span<const double> values) {
-  double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::abs(value));
-  return largest;
-}
-
-void compare_as_course(const Expected& expected, std::span<const float> got, const KernelSource& source,
-                       FileVerdict& verdict) {
-  const double largest = largest_of(expected.value);
-  for (size_t i = 0; i < got.size(); ++i) {
-    const double error = std::abs(got[i] - expected.value[i]) / largest;
-    verdict.largest_error = std::isnan(error) ? INFINITY : std::max(verdict.largest_error, error);
+  x.check_unchanged(*stream, images.raw(), "it");
+  w.check_unchanged(*stream, filters.raw(), "it");
+  constexpr int64_t kMostValues = int64_t{4} << 20;  // at a time
+  const int64_t size = comparing.per_image(), at_once = std::max<int64_t>(kMostValues / size, 1);
+  std::vector<float> piece(static_cast<size_t>(std::min(at_once, problem.n) * size));
+  for (int64_t first = 0; first < problem.n; first += at_once) {
+    const std::span<float> got =
+        std::span(piece).first(static_cast<size_t>(std::min(at_once, problem.n - first) * size));
+    stream->download(got.data(), static_cast<const float*>(y.data()) + first * size, got.size_bytes());
+    stream->synchronize();
+    comparing.add(first, got);
   }
-  const Verdict as_float = compare(expected, got, model_of(kToleranceOfFloat, largest));
-  if (as_float.passed()) {
-    verdict.outcome = Outcome::passed;
-    return;
-  }
-  if (source.half || source.tf32) {
-    verdict.math = source.half ? Math::fp16 : Math::tf32;
-    const Verdict as_half = compare(expected, got, model_of(kToleranceOfHalf, largest));
-    verdict.outcome = as_half.passed() ? Outcome::passed : Outcome::failed;
-    verdict.reason = describe(as_half);
-    return;
-  }
-  verdict.reason = describe(as_float);
 }
 
 struct Layers {
@@ -145,16 +215,24 @@ FileJudge::FileJudge(const FileEntry& entry, const KernelSource& source, Device&
     : entry_(entry), source_(source), device_(device), oracle_(oracle) {}
 
 FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
-  const ConvStep step{problem};
-  const std::shared_ptr<const OracleLayer> layer = oracle_.layer(step, Fill::reals, {}, 0);
+  constexpr int64_t kMostDistinct = 64;  // images, of which larger batches repeat some
+  ConvStep few{.problem = problem};
+  few.problem.n = std::min(problem.n, kMostDistinct);
+  const std::shared_ptr<const OracleLayer> layer = oracle_.layer(few, Fill::reals, {}, 0);
+  const Batch batch(*layer, problem.n, oracle_.threads());
+  const Tensor& filters = layer->convolved->w;
+  Comparing comparing(layer->expected(), batch.at(), source_, oracle_.threads());
   FileVerdict verdict;
   take_simt_complaint();
   take_simt_notes();
   try {
     device_.make_current();
-    const std::vector<float> got = entry_.on_host ? run_on_host(entry_, problem, *layer, before, verdict)
-                                                  : run_on_device(entry_, problem, *layer, before, device_, verdict);
-    compare_as_course(layer->expected(), got, source_, verdict);
+    if (entry_.on_host) {
+      run_on_host(entry_, problem, batch.images(), filters, before, verdict.seconds, comparing);
+    } else {
+      run_on_device(entry_, problem, batch.images(), filters, before, device_, verdict.seconds, comparing);
+    }
+    comparing.tell(verdict, source_);
   } catch (...) {
     verdict.reason = message_of_exception();
     verdict.faults = simt_faults();

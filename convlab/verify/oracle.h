@@ -57,6 +57,9 @@ class Oracle {
   /// filters and bias.
   std::shared_ptr<const OracleLayer> layer(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer);
 
+  /// Its threads, for other work while it has none.
+  ThreadPool& threads() { return threads_; }
+
  private:
   struct Key {
     ElementType input;

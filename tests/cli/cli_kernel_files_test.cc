@@ -165,6 +165,16 @@ const std::vector<Behaviour> kBehaviours{
     {"undefined", "extern void nobody(); nobody();", "NOT_COMPILED", ""},
 };
 
+TEST_F(KernelFiles, EachImageOfALargeBatchCounts) {
+  const std::vector<std::string> problem{"--device", "simt", "--problem", "n70_c1h9w9_k2r3s3"};
+  std::vector<std::string> arguments{make("mxnet", "right.cuh")};
+  arguments.insert(arguments.end(), problem.begin(), problem.end());
+  EXPECT_EQ(verified(arguments, 0)[0]["verdict"], "PASSED");
+  arguments.front() = changed("mxnet", "wrong.cuh", "x[((b * C", "x[(((b < 69 ? b : 2) * C");
+  EXPECT_THAT(verified(arguments, 1)[0]["cases"][0]["reason"].get<std::string>(),
+              HasSubstr("of 6860 elements are wrong; first y[n69 k0 p0 q0]"));
+}
+
 TEST_F(KernelFiles, WhateverTheyDoTheNextIsTried) {
   const std::string begin = "const int B = x.shape_[0]";
   const std::string text = text_of(make("mxnet", "template.cuh"));
