@@ -20,6 +20,7 @@
 #include "app/command.h"
 #include "app/guests/file_cases.h"
 #include "app/guests/guest.h"
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 #include "convlab/kernel_file/file_kernel.h"
@@ -125,11 +126,14 @@ void judge(const JudgeOptions& options) {
     course.emplace(*file.entry(), source, *device, oracle);
     ask = [&](const FileCase& each) { return to_json(course->judge(each.problem, each.before())); };
   }
+  constexpr double kPatience = 20;  // seconds that a file's verdict may take if it is to be asked for more
+  const Clock::time_point begin = Clock::now();
   bool wrong = false;
   for (size_t i = 0; i < options.cases.size(); ++i) {
     const FileCase each = parse_case(options.cases[i]);
     const bool decides = each.purpose == FileCase::Purpose::verdict;
-    if (wrong && !decides) return;
+    if (!decides && wrong) return;
+    if (!decides && seconds_since(begin) > kPatience) return tell_host(fmt::format(R"({{"enough_from":{}}})", i));
     tell_host(fmt::format(R"({{"begin":{}}})", i));
     Json json = ask(each);
     wrong |= decides && json.at("verdict") != name_of(Outcome::passed);

@@ -103,9 +103,12 @@ bool three(const Tokens& tokens, size_t at, std::string_view sign) {
   return at + 2 < tokens.size() && tokens[at].is(sign) && tokens[at + 1].is(sign) && tokens[at + 2].is(sign);
 }
 
-/// `kernel<<<grid, block>>>(x)` becomes `convlab_configure(kernel, grid, block)(x)`.
+/// `kernel<<<grid, block>>>(x)` becomes `convlab_configure(kernel, grid, block)(x)`, in macros, too.
 void make_launches_calls(const Tokens& tokens, Edits& edits) {
   for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind == Token::Kind::directive && tokens[i].text.starts_with('#')) {
+      make_launches_calls(tokens_of(tokens[i].text.substr(1)), edits);
+    }
     if (!three(tokens, i, "<")) continue;
     const size_t name = begin_of_name(tokens, i);
     size_t end = i + 3;

@@ -126,10 +126,10 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   grid.races.begin(grid.blocks);
   const internal::Symbol* const kernel = grid.kernel;
   const size_t static_bytes = kernel ? grid.module->static_shared_bytes(*kernel) : 0;
-  if (static_bytes > kMaxStaticSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
-    throw bad_input("kernel {} wants {} bytes of static and {} of dynamic shared memory; a block has {} and {} in all",
+  if (static_bytes > kMaxSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
+    throw bad_input("kernel {} wants {} bytes of static and {} of dynamic shared memory; a block has {} in all",
                     kernel ? internal::short_name(kernel->mangled) : "", static_bytes, shape.shared_bytes,
-                    kMaxStaticSharedBytes, kMaxSharedBytes);
+                    kMaxSharedBytes);
   }
 
   const int64_t helpers = std::min<int64_t>(workers(), grid.blocks) - 1;

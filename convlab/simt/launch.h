@@ -29,8 +29,8 @@ inline constexpr int kWarpSize = 32;
 inline constexpr int64_t kMaxBlockThreads = 1024;
 inline constexpr int64_t kMaxGridX = (int64_t{1} << 31) - 1, kMaxGridYZ = 65535;
 inline constexpr int64_t kMaxBlockXY = 1024, kMaxBlockZ = 64;
-inline constexpr size_t kMaxStaticSharedBytes = 48 * 1024;
-inline constexpr size_t kMaxSharedBytes = 227 * 1024;  ///< static and dynamic together
+inline constexpr size_t kUsualSharedBytes = 48 * 1024;  ///< dynamic: what cudaFuncSetAttribute() raises
+inline constexpr size_t kMaxSharedBytes = 227 * 1024;   ///< static and dynamic together
 
 /// Threads of the host that execute blocks; 0 (the default): as many as the process may run on. The calling thread is
 /// one of them. Results that depend on the order of global atomics repeat exactly only with 1.

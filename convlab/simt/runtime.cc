@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "convlab/base/limits.h"
@@ -27,6 +28,7 @@ struct State {
   std::unordered_set<void*> host_allocations;  // what cudaMallocHost and its like gave
   std::map<EventTag*, std::chrono::steady_clock::time_point> events;
   std::unordered_set<StreamTag*> streams;
+  std::unordered_map<const void*, size_t> dynamic_limits;  // of kernels for which the file has asked
   uintptr_t next_handle = 1;
 };
 
@@ -195,14 +197,33 @@ cudaError_t complain(cudaError_t error, const char* call, Where where, const cha
   return failed(error, call, where, why);
 }
 
-bool can_launch(const LaunchShape& shape, Where where) noexcept {
+bool can_launch(const void* kernel, const LaunchShape& shape, Where where) noexcept {
   try {
     check_launch(shape);
-    return true;
+    std::lock_guard lock(state().mutex);
+    const auto raised = state().dynamic_limits.find(kernel);
+    const size_t limit = raised != state().dynamic_limits.end() ? raised->second : kUsualSharedBytes;
+    if (shape.shared_bytes <= limit) return true;
+    const std::string why = fmt::format(
+        "{} bytes of dynamic shared memory, but without cudaFuncSetAttribute() of "
+        "cudaFuncAttributeMaxDynamicSharedMemorySize a block has {}",
+        shape.shared_bytes, limit);
+    fail(state(), cudaErrorInvalidValue, "a launch", where, why);
+    return false;
   } catch (const std::exception& error) {
     failed(cudaErrorInvalidConfiguration, "a launch", where, error.what());
     return false;
   }
+}
+
+cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept {
+  if (bytes < 0 || static_cast<size_t>(bytes) > kMaxSharedBytes) {
+    return failed(cudaErrorInvalidValue, "cudaFuncSetAttribute", where,
+                  fmt::format("a block has {} bytes of shared memory in all", kMaxSharedBytes));
+  }
+  std::lock_guard lock(state().mutex);
+  state().dynamic_limits[kernel] = static_cast<size_t>(bytes);
+  return cudaSuccess;
 }
 
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
@@ -400,7 +421,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) noex
   *properties = {};
   std::strcpy(properties->name, "convlab's simt");
   properties->totalGlobalMem = static_cast<size_t>(usable_memory_bytes());
-  properties->sharedMemPerBlock = kMaxStaticSharedBytes;
+  properties->sharedMemPerBlock = kUsualSharedBytes;
   properties->sharedMemPerBlockOptin = properties->sharedMemPerMultiprocessor = kMaxSharedBytes;
   properties->regsPerBlock = properties->regsPerMultiprocessor = kRegisters;
   properties->warpSize = kWarpSize;

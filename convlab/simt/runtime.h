@@ -79,7 +79,8 @@ cudaError_t complain(cudaError_t error, const char* call, Where where, const cha
 
 /// Whether a device takes a launch of this shape. If not, nothing is launched, and the error is kept: nobody sees it who
 /// does not ask.
-bool can_launch(const LaunchShape& shape, Where where) noexcept;
+bool can_launch(const void* kernel, const LaunchShape& shape, Where where) noexcept;
+cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept;
 
 }  // namespace runtime
 
@@ -243,8 +244,10 @@ enum cudaSharedMemConfig {
   cudaSharedMemBankSizeEightByte
 };
 template <class Function>
-cudaError_t cudaFuncSetAttribute(Function, cudaFuncAttribute, int) {
-  return cudaSuccess;
+cudaError_t cudaFuncSetAttribute(Function kernel, cudaFuncAttribute attribute, int value,
+                                 Where where = Where::current()) {
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
+  return runtime::raise_dynamic_limit(reinterpret_cast<const void*>(kernel), value, where);
 }
 template <class Function>
 cudaError_t cudaFuncSetCacheConfig(Function, cudaFuncCache) {
@@ -275,7 +278,8 @@ struct Configured<void (*)(P...)> {
 
   template <class... A>
   void operator()(A&&... arguments) const {
-    if (runtime::can_launch(shape, where)) launch_kernel(kernel, shape, std::forward<A>(arguments)...);
+    if (runtime::can_launch(reinterpret_cast<const void*>(kernel), shape, where))
+      launch_kernel(kernel, shape, std::forward<A>(arguments)...);
   }
 };
 template <class... P>

@@ -165,6 +165,22 @@ const std::vector<Behaviour> kBehaviours{
     {"undefined", "extern void nobody(); nobody();", "NOT_COMPILED", ""},
 };
 
+TEST_F(KernelFiles, MoreSharedMemoryThanUsualIsAskedFor) {
+  const std::string launch = "forward_kernel<<<grid, block>>>";
+  const auto reason = [&](const std::string& before, const std::string& bytes, int status) {
+    const std::string file =
+        changed("mxnet", "mine.cuh", launch, before + "forward_kernel<<<grid, block, " + bytes + ">>>");
+    const Json all = verified({file, "--device", "simt", "--problem", "n1_c1h9w9_k2r3s3"}, status);
+    return all[0]["cases"][0]["reason"].get<std::string>();
+  };
+  EXPECT_THAT(reason("", "60000", 1),
+              HasSubstr("60000 bytes of dynamic shared memory, but without cudaFuncSetAttribute"));
+  const std::string ask =
+      "cudaFuncSetAttribute(forward_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000);\n  ";
+  EXPECT_EQ(reason(ask, "60000", 0), "");
+  EXPECT_THAT(reason(ask, "60001", 1), HasSubstr("a block has 60000"));
+}
+
 TEST_F(KernelFiles, EachImageOfALargeBatchCounts) {
   const std::vector<std::string> problem{"--device", "simt", "--problem", "n70_c1h9w9_k2r3s3"};
   std::vector<std::string> arguments{make("mxnet", "right.cuh")};

@@ -126,6 +126,12 @@ TEST(Translation, DynamicSharedArraysBecomePointers) {
   EXPECT_THAT(simt("extern int other[];"), HasSubstr("extern int other[];"));
 }
 
+TEST(Translation, LaunchesInMacrosBecomeCalls) {
+  const std::string text = "#define RUN(k, n) k<<<n, 32>>>(x, \\\n  n)\n" + kCall;
+  EXPECT_THAT(translated(source_of(text), Toolchain::simt),
+              HasSubstr("#define RUN(k, n) ::convlab::simt::cuda::convlab_configure(k, n, 32)(x, \\\n  n)\n"));
+}
+
 TEST(Translation, ConstantsAreLimitedAsByNvcc) {
   const std::string text = "__constant__ float w[16][1 << 20];\n__constant__ int one;\n" + kCall;
   const std::string limit =
