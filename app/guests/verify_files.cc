@@ -6,20 +6,14 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <filesystem>
-#include <functional>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/guests/file_cases.h"
-#include "app/guests/guest.h"
+#include "app/guests/file_trial.h"
 #include "app/guests/kernel_files.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
@@ -29,28 +23,6 @@
 namespace convlab::app {
 namespace {
 
-/// What a file's judgement came to; the names are those of the JSON.
-enum class FileOutcome { passed, failed, refused, not_compiled, timed_out, skipped };
-
-constexpr size_t kOutcomes = 6;
-
-std::string_view name_of(FileOutcome outcome) {
-  constexpr std::array<std::string_view, kOutcomes> kNames{"PASSED",       "FAILED",    "REFUSED",
-                                                           "NOT_COMPILED", "TIMED_OUT", "SKIPPED"};
-  return kNames[static_cast<size_t>(outcome)];
-}
-
-struct CaseReport {
-  FileCase asked;
-  FileOutcome outcome = FileOutcome::failed;
-  std::string reason, note;
-  Json faults = Json::array();
-  std::string math = "fp32";
-  double largest_error = 0, prolog_s = 0, call_s = 0, epilog_s = 0;
-
-  bool counts() const { return asked.purpose == FileCase::Purpose::verdict; }
-};
-
 struct FileReport {
   std::string file, kind, semester;
   FileOutcome outcome = FileOutcome::refused;
@@ -59,137 +31,9 @@ struct FileReport {
   std::vector<CaseReport> cases;
 };
 
-double number(const Json& json, const char* name) {
-  const auto found = json.find(name);
-  return found != json.end() && found->is_number() ? found->get<double>() : 0;
-}
-
-/// The text without the white space at its end.
-std::string_view without_end(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
-  return text;
-}
-
-bool has_hung(const CaseReport& report) { return report.outcome == FileOutcome::timed_out; }
-bool has_passed(const CaseReport& report) { return report.outcome == FileOutcome::passed; }
-
-/// One file with its library, on one device.
-class FileTrial {
- public:
-  FileTrial(const VerifyFilesOptions& options, KernelSource source, std::string device, std::string library)
-      : options_(options), source_(std::move(source)), device_(std::move(device)), library_(std::move(library)) {}
-
-  /// Asks the cases, in order, in one process, or where the file ends that, in one more for those that are left. Of a
-  /// wrong file the result has only what its verdict depends on. `on_report` hears each case as soon as it is there.
-  using OnReport = std::function<void(const CaseReport&)>;
-  std::vector<CaseReport> ask(std::vector<FileCase> cases, std::string& printed, const OnReport& on_report) const {
-    std::vector<CaseReport> reports(cases.size());
-    for (size_t i = 0; i < cases.size(); ++i) reports[i].asked = cases[i];
-    size_t first = 0;
-    while (first < cases.size()) {
-      first = ask_from(first, cases, reports, printed, on_report);
-      const std::span told(reports.begin(), first);
-      if (std::ranges::any_of(told, [](const CaseReport& each) { return each.counts() && !has_passed(each); })) {
-        std::erase_if(cases, [](const FileCase& each) { return each.purpose != FileCase::Purpose::verdict; });
-        reports.resize(cases.size());
-      }
-      const bool hung = std::ranges::any_of(reports, has_hung);
-      for (; hung && first < cases.size(); ++first) {
-        skip(reports[first], "not tried, since the file hung before", on_report);
-      }
-    }
-    return reports;
-  }
-
- private:
-  static void skip(CaseReport& report, const std::string& why, const OnReport& on_report) {
-    report.outcome = FileOutcome::skipped;
-    report.reason = why;
-    on_report(report);
-  }
-
-  /// Asks the cases from `first` on, and returns the first that was not asked.
-  size_t ask_from(size_t first, const std::vector<FileCase>& cases, std::vector<CaseReport>& reports,
-                  std::string& printed, const OnReport& on_report) const {
-    std::vector<std::string> arguments{"convlab",       "judge-file",
-                                       "--file",        std::filesystem::absolute(source_.path).string(),
-                                       "--library",     library_,
-                                       "--device",      device_,
-                                       "--threads",     std::to_string(options_.threads),
-                                       "--stuck-after", fmt::format("{}", options_.stuck_after_seconds)};
-    for (size_t i = first; i < cases.size(); ++i) arguments.push_back(case_text(cases[i]));
-    size_t at = first, next = first;  // the case in work; the first that was not begun
-    bool lost = false;                // the device, to that process
-    std::optional<Error> refusal;
-    const auto hear = [&](std::string_view line) {
-      const Json json = parse_json(line, "a guest's answer");
-      if (json.contains("error")) {
-        refusal.emplace(static_cast<ErrorKind>(json.at("kind").get<int>()), json.at("error").get<std::string>());
-      } else if (json.contains("begin")) {
-        at = std::min(first + json.at("begin").get<size_t>(), cases.size() - 1);
-        next = at + 1;
-      } else if (json.contains("case")) {
-        CaseReport& report = reports.at(first + json.at("case").get<size_t>());
-        take(json, report);
-        on_report(report);
-      } else if (json.contains("lost")) {
-        lost = true;
-      } else if (json.contains("enough_from")) {
-        for (size_t i = first + json.at("enough_from").get<size_t>(); i < cases.size(); ++i) {
-          skip(reports.at(i), "not tried, since the file takes long", on_report);
-        }
-      }
-    };
-    const auto on_line = [&](std::string_view line) {
-      try {
-        hear(line);
-      } catch (const std::exception&) {  // no line of ours: the file writes where it should not
-      }
-    };
-    const GuestEnd end = run_guest(std::move(arguments), options_.limit_seconds, on_line, folder_.path());
-    if (printed.empty()) printed = end.printed;
-    if (refusal) throw Error(*refusal);
-    if (end.how == GuestEnd::How::done) return lost ? next : cases.size();
-    CaseReport& report = reports.at(at);
-    report.outcome = end.how == GuestEnd::How::out_of_time ? FileOutcome::timed_out : FileOutcome::failed;
-    report.reason = describe(end, options_.limit_seconds);
-    if (const std::string last = last_line(end.printed); !last.empty())
-      report.reason += fmt::format(", after printing '{}'", last);
-    on_report(report);
-    if (next == first) next = first + 1;  // it ended before the first case, while it was loaded
-    return next;
-  }
-
-  static std::string last_line(std::string_view text) {
-    text = without_end(text);
-    const size_t begin = text.rfind('\n');
-    return printable(begin == std::string_view::npos ? text : text.substr(begin + 1));
-  }
-
-  static void take(const Json& json, CaseReport& report) {
-    const auto verdict = json.at("verdict").get<std::string>();
-    report.outcome = verdict == "PASSED"    ? FileOutcome::passed
-                     : verdict == "SKIPPED" ? FileOutcome::skipped
-                                            : FileOutcome::failed;
-    report.reason = json.at("reason").get<std::string>();
-    report.note = json.at("note").get<std::string>();
-    report.faults = json.at("faults");
-    report.math = json.at("math").get<std::string>();
-    report.largest_error = number(json, "largest_error");
-    report.prolog_s = number(json, "prolog_s");
-    report.call_s = number(json, "call_s");
-    report.epilog_s = number(json, "epilog_s");
-  }
-
-  const VerifyFilesOptions& options_;
-  KernelSource source_;
-  std::string device_, library_;
-  GuestFolder folder_;
-};
-
 /// Whether all passed that the file's verdict depends on.
 bool is_right(const std::vector<CaseReport>& reports) {
-  return std::ranges::all_of(reports, [](const CaseReport& each) { return !each.counts() || has_passed(each); });
+  return std::ranges::all_of(reports, [](const CaseReport& each) { return !each.counts() || each.passed(); });
 }
 
 std::string time_text(double seconds) {
@@ -198,13 +42,13 @@ std::string time_text(double seconds) {
 
 /// Why the case did not pass.
 std::string reason_of(const CaseReport& report) {
-  const bool tried = report.outcome != FileOutcome::skipped && !has_passed(report);
+  const bool tried = report.outcome != FileOutcome::skipped && !report.passed();
   if (report.asked.purpose != FileCase::Purpose::other_shape || !tried) return report.reason;
   return "right on its semester's layers, not here: " + report.reason;
 }
 
 std::string detail_of(const CaseReport& report) {
-  if (!has_passed(report)) return reason_of(report);
+  if (!report.passed()) return reason_of(report);
   if (report.call_s == 0) return "keeps a kernel's contract";
   std::string text =
       fmt::format("{}, largest error {:.1e}, {}", report.math, report.largest_error, time_text(report.call_s));
@@ -252,7 +96,8 @@ class FilesVerifier {
     const std::string device = device_for(source, options_.device);
     report.outcome = FileOutcome::not_compiled;
     const std::string library = library_for(source, device);
-    const FileTrial trial(options_, source, device, library);
+    const FileTrial trial({options_.threads, options_.stuck_after_seconds, options_.limit_seconds}, source, device,
+                          library);
     std::string printed;
     if (source.kind == FileKind::own || source.kind == FileKind::function || !options_.problems.empty()) {
       judge_by_contract(trial, report, printed);
@@ -262,7 +107,7 @@ class FilesVerifier {
     }
     set_outcome(report);
     for (const CaseReport& each : report.cases) {
-      if (each.note.empty() || !each.counts() || !has_passed(each)) continue;
+      if (each.note.empty() || !each.counts() || !each.passed()) continue;
       report.notes.push_back(fmt::format("without consequence here: {}", each.note));
       break;
     }
@@ -305,7 +150,7 @@ class FilesVerifier {
       if (!report.cases.empty() && !is_right(cases)) continue;
       report.cases = std::move(cases);
       report.semester = semester;
-      if (is_right(report.cases) || std::ranges::any_of(report.cases, has_hung)) break;
+      if (is_right(report.cases) || std::ranges::any_of(report.cases, &CaseReport::hung)) break;
     }
     if (report.semester != semesters.front()) {
       report.notes.push_back(fmt::format("it fails on {}'s layers and is taken as one of {}; --semester says another",
@@ -321,7 +166,7 @@ class FilesVerifier {
     for (const CaseReport& each : report.cases) seconds += each.prolog_s + each.call_s + each.epilog_s;
     const bool has_fault =
         std::ranges::any_of(report.cases, [](const CaseReport& each) { return !each.faults.empty(); });
-    const bool hung = std::ranges::any_of(report.cases, has_hung);
+    const bool hung = std::ranges::any_of(report.cases, &CaseReport::hung);
     if (options_.images == 0 && images < kWellDivided && !is_right(report.cases) && !has_fault && !hung &&
         seconds < kPatience) {
       std::vector<CaseReport> cases = try_as(report.semester, kWellDivided);
@@ -342,7 +187,7 @@ class FilesVerifier {
   }
 
   static std::string first_reason(const std::vector<CaseReport>& cases) {
-    const auto wrong = std::ranges::find_if_not(cases, has_passed);
+    const auto wrong = std::ranges::find_if_not(cases, &CaseReport::passed);
     return wrong == cases.end() ? "" : wrong->reason;
   }
 
@@ -391,7 +236,7 @@ Json to_json(const FileReport& report) {
 
 void verify_files(const VerifyFilesOptions& options, Output& output) {
   FilesVerifier verifier(options, output);
-  std::array<int, kOutcomes> counts{};
+  std::array<int, kFileOutcomes> counts{};
   Json files = Json::array();
   for (const std::string& file : options.files) {
     const FileReport report = verifier.verify(file);

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/guests/file_cases.h"
+#include "app/guests/guest.h"
+#include "convlab/kernel_file/source.h"
+
+namespace convlab::app {
+
+/// What a file's judgement, or that of one case, came to; the names are those of the JSON.
+enum class FileOutcome : uint8_t { passed, failed, refused, not_compiled, timed_out, skipped };
+
+inline constexpr size_t kFileOutcomes = 6;
+
+std::string_view name_of(FileOutcome outcome);
+
+/// What a file made of one case.
+struct CaseReport {
+  FileCase asked;
+  FileOutcome outcome = FileOutcome::failed;
+  std::string reason;  ///< unless passed
+  std::string note;    ///< on simt: what is doubtful, but without consequence
+  nlohmann::ordered_json faults = nlohmann::ordered_json::array();  ///< on simt, as `verify --json` writes them
+  std::string math = "fp32";                                        ///< passed: the class whose tolerance it meets
+  double largest_error = 0;                                         ///< over the largest value
+  double prolog_s = 0, call_s = 0, epilog_s = 0;
+
+  /// Whether the file's verdict depends on it.
+  bool counts() const { return asked.purpose == FileCase::Purpose::verdict; }
+  bool passed() const { return outcome == FileOutcome::passed; }
+  bool hung() const { return outcome == FileOutcome::timed_out; }
+};
+
+struct TrialOptions {
+  int64_t threads = 0;
+  double stuck_after_seconds = 30;  ///< of a kernel on simt
+  double limit_seconds = 60;        ///< without progress
+};
+
+/// One file with its library, on one device: asks it, in processes of its own.
+class FileTrial {
+ public:
+  FileTrial(TrialOptions options, KernelSource source, std::string device, std::string library);
+
+  using OnReport = std::function<void(const CaseReport&)>;
+
+  /// Asks the cases, in order, in one process, or where the file ends that, in one more for those that are left. Of a
+  /// wrong file the result has only what its verdict depends on. `on_report` hears each case as soon as it is there;
+  /// `printed` gets what the file printed first. Error where the library cannot be loaded.
+  std::vector<CaseReport> ask(std::vector<FileCase> cases, std::string& printed, const OnReport& on_report) const;
+
+ private:
+  size_t ask_from(size_t first, const std::vector<FileCase>& cases, std::vector<CaseReport>& reports,
+                  std::string& printed, const OnReport& on_report) const;
+
+  TrialOptions options_;
+  KernelSource source_;
+  std::string device_, library_;
+  GuestFolder folder_;
+};
+
+/// The text without the white space at its end.
+std::string_view without_end(std::string_view text);
+
+}  // namespace convlab::app
