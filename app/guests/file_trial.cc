@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <utility>
@@ -43,7 +44,7 @@ void take(const Json& json, CaseReport& report) {
                                           : FileOutcome::failed;
   report.reason = json.at("reason").get<std::string>();
   report.note = json.at("note").get<std::string>();
-  report.faults = json.at("faults");
+  report.faults = json_text(json.at("faults"), -1);
   report.math = json.at("math").get<std::string>();
   report.largest_error = number(json, "largest_error");
   report.prolog_s = number(json, "prolog_s");

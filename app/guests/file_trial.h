@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,11 +23,11 @@ std::string_view name_of(FileOutcome outcome);
 struct CaseReport {
   FileCase asked;
   FileOutcome outcome = FileOutcome::failed;
-  std::string reason;  ///< unless passed
-  std::string note;    ///< on simt: what is doubtful, but without consequence
-  nlohmann::ordered_json faults = nlohmann::ordered_json::array();  ///< on simt, as `verify --json` writes them
-  std::string math = "fp32";                                        ///< passed: the class whose tolerance it meets
-  double largest_error = 0;                                         ///< over the largest value
+  std::string reason;         ///< unless passed
+  std::string note;           ///< on simt: what is doubtful, but without consequence
+  std::string faults = "[]";  ///< on simt: JSON, as `verify --json` writes it
+  std::string math = "fp32";  ///< passed: the class whose tolerance it meets
+  double largest_error = 0;   ///< over the largest value
   double prolog_s = 0, call_s = 0, epilog_s = 0;
 
   /// Whether the file's verdict depends on it.

@@ -165,7 +165,7 @@ class FilesVerifier {
     double seconds = 0;
     for (const CaseReport& each : report.cases) seconds += each.prolog_s + each.call_s + each.epilog_s;
     const bool has_fault =
-        std::ranges::any_of(report.cases, [](const CaseReport& each) { return !each.faults.empty(); });
+        std::ranges::any_of(report.cases, [](const CaseReport& each) { return each.faults != "[]"; });
     const bool hung = std::ranges::any_of(report.cases, &CaseReport::hung);
     if (options_.images == 0 && images < kWellDivided && !is_right(report.cases) && !has_fault && !hung &&
         seconds < kPatience) {
@@ -215,7 +215,7 @@ Json to_json(const FileReport& report) {
     Json json{{"problem", to_text(each.asked.problem)},
               {"verdict", name_of(each.outcome)},
               {"reason", reason_of(each)},
-              {"faults", each.faults},
+              {"faults", parse_json(each.faults, "faults")},
               {"counts", each.counts()}};
     if (each.outcome == FileOutcome::passed) {
       json["math"] = each.math;

@@ -285,7 +285,7 @@ void BatchComparison::add(int64_t first, std::span<const int64_t> at, std::span<
 
 Verdict BatchComparison::verdict() const { return state_->all.verdict(); }
 
-std::string describe(const Verdict& verdict) {
+std::string describe(const Verdict& verdict, const std::string& cause) {
   if (verdict.passed()) return "";
   if (verdict.wrong == 0) {
     return fmt::format(
@@ -295,6 +295,7 @@ std::string describe(const Verdict& verdict) {
   std::string text =
       fmt::format("{} of {} elements {} wrong", verdict.wrong, verdict.count, verdict.wrong == 1 ? "is" : "are");
   if (verdict.poison > 0) text += fmt::format(", {} still poison", verdict.poison);
+  if (!cause.empty()) text += ", as if " + cause;
   text += "; first " + describe(verdict.first);
   const OutputElement &first = verdict.first, &worst = verdict.worst;
   if (first.n != worst.n || first.k != worst.k || first.p != worst.p || first.q != worst.q) {

@@ -15,6 +15,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/rng.h"
 #include "convlab/verify/compare.h"
+#include "convlab/verify/diagnosis.h"
 #include "convlab/verify/guards.h"
 
 namespace convlab {
@@ -79,7 +80,8 @@ class Comparing {
         at_(at),
         threads_(threads),
         largest_(largest_of(expected.value)),
-        all_(expected, {.absolute = tolerance_of(source) * largest_, .relative_l2 = INFINITY}),
+        model_{.absolute = tolerance_of(source) * largest_, .relative_l2 = INFINITY},
+        all_(expected, model_),
         largest_errors_(static_cast<size_t>(threads.size()), 0.0) {}
 
   int64_t per_image() const { return element_count(expected_.shape) / expected_.shape[0]; }
@@ -101,6 +103,13 @@ class Comparing {
     });
   }
 
+  bool found_wrong() const { return !all_.verdict().passed(); }
+
+  /// Looks for the mistake in the whole output.
+  void explain(const ConvStep& step, const OracleLayer& layer, std::span<const float> got) {
+    cause_ = likely_cause({step, layer, at_, got, model_});
+  }
+
   void tell(FileVerdict& verdict, const KernelSource& source) const {
     const Verdict all = all_.verdict();
     verdict.largest_error = std::ranges::max(largest_errors_);
@@ -108,7 +117,7 @@ class Comparing {
       verdict.math = source.half ? Math::fp16 : Math::tf32;
     }
     verdict.outcome = all.passed() ? Outcome::passed : Outcome::failed;
-    verdict.reason = describe(all);
+    verdict.reason = describe(all, cause_);
   }
 
  private:
@@ -116,7 +125,9 @@ class Comparing {
   std::span<const int64_t> at_;
   ThreadPool& threads_;
   double largest_;
+  ErrorModel model_;
   BatchComparison all_;
+  std::string cause_;
   std::vector<double> largest_errors_;  ///< of each thread
 };
 
@@ -152,8 +163,10 @@ class HostArray {
 };
 
 /// Calls the file with arrays of the host. Its own code takes them to the device and back.
-void run_on_host(const FileEntry& entry, const ConvProblem& problem, const Tensor& images, const Tensor& filters,
+void run_on_host(const FileEntry& entry, const ConvStep& step, const OracleLayer& layer, const Tensor& images,
                  FileJudge::Before before, PhaseSeconds& seconds, Comparing& comparing) {
+  const ConvProblem& problem = step.problem;
+  const Tensor& filters = layer.convolved->w;
   const std::span<const float> all_images = images.values<float>(), all_filters = filters.values<float>();
   HostArray x("x", problem.input_count()), w("w", problem.filter_count()), y("y", problem.output_count());
   std::ranges::copy(all_images, x.data());
@@ -164,11 +177,14 @@ void run_on_host(const FileEntry& entry, const ConvProblem& problem, const Tenso
   w.check(all_filters);
   y.check({});
   comparing.add(0, y.values());
+  if (comparing.found_wrong()) comparing.explain(step, layer, y.values());
 }
 
 /// Calls the file with arrays of the device.
-void run_on_device(const FileEntry& entry, const ConvProblem& problem, const Tensor& images, const Tensor& filters,
+void run_on_device(const FileEntry& entry, const ConvStep& step, const OracleLayer& layer, const Tensor& images,
                    FileJudge::Before before, Device& device, PhaseSeconds& seconds, Comparing& comparing) {
+  const ConvProblem& problem = step.problem;
+  const Tensor& filters = layer.convolved->w;
   const std::unique_ptr<Stream> stream = device.make_stream();
   const auto bytes = [](int64_t count) { return static_cast<size_t>(count) * sizeof(float); };
   GuardedBuffer x(device, *stream, "x", images.bytes(), Role::input);
@@ -193,6 +209,10 @@ void run_on_device(const FileEntry& entry, const ConvProblem& problem, const Ten
     stream->synchronize();
     comparing.add(first, got);
   }
+  if (!comparing.found_wrong()) return;
+  std::vector<float> all(static_cast<size_t>(problem.output_count()));
+  y.download(*stream, all.data());
+  comparing.explain(step, layer, all);
 }
 
 struct Layers {
@@ -220,7 +240,7 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
   few.problem.n = std::min(problem.n, kMostDistinct);
   const std::shared_ptr<const OracleLayer> layer = oracle_.layer(few, Fill::reals, {}, 0);
   const Batch batch(*layer, problem.n, oracle_.threads());
-  const Tensor& filters = layer->convolved->w;
+  const ConvStep step{.problem = problem};
   Comparing comparing(layer->expected(), batch.at(), source_, oracle_.threads());
   FileVerdict verdict;
   take_simt_complaint();
@@ -228,9 +248,9 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
   try {
     device_.make_current();
     if (entry_.on_host) {
-      run_on_host(entry_, problem, batch.images(), filters, before, verdict.seconds, comparing);
+      run_on_host(entry_, step, *layer, batch.images(), before, verdict.seconds, comparing);
     } else {
-      run_on_device(entry_, problem, batch.images(), filters, before, device_, verdict.seconds, comparing);
+      run_on_device(entry_, step, *layer, batch.images(), before, device_, verdict.seconds, comparing);
     }
     comparing.tell(verdict, source_);
   } catch (...) {

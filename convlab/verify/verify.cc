@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <bit>
 #include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
 #include "convlab/verify/compare.h"
+#include "convlab/verify/diagnosis.h"
 #include "convlab/verify/guards.h"
 #include "convlab/verify/layouts.h"
 
@@ -64,7 +67,8 @@ class Rig {
     return download_plain(*stream_, y_.data(), step_.output_shape(), step_.output_layout);
   }
 
-  const Expected& expected(int index) const { return layers_[index].values->expected(); }
+  const OracleLayer& layer(int index) const { return *layers_[index].values; }
+  const Expected& expected(int index) const { return layer(index).expected(); }
 
  private:
   LayerMemory make_layer() {
@@ -112,8 +116,13 @@ class Rig {
   Tensor images_;  ///< as they lie in x
 };
 
-void require(const Verdict& verdict) {
-  if (!verdict.passed()) throw wrong_result("{}", describe(verdict));
+/// Compares a launch's output with the layer's; throws what is wrong, and what may be the cause.
+Verdict require_right(Rig& rig, int layer, std::span<const float> got, const ConvStep& step, const ErrorModel& model) {
+  const Verdict verdict = compare(rig.expected(layer), got, model);
+  if (verdict.passed()) return verdict;
+  std::vector<int64_t> at(static_cast<size_t>(step.problem.n));
+  std::iota(at.begin(), at.end(), 0);
+  throw wrong_result("{}", describe(verdict, likely_cause({step, rig.layer(layer), at, got, model})));
 }
 
 void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
@@ -125,7 +134,7 @@ void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Or
     if (together.passed()) continue;
     // Was it the other layer? This one is prepared again, straight before its launch.
     rig.load(layer, oracle.layer(step, Fill::integers, limits, layer));
-    require(compare(rig.expected(layer), rig.launch(layer), model));
+    require_right(rig, layer, rig.launch(layer), step, model);
     throw wrong_result("right alone, but not when two layers take turns (the kernel keeps state between calls): {}",
                        describe(together));
   }
@@ -135,8 +144,7 @@ void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Or
 double check_reals(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
   rig.load(0, oracle.layer(step, Fill::reals, {}, 0));
   const std::vector<float> first = rig.launch(0);
-  const Verdict verdict = compare(rig.expected(0), first, rounding_model(step, kernel.info));
-  require(verdict);
+  const Verdict verdict = require_right(rig, 0, first, step, rounding_model(step, kernel.info));
   if (kernel.info.repeat == Repeat::order_dependent) return verdict.relative_l2;
   const std::vector<float> second = rig.launch(0);
   for (size_t i = 0; i < first.size(); ++i) {
@@ -149,8 +157,9 @@ double check_reals(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Ora
 void check_nan(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
   if (step.input != ElementType::f32) return;
   rig.load(0, oracle.layer(step, Fill::one_nan, {}, 0));
-  require(compare_nan(rig.expected(0), rig.launch(0), rounding_model(step, kernel.info),
-                      kernel.info.sum == Sum::transform));
+  const Verdict verdict =
+      compare_nan(rig.expected(0), rig.launch(0), rounding_model(step, kernel.info), kernel.info.sum == Sum::transform);
+  if (!verdict.passed()) throw wrong_result("{}", describe(verdict));
 }
 
 /// Values, tolerances and copies are kept whole; a problem too large for that is refused here, not by the system's

@@ -80,7 +80,8 @@ TEST(VerifyCommand, AFailureIsExitStatusOneWithPlaceAndReason) {
   const Ran result = ran("--kernel test.* --problem c1h4w4_k1r2s2");
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.output, StartsWith("FAILED  test.wrong               c1h4w4_k1r2s2: integers: 1 of 9 elements is "
-                                        "wrong, 1 still poison; first y[n0 k0 p2 q2]"));
+                                        "wrong, 1 still poison, as if nobody wrote it, or only what came of memory "
+                                        "that nobody wrote; first y[n0 k0 p2 q2]"));
   EXPECT_THAT(result.output, EndsWith("\n0 passed, 1 failed, 0 skipped\n"));
   EXPECT_EQ(result.complaint, "1 of 1 cases failed");
 }

@@ -1,0 +1,398 @@
+#include "convlab/verify/diagnosis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+namespace convlab {
+namespace {
+
+struct Element {
+  int64_t n, k, p, q;
+  double expected, got, tolerance;
+};
+
+/// The step's arrays, read as a wrong kernel may read them.
+class Arrays {
+ public:
+  Arrays(const ConvStep& step, const OracleLayer& layer) : problem(step.problem), layer_(layer), bytes_(step.input) {}
+
+  /// 0 outside of the image.
+  double x(int64_t n, int64_t c, int64_t h, int64_t w) const {
+    if (h < 0 || h >= problem.h || w < 0 || w >= problem.w) return 0;
+    return x_at(((n * problem.c + c) * problem.h + h) * problem.w + w);
+  }
+
+  /// By its place in memory; NaN, which explains nothing, beyond the array.
+  double x_at(int64_t index) const {
+    const Tensor& x = *layer_.convolved->x;
+    if (index < 0 || index >= x.count()) return NAN;
+    return bytes_ == ElementType::u8 ? static_cast<double>(x.values<uint8_t>()[static_cast<size_t>(index)])
+                                     : static_cast<double>(x.values<float>()[static_cast<size_t>(index)]);
+  }
+
+  double w(int64_t k, int64_t c, int64_t r, int64_t s) const {
+    return w_at(((k * problem.channels_per_group() + c) * problem.r + r) * problem.s + s);
+  }
+  double w_at(int64_t index) const {
+    const Tensor& w = layer_.convolved->w;
+    if (index < 0 || index >= w.count()) return NAN;
+    return static_cast<double>(w.values<float>()[static_cast<size_t>(index)]);
+  }
+
+  int64_t first_channel(const Element& e) const {
+    return e.k / problem.maps_per_group() * problem.channels_per_group();
+  }
+  int64_t h(const Element& e, int64_t r) const {
+    return e.p * problem.stride_h + r * problem.dilation_h - problem.pad_top;
+  }
+  int64_t w_of(const Element& e, int64_t s) const {
+    return e.q * problem.stride_w + s * problem.dilation_w - problem.pad_left;
+  }
+
+  double pixel(const Element& e, int64_t c, int64_t r, int64_t s) const {
+    return x(e.n, first_channel(e) + c, h(e, r), w_of(e, s));
+  }
+
+  /// The sum over c, r, s of `term`.
+  template <class Term>
+  double sum(const Term& term) const {
+    double total = 0;
+    for (int64_t c = 0; c < problem.channels_per_group(); ++c) {
+      for (int64_t r = 0; r < problem.r; ++r) {
+        for (int64_t s = 0; s < problem.s; ++s) total += term(c, r, s);
+      }
+    }
+    return total;
+  }
+
+  /// The right value of another output; NaN if there is none.
+  double output(const Element& e, int64_t p, int64_t q) const {
+    if (p < 0 || p >= problem.p() || q < 0 || q >= problem.q()) return NAN;
+    const int64_t index = ((e.n * problem.k + e.k) * problem.p() + p) * problem.q() + q;
+    return layer_.expected().value[static_cast<size_t>(index)];
+  }
+
+  ConvProblem problem;
+
+ private:
+  const OracleLayer& layer_;
+  ElementType bytes_;
+};
+
+/// A mistake, and what it makes of an element.
+struct Mistake {
+  std::string text;
+  std::function<double(const Element&)> value;
+};
+
+class Mistakes {
+ public:
+  explicit Mistakes(const Arrays& arrays) : a_(arrays), problem_(arrays.problem) {
+    add_sums();
+    add_filters();
+    add_pixels();
+    add_geometry();
+    add_outputs();
+    add_halos();
+  }
+
+  const std::vector<Mistake>& all() const { return all_; }
+
+ private:
+  using Value = std::function<double(const Element&)>;
+  void add(std::string text, Value value) { all_.push_back({std::move(text), std::move(value)}); }
+
+  /// Only the terms that `counts` takes.
+  template <class Counts>
+  void add_part(std::string text, Counts counts) {
+    add(std::move(text), [this, counts](const Element& e) {
+      return a_.sum([&](int64_t c, int64_t r, int64_t s) {
+        return counts(e, c, r, s) ? a_.pixel(e, c, r, s) * a_.w(e.k, c, r, s) : 0.0;
+      });
+    });
+  }
+  template <class Pixel>
+  void add_with_pixel(std::string text, Pixel pixel) {
+    add(std::move(text), [this, pixel](const Element& e) {
+      return a_.sum([&](int64_t c, int64_t r, int64_t s) { return pixel(e, c, r, s) * a_.w(e.k, c, r, s); });
+    });
+  }
+  template <class Weight>
+  void add_with_weight(std::string text, Weight weight) {
+    add(std::move(text), [this, weight](const Element& e) {
+      return a_.sum([&](int64_t c, int64_t r, int64_t s) { return a_.pixel(e, c, r, s) * weight(e, c, r, s); });
+    });
+  }
+
+  void add_sums() {
+    const int64_t channels = problem_.channels_per_group(), rows = problem_.r, columns = problem_.s;
+    if (channels > 1) {
+      add_part("only channel 0 were summed: the loop over the channels is missing",
+               [](const Element&, int64_t c, int64_t, int64_t) { return c == 0; });
+      add_part("only the last channel were summed: the sum begins anew, or is overwritten, at each channel",
+               [=](const Element&, int64_t c, int64_t, int64_t) { return c == channels - 1; });
+      add_part("the last channel were left out: the loop over the channels ends early",
+               [=](const Element&, int64_t c, int64_t, int64_t) { return c != channels - 1; });
+      add_part("channel 0 were left out: the loop over the channels begins late",
+               [](const Element&, int64_t c, int64_t, int64_t) { return c != 0; });
+    }
+    if (rows > 1) {
+      add_part("the filter's last row were left out: the loop over its rows ends early",
+               [=](const Element&, int64_t, int64_t r, int64_t) { return r != rows - 1; });
+      add_part("the filter's first row were left out: the loop over its rows begins late",
+               [](const Element&, int64_t, int64_t r, int64_t) { return r != 0; });
+      add_part("only the filter's last row were summed: the sum begins anew at each row",
+               [=](const Element&, int64_t, int64_t r, int64_t) { return r == rows - 1; });
+      add_part("only the filter's first row were summed: the loop over its rows is missing",
+               [](const Element&, int64_t, int64_t r, int64_t) { return r == 0; });
+    }
+    if (columns > 1) {
+      add_part("the filter's last column were left out: the loop over its columns ends early",
+               [=](const Element&, int64_t, int64_t, int64_t s) { return s != columns - 1; });
+      add_part("the filter's first column were left out: the loop over its columns begins late",
+               [](const Element&, int64_t, int64_t, int64_t s) { return s != 0; });
+      add_part("only the filter's last column were summed: the sum begins anew at each column",
+               [=](const Element&, int64_t, int64_t, int64_t s) { return s == columns - 1; });
+      add_part("only the filter's first column were summed: the loop over its columns is missing",
+               [](const Element&, int64_t, int64_t, int64_t s) { return s == 0; });
+    }
+  }
+
+  void add_filters() {
+    const int64_t channels = problem_.channels_per_group(), rows = problem_.r, columns = problem_.s;
+    if (problem_.k > 1) {
+      add_with_weight("every map had map 0's filter: the map is missing from the filter's index",
+                      [this](const Element&, int64_t c, int64_t r, int64_t s) { return a_.w(0, c, r, s); });
+    }
+    if (channels > 1) {
+      add_with_weight("every channel had channel 0's filter: the channel is missing from the filter's index",
+                      [this](const Element& e, int64_t, int64_t r, int64_t s) { return a_.w(e.k, 0, r, s); });
+      add_with_weight("the filter's map and channel were swapped in its index",
+                      [this, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
+                        return a_.w_at(((c * problem_.k + e.k) * rows + r) * columns + s);
+                      });
+      add_with_weight("the stride of a filter's map were one channel: the number of channels is missing from its index",
+                      [this, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
+                        return a_.w_at(((e.k + c) * rows + r) * columns + s);
+                      });
+    }
+    add_with_weight("the filter were turned by 180 degrees: a convolution in the mathematicians' sense",
+                    [this, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
+                      return a_.w(e.k, c, rows - 1 - r, columns - 1 - s);
+                    });
+    if (rows == columns) {
+      add_with_weight("the filter's rows and columns were swapped",
+                      [this](const Element& e, int64_t c, int64_t r, int64_t s) { return a_.w(e.k, c, s, r); });
+    } else {
+      add_with_weight("the filter were as wide as it is high: the stride of its rows is wrong",
+                      [this, channels, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
+                        return a_.w_at((e.k * channels + c) * rows * columns + r * rows + s);
+                      });
+    }
+  }
+
+  void add_pixels() {
+    if (problem_.n > 1) {
+      add_with_pixel("every image were image 0: the image is missing from x's index",
+                     [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+                       return a_.x(0, a_.first_channel(e) + c, a_.h(e, r), a_.w_of(e, s));
+                     });
+    }
+    if (problem_.c > 1) {
+      add_with_pixel(
+          "every channel were channel 0: the channel is missing from x's index",
+          [this](const Element& e, int64_t, int64_t r, int64_t s) { return a_.x(e.n, 0, a_.h(e, r), a_.w_of(e, s)); });
+      add_with_pixel(
+          "the stride of an image were one channel: the number of channels is missing from x's index",
+          [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+            return a_.x_at(((e.n + a_.first_channel(e) + c) * problem_.h + a_.h(e, r)) * problem_.w + a_.w_of(e, s));
+          });
+    }
+    add_with_pixel("x's rows and columns were swapped", [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+      return a_.x(e.n, a_.first_channel(e) + c, a_.w_of(e, s), a_.h(e, r));
+    });
+    add_with_pixel("r and s were swapped in x's index", [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+      return a_.x(e.n, a_.first_channel(e) + c, a_.h(e, s), a_.w_of(e, r));
+    });
+    if (problem_.h != problem_.w) {
+      add_with_pixel(
+          "x's rows were as long as it is high: height and width are mixed up",
+          [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+            return a_.x_at(((e.n * problem_.c + a_.first_channel(e) + c) * problem_.h + a_.h(e, r)) * problem_.h +
+                           a_.w_of(e, s));
+          });
+    }
+    add_with_pixel("the filter's row were not added to x's row",
+                   [this](const Element& e, int64_t c, int64_t, int64_t s) { return a_.pixel(e, c, 0, s); });
+    add_with_pixel("the filter's column were not added to x's column",
+                   [this](const Element& e, int64_t c, int64_t r, int64_t) { return a_.pixel(e, c, r, 0); });
+  }
+
+  /// As if the step were another one.
+  void add_other(const std::string& text, const std::function<void(ConvProblem&)>& change) {
+    Arrays other = a_;
+    change(other.problem);
+    if (other.problem == problem_) return;
+    add(text, [other](const Element& e) {
+      return other.sum(
+          [&](int64_t c, int64_t r, int64_t s) { return other.pixel(e, c, r, s) * other.w(e.k, c, r, s); });
+    });
+  }
+  void add_geometry() {
+    add_other("there were no stride", [](ConvProblem& problem) { problem.stride_h = problem.stride_w = 1; });
+    add_other("the stride of rows were that of columns",
+              [](ConvProblem& problem) { problem.stride_h = problem.stride_w; });
+    add_other("there were no padding", [](ConvProblem& problem) { problem.pad_top = problem.pad_left = 0; });
+    add_other("there were no dilation", [](ConvProblem& problem) { problem.dilation_h = problem.dilation_w = 1; });
+    if (problem_.groups > 1) {
+      add_with_pixel("every group had the channels of group 0",
+                     [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+                       return a_.x(e.n, c, a_.h(e, r), a_.w_of(e, s));
+                     });
+    }
+  }
+
+  void add_outputs() {
+    if (problem_.p() == problem_.q()) {
+      add("rows and columns were swapped in y", [this](const Element& e) { return a_.output(e, e.q, e.p); });
+    }
+    constexpr std::array<std::string_view, 3> kRows{"a row above", "", "a row below"},
+        kColumns{"a column to the left", "", "a column to the right"};
+    for (const int64_t down : {-1, 0, 1}) {
+      for (const int64_t right : {-1, 0, 1}) {
+        if (down == 0 && right == 0) continue;
+        const std::string_view row = kRows[static_cast<size_t>(down + 1)],
+                               column = kColumns[static_cast<size_t>(right + 1)];
+        add(fmt::format("each value were that of the output {}{}{}", row, row.empty() || column.empty() ? "" : " and ",
+                        column),
+            [=, this](const Element& e) { return a_.output(e, e.p + down, e.q + right); });
+      }
+    }
+    add("everything were added twice", [](const Element& e) { return 2 * e.expected; });
+    add("the sign were wrong", [](const Element& e) { return -e.expected; });
+    add("an activation had made what is negative 0", [](const Element& e) { return std::max(e.expected, 0.0); });
+    add("an integer held the sum", [](const Element& e) { return std::trunc(e.expected); });
+  }
+
+  void add_halos() {
+    if (!problem_.unit_stride() || !problem_.unit_dilation()) return;
+    for (const int64_t tile : {4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 64}) {
+      const auto inside = [tile](int64_t output, int64_t filter) { return output % tile + filter < tile; };
+      add_part(fmt::format("pixels beyond its tile of {0} x {0} counted as nothing: the halo is not loaded", tile),
+               [=](const Element& e, int64_t, int64_t r, int64_t s) { return inside(e.p, r) && inside(e.q, s); });
+      add_part(fmt::format("pixels below its tile of {} rows counted as nothing: the lower halo is not loaded", tile),
+               [=](const Element& e, int64_t, int64_t r, int64_t) { return inside(e.p, r); });
+      add_part(
+          fmt::format("pixels right of its tile of {} columns counted as nothing: the right halo is not loaded", tile),
+          [=](const Element& e, int64_t, int64_t, int64_t s) { return inside(e.q, s); });
+    }
+  }
+
+  const Arrays& a_;
+  const ConvProblem& problem_;
+  std::vector<Mistake> all_;
+};
+
+bool is_right(const Element& e) { return std::abs(e.got - e.expected) <= e.tolerance; }
+
+/// The batch's elements, each as it is and as it should be.
+class Elements {
+ public:
+  explicit Elements(const WrongOutput& wrong)
+      : wrong_(wrong), shape_(wrong.step.output_shape()), count_(std::ssize(wrong.got)) {}
+
+  int64_t count() const { return count_; }
+  const Shape& shape() const { return shape_; }
+
+  /// Its n is the image's in the batch.
+  Element at(int64_t index) const {
+    const Expected& expected = wrong_.layer.expected();
+    Element e{};
+    e.q = index % shape_[3];
+    e.p = index / shape_[3] % shape_[2];
+    e.k = index / (shape_[2] * shape_[3]) % shape_[1];
+    e.n = index / (shape_[1] * shape_[2] * shape_[3]);
+    const int64_t per_image = count_ / shape_[0];
+    const auto in_layer = static_cast<size_t>(wrong_.at[static_cast<size_t>(e.n)] * per_image + index % per_image);
+    e.expected = expected.value[in_layer];
+    e.got = wrong_.got[static_cast<size_t>(index)];
+    e.tolerance = wrong_.model.tolerance(e.expected, expected.scale[in_layer]);
+    return e;
+  }
+
+ private:
+  const WrongOutput& wrong_;
+  Shape shape_;
+  int64_t count_;
+};
+
+/// What is the same of all wrong elements: "rows 64 and 65". Nothing else may be wrong, nor anything there be right.
+std::string place_of(const Elements& elements, const std::vector<int64_t>& wrong) {
+  constexpr std::array<std::string_view, 4> kOne{"image", "map", "row", "column"};
+  for (size_t dimension = 0; dimension < kOne.size(); ++dimension) {
+    const int64_t size = elements.shape()[dimension];
+    int64_t first = size, last = -1;
+    for (const int64_t index : wrong) {
+      const Element e = elements.at(index);
+      const int64_t place = std::array{e.n, e.k, e.p, e.q}[dimension];
+      first = std::min(first, place);
+      last = std::max(last, place);
+    }
+    const int64_t places = last - first + 1;
+    if (size == 1 || places == size || std::ssize(wrong) != elements.count() / size * places) continue;
+    return places == 1 ? fmt::format("{} {}", kOne[dimension], first)
+                       : fmt::format("{}s {} to {}", kOne[dimension], first, last);
+  }
+  return "";
+}
+
+/// The mistake that makes of every one of these elements what was got.
+std::string mistake_in(const WrongOutput& wrong, std::vector<Element> samples) {
+  if (!wrong.step.epilogue.empty()) return "";
+  for (Element& e : samples) e.n = wrong.at[static_cast<size_t>(e.n)];
+  const Arrays arrays(wrong.step, wrong.layer);
+  const Mistakes mistakes(arrays);
+  for (const Mistake& mistake : mistakes.all()) {
+    const auto explains = [&](const Element& e) {
+      return std::abs(mistake.value(e) - e.got) <= 4 * e.tolerance + 1e-30;
+    };
+    if (std::ranges::all_of(samples, explains)) return mistake.text;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string likely_cause(const WrongOutput& wrong) {
+  constexpr size_t kMostSamples = 48;
+  const Elements elements(wrong);
+  std::vector<int64_t> indices;
+  bool unwritten = true, zero = true;
+  for (int64_t i = 0; i < elements.count(); ++i) {
+    const Element e = elements.at(i);
+    if (is_right(e)) continue;
+    indices.push_back(i);
+    unwritten &= std::bit_cast<uint32_t>(wrong.got[static_cast<size_t>(i)]) == kPoison;
+    zero &= e.got == 0;
+  }
+  if (indices.empty()) return "";
+  const std::string place = place_of(elements, indices);
+  const std::string what = !place.empty() ? place : indices.size() == 1 ? "it" : "them";
+  if (unwritten) return fmt::format("nobody wrote {}, or only what came of memory that nobody wrote", what);
+  std::vector<Element> samples;
+  const size_t step = std::max<size_t>(indices.size() / kMostSamples, 1);
+  for (size_t i = 0; i < indices.size(); i += step) samples.push_back(elements.at(indices[i]));
+  const std::string mistake = mistake_in(wrong, std::move(samples));
+  if (!mistake.empty()) return place.empty() ? mistake : fmt::format("{} ({} only)", mistake, place);
+  if (zero) return fmt::format("nobody wrote {}, or all terms were 0", what);
+  return place.empty() ? "" : fmt::format("{} were left to other code than the rest: all is wrong there alone", place);
+}
+
+}  // namespace convlab
