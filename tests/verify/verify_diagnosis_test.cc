@@ -187,7 +187,19 @@ const std::vector<Mistake> kMistakes{
      "that of the output a row below (rows 0 to 5 only)"},
     {"Twice", kUneven, [](Arrays a) { return 2 * a.right(); }, "everything were added twice"},
     {"Activated", kUneven, [](Arrays a) { return std::fmax(a.right(), 0.0f); }, "an activation had made"},
-    {"HeldByAnInteger", kUneven, [](Arrays a) { return std::trunc(a.right()); }, "an integer held the sum"},
+    {"ResultIsAnInteger", kUneven, [](Arrays a) { return std::trunc(a.right()); }, "an integer held the result"},
+    {"SumIsAnInteger", kUneven,
+     [](Arrays a) {
+       int sum = 0;
+       a.sum([&](int64_t c, int64_t r, int64_t s) {
+         sum += a.pixel(c, a.p + r, a.q + s) * a.weight(c, r, s);
+         return 0;
+       });
+       return static_cast<float>(sum);
+     },
+     "an integer held the sum"},
+    {"LastRowUnwrittenWhereOneIsRight", kUneven,
+     [](Arrays a) { return a.p < 6 || (a.n == 0 && a.k == 0 && a.q == 0) ? a.right() : 0; }, "nobody wrote row 6"},
     {"LastColumnsUnwritten", kUneven, [](Arrays a) { return a.q < 8 ? a.right() : kUnwritten; },
      "nobody wrote columns 8 to 9"},
     {"LastRowUnwritten", kUneven, [](Arrays a) { return a.p < 6 ? a.right() : kUnwritten; }, "nobody wrote row 6"},
