@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "convlab/base/rng.h"
+
 namespace convlab {
 namespace {
 
@@ -366,19 +368,21 @@ class Wrongs {
     ++by_place_[3][static_cast<size_t>(e.q)];
     unwritten_ &= std::bit_cast<uint32_t>(got) == kPoison;
     zero_ &= got == 0;
-    if (count_++ % stride_ != 0) return;
-    samples_.push_back(e);
+    // Any of those so far with the same chance: a fixed step would fall in with rows and tiles.
     constexpr size_t kMostSamples = 64;
-    if (samples_.size() < kMostSamples) return;
-    for (size_t i = 0; i < kMostSamples / 2; ++i) samples_[i] = samples_[2 * i];
-    samples_.resize(kMostSamples / 2);
-    stride_ *= 2;
+    const auto at = static_cast<size_t>(random_.integer(0, count_++));
+    if (samples_.size() < kMostSamples) {
+      samples_.push_back(e);
+    } else if (at < kMostSamples) {
+      samples_[at] = e;
+    }
   }
 
   Shape shape_;
   std::array<std::vector<int64_t>, 4> by_place_;  ///< how many of each image, map, row and column
   std::vector<Element> samples_;
-  int64_t count_ = 0, stride_ = 1;
+  int64_t count_ = 0;
+  Rng random_{1};
   bool unwritten_ = true, zero_ = true;
 };
 
