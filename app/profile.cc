@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/command.h"
+#include "app/count.h"
 #include "app/guests/kernel_files.h"
 #include "app/results/course_lines.h"
 #include "app/results/profile_json.h"
@@ -186,11 +187,15 @@ Action declare_profile(CLI::App& parser) {
   add_run_options(parser, options->run);
   add_flag(parser, "--csv", options->csv, "the table as nvprof --csv writes it, and nothing else");
   add_flag(parser, "--gpu-trace", options->gpu_trace, "one line a kernel or copy, in order, instead of the summary");
-  add_flag(parser, "--counters", options->counters,
-           "also each kernel's use of the GPU's units, where the driver permits");
+  add_flag(
+      parser, "--counters", options->counters,
+      "also each kernel's use of the GPU's units, where the driver permits; on simt, instead, what each line of the "
+      "convolutions' kernels does to memory");
   add_text(parser, "--trace", options->trace, "FILE", "write a trace for chrome://tracing or Perfetto");
   return [options](Output& output) {
     if (!options->trace.empty()) require_writable("--trace", options->trace);
+    take_file_as_kernel(options->run);
+    if (options->counters && counts_on_simt(options->run)) return count(options->run, output);
     const ComputeOptions& compute = options->run.classify.compute;
     if (!run_in_guest({compute.kernel}, compute.device)) profile(*options, output);
   };

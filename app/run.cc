@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"
@@ -17,7 +18,9 @@
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
+#include "convlab/kernel_file/source.h"
 #include "convlab/measure/ceilings.h"
+#include "convlab/model/zoo.h"
 #include "convlab/profile/startup.h"
 
 namespace convlab::app {
@@ -148,9 +151,10 @@ void run(const RunOptions& options, double expect, Output& output) {
 
 void add_run_options(CLI::App& parser, RunOptions& options) {
   ClassifyOptions& classify = options.classify;
-  add_text(parser, "MODEL", classify.model, "",
-           "a shipped model's name (default fa19), an .onnx file, or an MXNet NAME-NNNN.params with NAME-symbol.json "
-           "beside it");
+  add_text(
+      parser, "MODEL", classify.model, "",
+      "a shipped model's name (default fa19), an .onnx file, an MXNet NAME-NNNN.params with NAME-symbol.json beside "
+      "it, or a kernel's file, as --kernel takes it");
   add_int(parser, "-n,--images", classify.images, 1, kMostImages, "the first N images (default: all)");
   add_int(parser, "--copies", classify.copies, 1, kMostCopies,
           "take these images N times over, for more work than the data set has (default 1)");
@@ -174,6 +178,20 @@ void add_run_options(CLI::App& parser, RunOptions& options) {
   add_int(parser, "--batch", classify.batch, 1, kMostImages,
           "images computed at a time by each device (default: what suits the caches)");
   add_int(parser, "--repeat", options.repeat, 1, kMostRepeats, "times are medians of N passes (default 1)");
+}
+
+void take_file_as_kernel(RunOptions& options) {
+  ClassifyOptions& classify = options.classify;
+  if (!has_source_suffix(classify.model)) return;
+  if (classify.compute.kernel != "auto") {
+    throw bad_input("{} and --kernel {}: give one kernel", classify.model, classify.compute.kernel);
+  }
+  const std::string semester = read_kernel_source(classify.model).semester;
+  classify.compute.kernel = std::exchange(classify.model, ClassifyOptions().model);
+  const std::string model = semester == "fa17" ? "fa17-high" : semester;
+  const bool shipped =
+      std::ranges::any_of(shipped_models(), [&](const ShippedModel& each) { return each.name == model; });
+  if (shipped) classify.model = model;
 }
 
 std::vector<std::string> run_command(const RunOptions& options) {
@@ -210,6 +228,7 @@ Action declare_run(CLI::App& parser) {
   add_run_options(parser, *options);
   add_real(parser, "--expect", *expect, 0, 1, "exit with 1 where the accuracy is below X");
   return [options, expect](Output& output) {
+    take_file_as_kernel(*options);
     const ComputeOptions& compute = options->classify.compute;
     if (!run_in_guest({compute.kernel}, compute.device)) run(*options, *expect, output);
   };

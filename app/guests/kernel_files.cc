@@ -16,6 +16,7 @@
 #include "convlab/device/simt.h"
 #include "convlab/kernel_file/compiler.h"
 #include "convlab/kernel_file/file_kernel.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab::app {
 namespace {
@@ -38,14 +39,20 @@ int index_of(const std::string& device) {
              : static_cast<int>(parse_int(device.substr(colon + 1), "--device cuda:N", 0, 1023));
 }
 
-/// `files`: of each its device, its library and its name, a line each.
+/// `files`: of each its device, its library, its path and its name, a line each.
 void load_files(const std::string& files) {
   const std::vector<std::string> lines = split(files, '\n');
-  for (size_t i = 0; i + 2 < lines.size(); i += 3) {
+  for (size_t i = 0; i + 3 < lines.size(); i += 4) {
     const KernelSource source = read_kernel_source(lines[i + 2]);
     if (source.kind == FileKind::mxnet || source.kind == FileKind::minidnn) make_simt_lenient();
-    load_kernel_file(source, lines[i + 1], lines[i + 2], kind_of(lines[i]));
+    load_kernel_file(source, lines[i + 1], lines[i + 3], kind_of(lines[i]));
   }
+}
+
+/// The file of a kernel's name: itself, or that of a kernel of this program.
+std::string path_of(const std::string& name) {
+  if (names_kernel_file(name)) return name;
+  return (header_root() / require_conv_kernel(name, DeviceKind::simt).info.file).string();
 }
 
 /// What the files printed, on standard error, shortly.
@@ -74,8 +81,8 @@ std::string device_for(const KernelSource& source, const std::string& asked) {
   return asked;
 }
 
-std::string library_for(const KernelSource& source, const std::string& device) {
-  CompileOptions options;
+std::string library_for(const KernelSource& source, const std::string& device, GuestWork work) {
+  CompileOptions options{.counted = work == GuestWork::counting};
   Toolchain toolchain = Toolchain::cpu;
   if (device == "simt") {
     if (!simt_present()) throw unavailable("--device simt: {}", how_to_get_simt());
@@ -115,16 +122,18 @@ void end_program(int status) {
   tell_host("done");
 }
 
-bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device) {
+bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device, GuestWork work) {
   std::vector<std::string> names;
-  std::ranges::copy_if(kernels, std::back_inserter(names), names_kernel_file);
+  std::ranges::copy_if(kernels, std::back_inserter(names),
+                       [&](const std::string& name) { return work == GuestWork::counting || names_kernel_file(name); });
   if (is_guest || names.empty()) return false;
   std::string files, chosen;
   for (const std::string& name : names) {
-    const KernelSource source = read_kernel_source(name);
+    const std::string path = path_of(name);
+    const KernelSource source = read_kernel_source(path);
     chosen = device_for(source, chosen.empty() ? device : chosen);
-    if (name.find('\n') != std::string::npos) throw bad_input("{}: a file's name has one line", printable(name));
-    files += fmt::format("{}\n{}\n{}\n", chosen, library_for(source, chosen), name);
+    if (path.find('\n') != std::string::npos) throw bad_input("{}: a file's name has one line", printable(path));
+    files += fmt::format("{}\n{}\n{}\n{}\n", chosen, library_for(source, chosen, work), path, name);
   }
   std::vector<std::string> arguments = program_arguments;
   if (chosen != device) arguments.insert(arguments.end(), {"--device", chosen});

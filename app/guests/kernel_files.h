@@ -12,8 +12,14 @@ namespace convlab::app {
 /// CPU. Error(bad_input) if the file is for another.
 std::string device_for(const KernelSource& source, const std::string& asked);
 
+/// What a guest's kernels are compiled for.
+enum class GuestWork {
+  running,
+  counting,  ///< on simt: see start_simt_counting()
+};
+
 /// Compiles a file for a device. Error as of compile_kernel_file(); Error(unavailable) where the device is not there.
-std::string library_for(const KernelSource& source, const std::string& device);
+std::string library_for(const KernelSource& source, const std::string& device, GuestWork work = GuestWork::running);
 
 /// Remembers main()'s arguments for run_in_guest(), and, in a guest, loads the kernel files that its host has compiled:
 /// from then on they are in the registry under the names that the user typed.
@@ -21,8 +27,10 @@ void begin_program(int argc, char** argv);
 
 /// If kernels' names are files: compiles them and does the whole command once more as a guest, where they are known. True
 /// when the guest is done, false if there are no files, or if this is the guest. Throws GuestStatus if the guest's exit
-/// status is not 0, and Error(wrong_result) where a file ends the guest.
-bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device);
+/// status is not 0, and Error(wrong_result) where a file ends the guest. To count, the kernels of this program among
+/// `kernels` are compiled, too, and take their own places in the guest.
+bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device,
+                  GuestWork work = GuestWork::running);
 
 /// A guest has said all that there is to say and ended with this status.
 struct GuestStatus {

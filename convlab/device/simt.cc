@@ -8,6 +8,7 @@
 #include "convlab/base/limits.h"
 #include "convlab/device/cpu.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/simt/counting.h"
 #include "convlab/simt/fault.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
@@ -134,5 +135,8 @@ int64_t simt_blocks_begun() { return simt::blocks_begun(); }
 std::vector<SimtFault> take_simt_notes() { return in_words(simt::take_notes()); }
 
 std::string take_simt_complaint() { return simt::take_runtime_complaint(); }
+
+void start_simt_counting() { simt::start_counting(); }
+std::vector<KernelCounts> stop_simt_counting() { return simt::stop_counting(); }
 
 }  // namespace convlab

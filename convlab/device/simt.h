@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convlab/device/device.h"
+#include "convlab/warps/kernel_counts.h"
 
 namespace convlab {
 
@@ -47,5 +48,9 @@ std::vector<SimtFault> take_simt_notes();
 
 /// The first call of CUDA's run-time interface that failed since the last question: see simt::take_runtime_complaint().
 std::string take_simt_complaint();
+
+/// Between the two, launches of kernels that are compiled for it are counted: see simt::start_counting().
+void start_simt_counting();
+std::vector<KernelCounts> stop_simt_counting();
 
 }  // namespace convlab

@@ -26,11 +26,6 @@ namespace {
 constexpr uintmax_t kMostCacheBytes = uintmax_t{512} << 20;
 constexpr int64_t kMostHeaderBytes = 4 << 20;
 
-/// The folder that holds convlab/, with the headers that kernel files read.
-fs::path header_root() {
-  return find_resource("convlab/kernel_file/entry.h").parent_path().parent_path().parent_path();
-}
-
 /// The folder beside a portable binary with other projects' headers that convlab's own read; "" if there is none.
 fs::path portable_headers() {
   std::error_code error;
@@ -101,7 +96,7 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
          "-Xlinker",
          "--exclude-libs,ALL",
          "-Xlinker",
-         "-Bsymbolic",  // its templates, which launch its kernels, are not the program's of the same name
+         "-Bsymbolic",  // its templates are not the program's of the same name
          "-I",
          folder.string(),
          "-I",
@@ -119,8 +114,10 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
   if (toolchain == Toolchain::simt) {
     add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
     add(words(CONVLAB_SIMT_FLAGS));
+    // Each basic block tells that it begins. Checks of an array's bounds would cut blocks up that a GPU has whole.
+    if (options.counted) add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds"});
     // Without the thread sanitizer's own library, in whose place simt stands.
-    add({"-Wl,--wrap=__cxa_allocate_exception", "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
+    add({"-Wl,--wrap=__cxa_allocate_exception,-Bsymbolic", "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
   } else {
     add({own ? "-std=gnu++20" : "-std=gnu++17", "-O3", "-march=native", "-fopenmp", "-g1"});
   }
@@ -200,6 +197,10 @@ std::string hint_for(const std::string& complaint) {
 }
 
 }  // namespace
+
+fs::path header_root() {
+  return find_resource("convlab/kernel_file/entry.h").parent_path().parent_path().parent_path();
+}
 
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options) {
   static const Cache cache;  // a temporary one lasts as long as the program

@@ -16,7 +16,12 @@ struct CompiledFile {
 struct CompileOptions {
   int compute_capability = 0;  ///< of the GPU, 90 for 9.0; nvcc only
   double limit_s = 300;        ///< a compiler that takes longer is ended
+  bool counted = false;        ///< simt can count what the kernels do; they are slower
 };
+
+/// The folder that holds convlab/, with the kernels and the headers that kernel files read. Error(unavailable) if it is
+/// not there.
+std::filesystem::path header_root();
 
 /// Compiles a file, unless the cache has the result for the same text, headers, compiler and options. The cache is a
 /// folder: $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache; where it cannot be written, a temporary

@@ -237,10 +237,13 @@ const FileFunction* KernelSource::find(std::string_view name) const {
   return found == functions.end() ? nullptr : &*found;
 }
 
-bool names_kernel_file(std::string_view text) {
+bool has_source_suffix(std::string_view name) {
   constexpr std::array<std::string_view, 9> kSuffixes{".cu", ".cuh", ".cc", ".cpp", ".cxx", ".c", ".h", ".hpp", ".hh"};
-  return text.find('/') != std::string_view::npos ||
-         std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return text.ends_with(suffix); });
+  return std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return name.ends_with(suffix); });
+}
+
+bool names_kernel_file(std::string_view text) {
+  return text.find('/') != std::string_view::npos || has_source_suffix(text);
 }
 
 KernelSource parse_kernel_source(std::string text, const std::filesystem::path& path) {

@@ -54,6 +54,9 @@ struct KernelSource {
   const FileFunction* find(std::string_view name) const;
 };
 
+/// Whether the name ends as files of C++ and CUDA do: ".cu", ".cuh", ".cc", ...
+bool has_source_suffix(std::string_view name);
+
 /// Whether an argument that may be a kernel's name means a file: it has a folder or the suffix of a source.
 bool names_kernel_file(std::string_view text);
 

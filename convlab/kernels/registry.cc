@@ -43,12 +43,19 @@ std::string_view path_in_project(std::string_view file) {
 template <class Kernel>
 RegisterKernel<Kernel>::RegisterKernel(Kernel kernel, const char* file) {
   kernel.info.file = path_in_project(file);
+  std::vector<Kernel>& all = registered<Kernel>();
   if (std::is_same_v<Kernel, ConvKernel> && !loading.name.empty()) {
     ++loading.count;
+    const auto same = std::ranges::find_if(all, [&](const Kernel& each) {
+      return each.info.device == kernel.info.device && each.info.name == loading.name;
+    });
+    if (same != all.end()) {
+      *same = kernel;
+      return;
+    }
     kernel.info.name = loading.name;
     kernel.info.rank = std::numeric_limits<int>::min();
   }
-  std::vector<Kernel>& all = registered<Kernel>();
   const auto place =
       std::ranges::lower_bound(all, order_of(kernel.info), {}, [](const Kernel& each) { return order_of(each.info); });
   if (place != all.end() && order_of(place->info) == order_of(kernel.info)) {

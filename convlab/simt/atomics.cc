@@ -10,9 +10,12 @@
 namespace convlab::simt::cuda {
 namespace {
 
-void check(const void* address, size_t bytes, internal::AccessKind kind, Where where) {
+void check(const void* address, size_t bytes, internal::AccessKind kind, Where where, const void* code) {
   internal::Worker* const worker = internal::active_worker;
   if (!worker) return;
+  if (worker->trace) {
+    worker->trace_access(EventKind::atomic, code, reinterpret_cast<uintptr_t>(address), bytes);
+  }
   const internal::HostScope host;
   if (reinterpret_cast<uintptr_t>(address) % bytes != 0) {
     internal::RawFault fault;
@@ -30,10 +33,10 @@ void check(const void* address, size_t bytes, internal::AccessKind kind, Where w
 template <class T>
 using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>;
 
-// Replaces the value by change(old).
+// Replaces the value by change(old). `code` is where the kernel goes on.
 template <class T, class Change>
-T update(T* address, Where where, Change change) {
-  check(address, sizeof(T), internal::AccessKind::atomic_update, where);
+T update(T* address, Where where, const void* code, Change change) {
+  check(address, sizeof(T), internal::AccessKind::atomic_update, where, code);
   auto* const bits = reinterpret_cast<Bits<T>*>(address);
   Bits<T> old = __atomic_load_n(bits, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(bits, &old, std::bit_cast<Bits<T>>(change(std::bit_cast<T>(old))), true,
@@ -43,23 +46,26 @@ T update(T* address, Where where, Change change) {
 }
 
 template <class T>
-T exchange(T* address, T value, Where where) {
-  check(address, sizeof(T), internal::AccessKind::atomic_write, where);
+T exchange(T* address, T value, Where where, const void* code) {
+  check(address, sizeof(T), internal::AccessKind::atomic_write, where, code);
   return std::bit_cast<T>(
       __atomic_exchange_n(reinterpret_cast<Bits<T>*>(address), std::bit_cast<Bits<T>>(value), __ATOMIC_RELAXED));
 }
 
 }  // namespace
 
-#define CONVLAB_SIMT_ATOMIC(name, T, ...)                                       \
-  T name(T* address, T value, Where where) noexcept {                           \
-    return update(address, where, [value](T old) -> T { return __VA_ARGS__; }); \
+#define CONVLAB_SIMT_ATOMIC(name, T, ...)                                                                    \
+  T name(T* address, T value, Where where) noexcept {                                                        \
+    return update(address, where, __builtin_return_address(0), [value](T old) -> T { return __VA_ARGS__; }); \
   }
-#define CONVLAB_SIMT_EXCHANGE(T) \
-  T atomicExch(T* address, T value, Where where) noexcept { return exchange(address, value, where); }
-#define CONVLAB_SIMT_CAS(T)                                                                   \
-  T atomicCAS(T* address, T expected, T value, Where where) noexcept {                        \
-    return update(address, where, [=](T old) -> T { return old == expected ? value : old; }); \
+#define CONVLAB_SIMT_EXCHANGE(T)                                         \
+  T atomicExch(T* address, T value, Where where) noexcept {              \
+    return exchange(address, value, where, __builtin_return_address(0)); \
+  }
+#define CONVLAB_SIMT_CAS(T)                                                   \
+  T atomicCAS(T* address, T expected, T value, Where where) noexcept {        \
+    return update(address, where, __builtin_return_address(0),                \
+                  [=](T old) -> T { return old == expected ? value : old; }); \
   }
 
 // Signed sums wrap, as on a GPU.

@@ -119,6 +119,11 @@ void Worker::run(Grid& grid) {
   std::fill(std::begin(write_sites), std::end(write_sites), SiteEntry{});
 
   site_numbers_ = {};
+  if (grid.counted) {
+    counting_ = std::make_unique<Counting>(MemoryMap{static_shared.base, dynamic_shared.base, static_shared.span,
+                                                     dynamic_shared.span, grid.ranges.get(), grid.module});
+    flow = &counting_->flow();
+  }
   ticks_without_progress_ = 0;
   stuck_ = false;
   {
@@ -131,6 +136,12 @@ void Worker::run(Grid& grid) {
     }
   }  // the clock asks for the grid as long as it runs
   signals_ = nullptr;
+  if (counting_) {
+    std::lock_guard lock(grid.mutex);
+    grid.counts.add(counting_->counts());
+    counting_.reset();
+  }
+  trace = nullptr;
   grid_ = nullptr;
 }
 
@@ -168,12 +179,13 @@ void Worker::run_block(int64_t linear) {
       if (++index.y == grid.block.y) index.y = 0, ++index.z;
     }
   }
+  if (counting_) counting_->begin_block(count);
   const int warp_count = (count + kWarpSize - 1) / kWarpSize;
   for (int w = 0; w < warp_count; ++w) {
     Warp& warp = warps_[w];
     const int lanes = std::min(kWarpSize, count - w * kWarpSize);
     warp.all = warp.ready = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
-    warp.waiting = warp.done = 0;
+    warp.paused = warp.waiting = warp.done = 0;
     warp.clock.restart();
   }
 
@@ -207,11 +219,15 @@ void Worker::forget_shared_memory() {
 
 // Runs the warp's lanes until none can go on by itself. True if some stuck lanes can go on now.
 bool Worker::run_warp(Warp& warp, int first_thread) {
-  while (warp.ready != 0) {
-    const int lane = std::countr_zero(warp.ready);
-    resume(warp, threads_[first_thread + lane], lane);
-    if (block_is_dead_) return false;
-  }
+  do {
+    while (warp.ready != 0) {
+      const int lane = std::countr_zero(warp.ready);
+      resume(warp, threads_[first_thread + lane], lane);
+      if (block_is_dead_) return false;
+    }
+    if (counting_) counting_->advance(first_thread, warp.paused);
+    warp.ready = std::exchange(warp.paused, 0);
+  } while (warp.ready != 0);
   return warp.waiting != 0 && release_stuck_lanes(warp, first_thread);
 }
 
@@ -227,6 +243,7 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
   thread_index = thread.index;
   accessor.set(epoch_, 1u << lane, static_cast<int>(&warp - warps_.data()), warp.clock);
   stack_base = stack_of(thread.stack);
+  if (counting_) trace = &counting_->trace(static_cast<int>(&thread - threads_.data()));
   const transfer_t back = jump_fcontext(thread.context, this);
   thread.context = back.fctx;
   switch (thread.state) {
@@ -242,9 +259,20 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
     case ThreadState::at_warp_operation:
       warp.ready &= ~(1u << lane);
       break;
+    case ThreadState::paused:
+      warp.ready &= ~(1u << lane);
+      warp.paused |= 1u << lane;
+      break;
     case ThreadState::ready:
       break;
   }
+}
+
+// Until what the lane did is counted.
+void Worker::pause() {
+  const HostScope host;
+  current_->state = ThreadState::paused;
+  suspend();
 }
 
 void Worker::fiber_main(transfer_t from) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "convlab/simt/counting.h"
 #include "convlab/simt/fault.h"
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/launch.h"
@@ -70,6 +71,7 @@ struct Grid {
   const SharedArrays* shared_arrays = nullptr;
   std::shared_ptr<const Ranges> ranges;
   GlobalRaces races;
+  bool counted = false;
 
   std::atomic<int64_t> next_block{0};
   std::atomic<int64_t> first_fault_block{INT64_MAX};  ///< later blocks stop or never start
@@ -78,6 +80,7 @@ struct Grid {
   std::vector<RawFault> faults;                       ///< of first_fault_block
   int64_t noting_block = -1;                          ///< the block whose doings are noted
   std::vector<RawFault> noted;                        ///< of noting_block
+  CodeCounts counts;
   std::exception_ptr error;
 
   Position block_position(int64_t linear) const;
@@ -86,6 +89,8 @@ struct Grid {
 
 /// After a launch without faults: the doubts of the first block that has any become faults.
 void report_doubts(Grid& grid);
+
+std::string kernel_name_of(const Grid& grid);
 
 /// The faults of a launch in words.
 std::vector<Fault> describe(const Grid& grid);
@@ -96,7 +101,7 @@ void keep_notes(const Grid& grid);
 /// See Strictness.
 bool is_lenient();
 
-enum class ThreadState : uint8_t { ready, at_barrier, at_warp_operation, done, faulted };
+enum class ThreadState : uint8_t { ready, paused, at_barrier, at_warp_operation, done, faulted };
 
 /// What a lane brings to a warp operation, apart from its value.
 struct WarpRequest {
@@ -123,6 +128,7 @@ struct CudaThread {
 struct Warp {
   LaneMask all = 0;  ///< lanes that exist
   LaneMask ready = 0;
+  LaneMask paused = 0;   ///< until what they did is counted
   LaneMask waiting = 0;  ///< at a warp operation
   LaneMask done = 0;
   WarpClock clock;
@@ -181,6 +187,13 @@ class Worker {
   /// A signal of the clock. Ends the running thread if its launch is stuck, and returns where it cannot end it yet.
   void on_clock(uintptr_t counter);
   [[noreturn]] void fail_subscript(const SubscriptSite* site, int64_t index);
+  void trace_access(EventKind kind, const void* code, uintptr_t address, size_t bytes) {
+    if (address - stack_base >= kStackBytes) trace->access(kind, code, address, bytes);
+  }
+  void trace_block(const void* code) {
+    if (trace->block(code, *flow)) pause();
+  }
+  Counting* counting() { return counting_.get(); }  ///< nullptr: the launch is not counted
   int wait_at_barrier(BarrierOperation operation, int predicate, Where where);
   uint64_t warp_operation(const WarpRequest& request, uint64_t value, Where where);
 
@@ -188,6 +201,8 @@ class Worker {
 
   Accessor accessor{};
   GlobalAccessor global_accessor{};
+  LaneTrace* trace = nullptr;   ///< of the running thread; nullptr: the launch is not counted
+  ControlFlow* flow = nullptr;  ///< what traces learn
   SharedRegion static_shared, dynamic_shared;
   uintptr_t stack_base = 0;
   static constexpr size_t kStackBytes = 64 * 1024;
@@ -202,6 +217,7 @@ class Worker {
   bool run_warp(Warp& warp, int first_thread);
   void resume(Warp& warp, CudaThread& thread, int lane);
   [[noreturn]] void abandon();
+  void pause();
   void suspend();
   static void fiber_main(boost::context::detail::transfer_t from);
 
@@ -245,6 +261,7 @@ class Worker {
   uint32_t epoch_ = 0;
   SignalScope* signals_ = nullptr;
   SiteNumbers site_numbers_;
+  std::unique_ptr<Counting> counting_;
 
   // Progress, as the clock's handler on this thread sees it.
   std::atomic<int64_t> progress_{0};  ///< threads that ended and words that were written

@@ -246,15 +246,15 @@ Fault describe(const Grid& grid, const RawFault& raw, int64_t block, const std::
   return fault;
 }
 
-std::string kernel_name_of(const Grid& grid) {
-  if (grid.kernel) return short_name(grid.kernel->mangled);
-  return fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
-}
-
 std::mutex notes_mutex;
 std::vector<Fault> notes;  // of all launches since the last question
 
 }  // namespace
+
+std::string kernel_name_of(const Grid& grid) {
+  if (grid.kernel) return short_name(grid.kernel->mangled);
+  return fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
+}
 
 std::vector<Fault> describe(const Grid& grid) {
   const std::string name = kernel_name_of(grid);

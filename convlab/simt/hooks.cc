@@ -1,7 +1,8 @@
 // The functions that the compiler's instrumentation calls: -fsanitize=thread at each load and store of a kernel,
-// -fsanitize=bounds at an index past an array's dimension. We use only their instrumentation and link none of the
+// -fsanitize=bounds at an index past an array's dimension, -fsanitize-coverage at each basic block. We use only their instrumentation and link none of the
 // sanitizers' run-time libraries. Outside of a kernel (the host part of a kernel's file) the hooks do nothing.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -65,6 +66,9 @@ template <size_t kBytes, bool kWrite>
   Worker* const worker = active_worker;
   if (!worker) return;
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
+  // What is counted is not checked.
+  if (worker->trace) [[unlikely]]
+    return worker->trace_access(kWrite ? EventKind::write : EventKind::read, code, address, kBytes);
   if constexpr (kBytes > 1) {
     if (address % kBytes != 0) [[unlikely]]
       return fail_misaligned(worker, address, kBytes, kWrite, code);
@@ -99,7 +103,18 @@ template <size_t kBytes, bool kWrite>
 }
 
 void on_range(const void* pointer, size_t bytes, AccessKind kind, const void* code) {
-  if (active_worker) slow_access(active_worker, reinterpret_cast<uintptr_t>(pointer), bytes, kind, code);
+  Worker* const worker = active_worker;
+  if (!worker) return;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
+  if (worker->trace) {
+    // A GPU moves it in pieces that are aligned.
+    const size_t piece = std::min({size_t{16}, bytes & -bytes, address & -address});
+    for (size_t at = 0; at < bytes; at += piece) {
+      worker->trace_access(is_write(kind) ? EventKind::write : EventKind::read, code, address + at, piece);
+    }
+    return;
+  }
+  slow_access(worker, address, bytes, kind, code);
 }
 
 template <size_t kBytes>
@@ -181,6 +196,7 @@ void* __tsan_memset(void* to, int byte, size_t bytes) {
 void __tsan_func_entry(void*) {
   Worker* const worker = active_worker;
   if (!worker) return;
+  if (worker->trace) worker->trace->enter(__builtin_return_address(0));
   const uintptr_t frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   if (frame >= worker->stack_base + Worker::kStackReserve) [[likely]]
     return;
@@ -190,7 +206,17 @@ void __tsan_func_entry(void*) {
   fault.code = __builtin_return_address(0);
   worker->fail(std::move(fault));
 }
-void __tsan_func_exit() {}
+void __tsan_func_exit() {
+  Worker* const worker = active_worker;
+  if (worker && worker->trace) worker->trace->leave(__builtin_return_address(0));
+}
+
+// -fsanitize-coverage=trace-pc: each basic block calls it first.
+void __sanitizer_cov_trace_pc() {
+  Worker* const worker = active_worker;
+  if (worker && worker->trace) worker->trace_block(__builtin_return_address(0));
+}
+
 void __tsan_init() {}
 void __tsan_vptr_read(void**) {}
 void __tsan_vptr_update(void**, void*) {}

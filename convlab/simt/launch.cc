@@ -124,6 +124,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   grid.kernel = grid.module->function_at(reinterpret_cast<uintptr_t>(call.function));
   grid.shared_arrays = &grid.module->shared_arrays_of(grid.kernel);
   grid.races.begin(grid.blocks);
+  grid.counted = internal::is_counting();
   const internal::Symbol* const kernel = grid.kernel;
   const size_t static_bytes = kernel ? grid.module->static_shared_bytes(*kernel) : 0;
   if (static_bytes > kMaxSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
@@ -148,6 +149,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   if (grid.error) std::rethrow_exception(grid.error);
   if (grid.faults.empty()) internal::report_doubts(grid);
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid));
+  if (grid.counted) internal::keep_counts(grid);
 }
 
 }  // namespace convlab::simt

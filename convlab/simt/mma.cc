@@ -14,7 +14,7 @@ namespace {
 using internal::RawFault;
 using internal::Worker;
 
-constexpr int kLanes = 32, kRows = 16, kColumns = 8;
+constexpr int kRows = 16, kColumns = 8;
 
 /// One lane's registers.
 struct Fragments {
@@ -43,6 +43,7 @@ void multiply(Worker& worker, void* const lanes[kLanes], Where where) {
     worker.fail(std::move(fault));
     return;
   }
+  if (internal::Counting* const counting = worker.counting()) counting->add_flops(2 * kRows * kColumns * kTerms);
   const auto of = [&](int lane) -> const Fragments& { return *static_cast<const Fragments*>(lanes[lane]); };
   float a[kRows][kTerms], b[kColumns][kTerms];
   for (int row = 0; row < kRows; ++row) {

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "convlab/warps/trace.h"
+
 /// What simt remembers of shared memory: for each 4 bytes, who wrote and who read them last, and when.
 ///
 /// Time is counted in barrier intervals: a worker's counter goes up at each block's start and at each __syncthreads,
@@ -13,8 +15,6 @@
 /// Where threads touch a part of a word (half, unsigned char), the word is split: its four bytes have their own cells
 /// until the end of the block.
 namespace convlab::simt::internal {
-
-using LaneMask = uint32_t;
 
 /// The last accesses of one kind, write or read, to one cell.
 struct AccessRecord {

@@ -11,11 +11,11 @@ namespace internal {
 namespace {
 
 using simt::internal::AccessKind;
+using simt::internal::Counting;
 using simt::internal::RawFault;
 using simt::internal::Worker;
 
 constexpr int kMaxElements = 32 * 16;  // of an operand: 32 x 16
-constexpr int kLanes = 32;
 
 float element(const Operand& operand, int i) {
   return operand.is_half ? static_cast<float>(static_cast<const cuda::__half*>(operand.elements)[i])
@@ -73,6 +73,10 @@ void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
                         static_cast<size_t>(length) * element_bytes,
                         first.is_store ? AccessKind::write : AccessKind::read, nullptr, where);
   }
+  if (Counting* const counting = worker.counting()) {
+    counting->matrix(first.is_store, first.code, base, runs, static_cast<size_t>(length) * element_bytes,
+                     first.leading_dimension * element_bytes);
+  }
   for (int lane = 0; lane < kLanes; ++lane) {
     const Operand& mine = of(lane).fragment;
     for (int i = 0; i < mine.count; ++i) {
@@ -105,6 +109,7 @@ void run_multiplication(Worker& worker, void* const lanes[kLanes], Where where) 
   if (dissenting >= 0) return fail_divergent(worker, dissenting, !lanes[dissenting], where);
 
   const int m = first.a.rows, k = first.a.columns, n = first.b.columns;
+  if (Counting* const counting = worker.counting()) counting->add_flops(int64_t{2} * m * k * n);
   float a[kMaxElements], b[kMaxElements], c[kMaxElements];
   gather(lanes, &Multiplication::a, a);
   gather(lanes, &Multiplication::b, b);
@@ -138,7 +143,10 @@ void run_multiplication(Worker& worker, void* const lanes[kLanes], Where where) 
 
 }  // namespace
 
-void transfer(Transfer& transfer, Where where) noexcept { warp_collective(run_transfer, &transfer, where); }
+void transfer(Transfer& transfer, Where where) noexcept {
+  transfer.code = __builtin_return_address(0);
+  warp_collective(run_transfer, &transfer, where);
+}
 
 void multiply(Multiplication& multiplication, Where where) noexcept {
   warp_collective(run_multiplication, &multiplication, where);

@@ -56,6 +56,7 @@ struct Transfer {
   unsigned leading_dimension = 0;
   bool by_column = false;
   bool is_store = false;
+  const void* code = nullptr;  ///< where the kernel goes on
 };
 
 struct Multiplication {

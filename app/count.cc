@@ -1,0 +1,72 @@
+// convlab profile --device simt --counters: what kernels do to memory, counted on the host.
+
+#include "app/count.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/guests/kernel_files.h"
+#include "app/results/counts_json.h"
+#include "convlab/kernel_file/source.h"
+#include "convlab/profile/count_kernel.h"
+#include "convlab/profile/kernel_lessons.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr int64_t kCountedImages = 2;  // unless -n says another: what a launch does is the same for all of them
+
+ClassifyOptions options_for_counting(const RunOptions& options) {
+  ClassifyOptions classify = options.classify;
+  classify.compute.device = "simt";
+  if (classify.images == std::numeric_limits<int64_t>::max()) classify.images = kCountedImages;
+  return classify;
+}
+
+/// The kernels of the plan's convolutions.
+std::vector<std::string> kernels_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlanStep& step : plan.steps) {
+    const bool known = std::ranges::find(names, step.kernel_name()) != names.end();
+    if (step.conv != nullptr && !known) names.emplace_back(step.kernel_name());
+  }
+  return names;
+}
+
+}  // namespace
+
+bool counts_on_simt(const RunOptions& options) {
+  const ComputeOptions& compute = options.classify.compute;
+  if (compute.device != "auto" || !names_kernel_file(compute.kernel)) return compute.device == "simt";
+  return device_for(read_kernel_source(compute.kernel), compute.device) == "simt";
+}
+
+void count(const RunOptions& options, Output& output) {
+  const ClassifyOptions classify = options_for_counting(options);
+  // Where no kernel is asked for, the plan says which ones there are.
+  std::unique_ptr<Classifier> classifier;
+  std::vector<std::string> names{classify.compute.kernel};
+  if (names.front() == "auto") {
+    classifier = load_classifier(classify);
+    names = kernels_of(classifier->engines->first().plan());
+  }
+  if (run_in_guest(names, classify.compute.device, GuestWork::counting)) return;
+
+  if (!classifier) classifier = load_classifier(classify);
+  std::vector<CountedKernel> counted;
+  for (const PlanStep& step : classifier->engines->first().plan().steps) {
+    if (step.conv == nullptr) continue;
+    for (KernelCounts& counts : count_kernel(*step.conv, *step.conv_step(), *classifier->devices.front())) {
+      counted.push_back({step.name, std::string(step.kernel_name()), std::move(counts)});
+    }
+  }
+  const int64_t images = classifier->count();
+  output.print("{} image{} of {} on simt\n", images, images == 1 ? "" : "s", classify.model);
+  for (const CountedKernel& each : counted) output.print("\n{}: {}: {}", each.layer, each.kernel, to_text(each.counts));
+  write_json(output, CountsResult{.model = classify.model, .images = images, .kernels = counted});
+}
+
+}  // namespace convlab::app

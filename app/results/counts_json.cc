@@ -1,0 +1,80 @@
+// What `convlab profile --device simt --counters` counts, as JSON.
+
+#include "app/results/counts_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "convlab/base/json.h"
+#include "convlab/profile/kernel_lessons.h"
+
+namespace convlab::app {
+namespace {
+
+Json to_json(const MemoryCounts& counts) {
+  return {{"requests", counts.requests},
+          {"lanes", counts.lanes},
+          {"bytes", counts.bytes},
+          {"sectors", counts.sectors},
+          {"least_sectors", counts.least_sectors},
+          {"wavefronts", counts.wavefronts},
+          {"least_wavefronts", counts.least_wavefronts}};
+}
+
+Json totals_of(const KernelCounts& counts) {
+  Json json = Json::object();
+  for (const MemorySpace space : {MemorySpace::global, MemorySpace::shared, MemorySpace::constant}) {
+    for (const AccessType type : {AccessType::load, AccessType::store, AccessType::atomic}) {
+      const MemoryCounts total = counts.total(space, type);
+      if (total.requests > 0) json[std::string(name_of(space))][std::string(name_of(type))] = to_json(total);
+    }
+  }
+  return json;
+}
+
+Json to_json(const CountedKernel& counted) {
+  const KernelCounts& counts = counted.counts;
+  Json lines = Json::array(), branches = Json::array(), lessons = Json::array();
+  for (const LineCounts& line : counts.lines) {
+    Json row = {{"where", line.where},
+                {"array", line.array},
+                {"memory", name_of(line.space)},
+                {"access", name_of(line.type)},
+                {"access_bytes", line.access_bytes}};
+    row.update(to_json(line.counts));
+    lines.push_back(std::move(row));
+  }
+  for (const BranchCounts& branch : counts.branches) {
+    branches.push_back({{"where", branch.where}, {"warps", branch.warps}, {"diverged", branch.diverged}});
+  }
+  for (const KernelLesson& lesson : lessons_of(counts)) {
+    lessons.push_back({{"where", lesson.where}, {"text", lesson.text}, {"share", lesson.share}});
+  }
+  const Occupancy occupancy = occupancy_of(counts);
+  return {{"layer", counted.layer},
+          {"kernel", counted.kernel},
+          {"function", counts.kernel},
+          {"grid", counts.grid},
+          {"block", counts.block},
+          {"static_shared_bytes", counts.static_shared_bytes},
+          {"dynamic_shared_bytes", counts.dynamic_shared_bytes},
+          {"launches", counts.launches},
+          {"warps", counts.warps},
+          {"flops", counts.flops},
+          {"active_lanes", counts.active_lanes()},
+          {"occupancy", {{"blocks", occupancy.blocks}, {"share", occupancy.share}, {"limiter", occupancy.limiter}}},
+          {"memory", totals_of(counts)},
+          {"lines", std::move(lines)},
+          {"branches", std::move(branches)},
+          {"lessons", std::move(lessons)}};
+}
+
+}  // namespace
+
+void write_json(Output& output, const CountsResult& result) {
+  Json kernels = Json::array();
+  for (const CountedKernel& each : result.kernels) kernels.push_back(to_json(each));
+  output.json(
+      {{"model", result.model}, {"images", result.images}, {"device", "simt"}, {"kernels", std::move(kernels)}});
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""simt's counts beside a GPU's counters, for the ladder's kernels on fa19's convolutions.
+
+    python3 bench/counts.py measure BINARY FOLDER [--data DIR]   FOLDER/counts.json and FOLDER/shared.txt; on a GPU
+    python3 bench/counts.py write [--check]                      docs/counts.md from results/counts/
+
+`measure` needs ncu, nvcc and an NVIDIA GPU with permission to read its counters, and takes about three minutes. It also
+runs bench/shared_patterns.cu, whose counters tests/warps compares with what simt counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from gpu_common import now, output_of
+from pages import ROOT, publish, table
+
+RESULTS = ROOT / "results/counts"
+PAGE = ROOT / "docs/counts.md"
+IMAGES = 2
+LADDER = 19  # rungs from here on are no part of it
+
+GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
+WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+PATTERN_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+PATTERN_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+INSTRUCTIONS = "smsp__sass_inst_executed_op_shared_{}.sum"
+FLOPS = {f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum": flops
+         for name, flops in (("fadd", 1), ("fmul", 1), ("ffma", 2))}  # fmt: skip
+
+# A figure's name, simt's place for it, and the GPU's counters, which are added up.
+FIGURES = [
+    ("global load requests", ("global", "load", "requests"), [GLOBAL.format("requests", "ld")]),
+    ("global load sectors", ("global", "load", "sectors"), [GLOBAL.format("sectors", "ld")]),
+    ("global store requests", ("global", "store", "requests"), [GLOBAL.format("requests", "st")]),
+    ("global store sectors", ("global", "store", "sectors"), [GLOBAL.format("sectors", "st")]),
+    ("atomic requests", ("global", "atomic", "requests"), [GLOBAL.format("requests", op) for op in ("red", "atom")]),
+    ("shared load requests", ("shared", "load", "requests"), [INSTRUCTIONS.format("ld")]),
+    ("shared load wavefronts", ("shared", "load", "wavefronts"), [WAVEFRONTS.format("ld")]),
+    ("shared store requests", ("shared", "store", "requests"), [INSTRUCTIONS.format("st")]),
+    ("shared store wavefronts", ("shared", "store", "wavefronts"), [WAVEFRONTS.format("st")]),
+]  # fmt: skip
+
+# Why a figure of a kernel differs, in words: the page has no difference without them.
+REASONS = {
+    ("cuda.unroll_gemm", "shared load"): "nvcc unrolls the sum by four and loads four weights, neighbours in shared memory, at once",
+    ("cuda.fused_unroll_gemm", "shared load"): "nvcc unrolls the sum by four and loads four weights, neighbours in shared memory, at once",
+    ("cuda.per_layer", "shared load"): "nvcc unrolls the sum by four and loads four weights, neighbours in shared memory, at once",
+    ("cuda.winograd", "flops"): "nvcc leaves out products by the zeros and ones of the constant transforms",
+    ("cuda.fft", "flops"): "nvcc leaves out products by the twiddle factors 1, -1, i and -i",
+    ("cuda.tensor_core", "shared store"): "the choice between a filter's place and zero is two stores to the host's compiler, one to nvcc",
+    ("cuda.tensor_core", "flops"): "products on tensor cores are no scalar instructions: simt counts them, these counters do not",
+}  # fmt: skip
+
+
+def counters_of(command: list[str], most: int) -> list[dict]:
+    """ncu's counters of the first launches of a program, in order."""
+    metrics = ",".join(sorted({name for _, _, names in FIGURES for name in names} | set(FLOPS)
+                              | {pattern.format(op) for pattern in (PATTERN_WAVEFRONTS, PATTERN_CONFLICTS) for op in ("ld", "st")}))
+    ncu = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--launch-count", str(most), "--metrics", metrics]
+    done = subprocess.run([*ncu, *command], capture_output=True, text=True)
+    start = done.stdout.find('"ID"')
+    if start < 0:
+        sys.exit(f"{' '.join(command)} under ncu: {done.stdout[-500:]}{done.stderr[-500:]}")
+    return [row for row in csv.DictReader(done.stdout[start:].splitlines()) if row["ID"]]
+
+
+def figure(row: dict, name: str) -> int:
+    return int(float((row.get(name) or "0").replace(",", "")))
+
+
+def function_of(kernel: str) -> str:
+    """"convolve" for "void convlab::<unnamed>::convolve<5>(const float *)"."""
+    plain = kernel.removeprefix("void ").replace("(anonymous namespace)::", "").replace("<unnamed>::", "")
+    return re.sub(r"(Three)?(Tf32|Fp16),.*", "", re.split(r"[<(]", plain)[0].split("::")[-1])
+
+
+def of_gpu(row: dict) -> dict[str, int]:
+    figures = {name: sum(figure(row, each) for each in counters) for name, _, counters in FIGURES}
+    return figures | {"flops": sum(flops * figure(row, name) for name, flops in FLOPS.items())}
+
+
+def of_simt(counted: dict) -> dict[str, int]:
+    figures = {name: counted["memory"].get(space, {}).get(access, {}).get(what, 0) // counted["launches"]
+               for name, (space, access, what), _ in FIGURES}  # fmt: skip
+    return figures | {"flops": counted["flops"] // counted["launches"]}
+
+
+def measure_kernel(binary: str, kernel: str, options: list[str]) -> list[dict]:
+    run = ["fa19", "-n", str(IMAGES), "--plan", "layers", "--kernel", kernel, *options]
+    launches = counters_of([binary, "run", *run, "--device", "cuda"], 24)
+    rows = []
+    for counted in output_of([binary, "profile", *run, "--device", "simt", "--counters", "--json", "-"])["kernels"]:
+        function, grid = counted["function"].split("<")[0], f"({', '.join(map(str, counted['grid']))})"
+        same = [row for row in launches if function_of(row["Kernel Name"]) == function and row["Grid Size"] == grid]
+        if not same:
+            sys.exit(f"{kernel}: the GPU launched no {function} of {grid} blocks")
+        rows.append({"kernel": kernel, "layer": counted["layer"], "function": function, "grid": grid,
+                     "simt": of_simt(counted), "gpu": of_gpu(same[0])})  # fmt: skip
+    return rows
+
+
+def measure_patterns() -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(Path(folder) / "patterns")
+        subprocess.run(["nvcc", "-std=c++17", "-arch=native", "-o", program, str(ROOT / "bench/shared_patterns.cu")], check=True)
+        patterns = subprocess.run([program, "print"], check=True, capture_output=True, text=True).stdout.splitlines()
+        launches = counters_of([program], len(patterns))
+    lines = []
+    for pattern, row in zip(patterns, launches, strict=True):
+        op = "ld" if pattern.startswith("load") else "st"
+        lines.append(f"{pattern} {figure(row, PATTERN_WAVEFRONTS.format(op))} {figure(row, PATTERN_CONFLICTS.format(op))}")
+    return lines
+
+
+def measure(arguments: argparse.Namespace) -> int:
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    binary = str(Path(arguments.binary).absolute())
+    gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], check=True,
+                         capture_output=True, text=True).stdout.splitlines()[0]  # fmt: skip
+    head = ["# One warp's accesses to shared memory by a GPU's counters (bench/counts.py): access, bytes a lane, lanes in hexadecimal,",
+            "# for each lane the place that it takes, in units of its bytes; wavefronts, bank conflicts."]  # fmt: skip
+    (arguments.folder / "shared.txt").write_text("\n".join([*head, *measure_patterns()]) + "\n")
+    saved = {"gpu": gpu, "when": now(), "images": IMAGES, "rows": []}
+    for kernel in output_of([binary, "list", "kernels", "--json", "-"])["kernels"]:
+        if kernel["device"] != "simt" or not 0 < kernel["rung"] < LADDER:
+            continue
+        rows = measure_kernel(binary, kernel["name"], ["--data", arguments.data] if arguments.data else [])
+        saved["rows"] += rows
+        differing = sum(row["simt"][name] != row["gpu"][name] for row in rows for name in row["gpu"])
+        print(f"{kernel['name']}: {sum(len(row['gpu']) for row in rows)} figures, {differing} differ", flush=True)
+        (arguments.folder / "counts.json").write_text(json.dumps(saved, indent=1) + "\n")
+    return 0
+
+
+def reason_for(kernel: str, name: str) -> str:
+    found = [words for (begin, what), words in REASONS.items() if kernel.startswith(begin) and name.startswith(what)]
+    if not found:
+        sys.exit(f"{kernel}: '{name}' differs from the GPU's, and nothing says why")
+    return found[0]
+
+
+def differences(rows: list[dict]) -> list[list[str]]:
+    lines = []
+    for row in rows:
+        for name, gpu in row["gpu"].items():
+            if (simt := row["simt"][name]) != gpu:
+                lines.append([f"`{row['kernel']}`", f"{row['layer']}, `{row['function']}`", name, f"{simt:,}", f"{gpu:,}",
+                              reason_for(row["kernel"], name)])  # fmt: skip
+    return lines
+
+
+def write(check: bool) -> int:
+    saved = json.loads((RESULTS / "nvidia-h200.json").read_text())
+    rows = saved["rows"]
+    names = list(rows[0]["gpu"])
+    used = [(row, name) for row in rows for name in names if row["gpu"][name] or row["simt"][name]]
+    same = [(row, name) for row, name in used if row["gpu"][name] == row["simt"][name]]
+    totals = [[name, str(sum(each == name for _, each in used)), str(sum(each == name for _, each in same))] for name in names]
+    patterns = sum(not line.startswith("#") for line in (RESULTS / "nvidia-h200-shared.txt").read_text().splitlines())
+    page = [
+        "# Counts without a GPU, beside a GPU's counters", "",
+        "`convlab profile --device simt --counters` counts what a kernel's lines do to memory as a GPU's own counters do. Here its figures",
+        f"stand beside those of an {saved['gpu'].split(',')[0]}, read by ncu: every rung of the ladder that runs on both, fa19's two",
+        f"convolutions, {saved['images']} images, both sides on one machine ({saved['when'][:10]}). `bench/counts.py` measures, and writes this page.", "",
+        f"Of {len(used)} figures {len(same)} are the same, to the last unit:", "",
+        *table(["figure", "kernels and layers that have it", "exactly the same"], totals), "",
+        "Where they differ, it is the compilers that differ:", "",
+        *table(["kernel", "layer, function", "figure", "simt", "GPU", "why"], differences(rows)), "",
+        "Bank conflicts are wavefronts beyond the fewest that a request needs. The GPU's own counter of bank conflicts also counts what",
+        "waits behind other traffic to the first-level cache, a few in ten thousand and never the same twice, so wavefronts are compared",
+        f"here. How many wavefronts a request takes, 4, 8 or 16 bytes a lane, was tried on the same GPU in {patterns} patterns",
+        "(`bench/shared_patterns.cu`); a test compares simt's rule with each.", "",
+        "Counting looks at the way of each lane through the code's basic blocks, and lets lanes go together from where loops end and",
+        "branches meet (`convlab/warps/lockstep.h`). Registers, caches and time have no counts: they depend on the chip.", ""]  # fmt: skip
+    return publish({PAGE: "\n".join(page)}, check)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("measure")
+    one.add_argument("binary")
+    one.add_argument("folder", type=Path)
+    one.add_argument("--data", help="folder of the images")
+    two = commands.add_parser("write")
+    two.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    return write(arguments.check) if arguments.command == "write" else measure(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,165 @@
+#include "convlab/profile/kernel_lessons.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace convlab {
+namespace {
+
+constexpr double kLeastShare = 0.02;
+
+double ratio(int64_t a, int64_t b) { return b == 0 ? 0 : static_cast<double>(a) / static_cast<double>(b); }
+
+std::string_view verb(AccessType type) {
+  if (type == AccessType::load) return "read";
+  return type == AccessType::store ? "write" : "change";
+}
+
+std::string name_of_array(const LineCounts& line) {
+  return line.array.empty() ? fmt::format("{} memory", name_of(line.space)) : line.array;
+}
+
+/// "16" or "2.5".
+std::string number(double value) {
+  return std::abs(value - std::round(value)) < 0.05 ? fmt::format("{:.0f}", value) : fmt::format("{:.1f}", value);
+}
+
+KernelLesson scattered(const LineCounts& line, int64_t all_sectors) {
+  const MemoryCounts& counts = line.counts;
+  const double used = ratio(counts.bytes, counts.sectors * kSectorBytes);
+  return {line.where,
+          fmt::format("{}: {} lanes {} {} sectors ({:.1f} % used, {} would do): neighbouring lanes should {} "
+                      "neighbouring addresses; let threadIdx.x run along the innermost dimension",
+                      name_of_array(line), number(ratio(counts.lanes, counts.requests)), verb(line.type),
+                      number(ratio(counts.sectors, counts.requests)), 100 * used,
+                      number(ratio(counts.least_sectors, counts.requests)), verb(line.type)),
+          ratio(counts.sectors - counts.least_sectors, all_sectors)};
+}
+
+KernelLesson conflicting(const LineCounts& line, int64_t all_wavefronts) {
+  const MemoryCounts& counts = line.counts;
+  return {
+      line.where,
+      fmt::format("{}: {}-way bank conflict: {} wavefronts a request where {} would do; a row padded by one word, or "
+                  "other lanes side by side, sends them to different banks",
+                  name_of_array(line), number(ratio(counts.wavefronts, counts.least_wavefronts)),
+                  number(ratio(counts.wavefronts, counts.requests)),
+                  number(ratio(counts.least_wavefronts, counts.requests))),
+      ratio(counts.bank_conflicts(), all_wavefronts)};
+}
+
+KernelLesson differing_constants(const LineCounts& line, int64_t all_wavefronts) {
+  const MemoryCounts& counts = line.counts;
+  return {line.where,
+          fmt::format("{}: a warp asks constant memory for {} addresses at a time, which come one after another; it is "
+                      "fast where all lanes want the same",
+                      name_of_array(line), number(ratio(counts.wavefronts, counts.requests))),
+          ratio(counts.wavefronts - counts.least_wavefronts, all_wavefronts)};
+}
+
+KernelLesson atomics(const LineCounts& line) {
+  const MemoryCounts& counts = line.counts;
+  return {line.where,
+          fmt::format("{}: {} atomic operations of lanes, {} to one address of {} memory in a request on average; "
+                      "what a warp or a block has added up needs one",
+                      name_of_array(line), counts.lanes, number(ratio(counts.lanes * line.access_bytes, counts.bytes)),
+                      name_of(line.space)),
+          1};
+}
+
+KernelLesson diverging(const BranchCounts& branch, const KernelCounts& counts) {
+  return {
+      branch.where,
+      fmt::format("{:.0f} % of the warps that come here part, and go both ways one after the other; on average {:.1f} "
+                  "of 32 lanes work",
+                  100 * std::min(1.0, ratio(branch.diverged, branch.warps)), counts.active_lanes()),
+      (1 - counts.active_lanes() / kLanes) * 0.5};
+}
+
+std::string row(const LineCounts& line) {
+  const MemoryCounts& counts = line.counts;
+  const bool global = line.space == MemorySpace::global;
+  return fmt::format("  {:<26} {:<22} {:<8} {:<6} {:>2} {:>12} {:>6.1f} {:>8} {:>6} {:>8}\n", line.where,
+                     line.array.substr(0, 22), name_of(line.space), name_of(line.type), line.access_bytes,
+                     counts.requests, ratio(counts.lanes, counts.requests),
+                     global ? fmt::format("{:.2f}", ratio(counts.sectors, counts.requests)) : "-",
+                     global ? fmt::format("{:.0f} %", 100 * ratio(counts.bytes, counts.sectors * kSectorBytes)) : "-",
+                     global ? "-" : fmt::format("{:.2f}", ratio(counts.wavefronts, counts.least_wavefronts)));
+}
+
+}  // namespace
+
+std::vector<KernelLesson> lessons_of(const KernelCounts& counts) {
+  int64_t sectors = 0, shared = 0, constant = 0;
+  for (const LineCounts& line : counts.lines) {
+    sectors += line.counts.sectors;
+    (line.space == MemorySpace::shared ? shared : constant) += line.counts.wavefronts;
+  }
+  std::vector<KernelLesson> lessons;
+  for (const LineCounts& line : counts.lines) {
+    if (line.type == AccessType::atomic) {
+      lessons.push_back(atomics(line));
+    } else if (line.space == MemorySpace::global && line.counts.sectors > 2 * line.counts.least_sectors) {
+      lessons.push_back(scattered(line, sectors));
+    } else if (line.space == MemorySpace::shared && line.counts.bank_conflicts() > 0) {
+      lessons.push_back(conflicting(line, shared));
+    } else if (line.space == MemorySpace::constant && line.counts.wavefronts > line.counts.least_wavefronts) {
+      lessons.push_back(differing_constants(line, constant));
+    }
+  }
+  const auto worst = std::ranges::max_element(counts.branches, {}, &BranchCounts::diverged);
+  if (worst != counts.branches.end()) lessons.push_back(diverging(*worst, counts));
+  std::erase_if(lessons, [](const KernelLesson& lesson) { return lesson.share < kLeastShare; });
+  std::ranges::stable_sort(lessons, std::ranges::greater(), &KernelLesson::share);
+  return lessons;
+}
+
+Occupancy occupancy_of(const KernelCounts& counts, int registers) {
+  constexpr int kThreads = 2048, kBlocks = 32, kRegisters = 65536, kRegisterUnit = 256;  // a warp's are in units
+  constexpr size_t kShared = 228 * 1024, kSharedOfSystem = 1024;
+  const int threads = static_cast<int>(counts.block[0] * counts.block[1] * counts.block[2]);
+  const int warps = (threads + kLanes - 1) / kLanes;
+  const size_t shared = counts.static_shared_bytes + counts.dynamic_shared_bytes + kSharedOfSystem;
+  Occupancy occupancy{.blocks = kThreads / (warps * kLanes), .limiter = "threads"};
+  const auto limit = [&](int blocks, std::string_view name) {
+    if (blocks < occupancy.blocks) occupancy = {.blocks = blocks, .limiter = std::string(name)};
+  };
+  limit(kBlocks, "blocks");
+  limit(static_cast<int>(kShared / shared), "shared memory");
+  if (registers > 0) {
+    const int of_warp = (registers * kLanes + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
+    limit(kRegisters / (of_warp * warps), "registers");
+  }
+  occupancy.share = static_cast<double>(occupancy.blocks * warps * kLanes) / kThreads;
+  return occupancy;
+}
+
+std::string to_text(const KernelCounts& counts) {
+  const auto extent = [](const std::array<unsigned, 3>& each) {
+    return fmt::format("{}x{}x{}", each[0], each[1], each[2]);
+  };
+  const Occupancy occupancy = occupancy_of(counts);
+  int64_t bytes = 0;
+  for (const LineCounts& line : counts.lines) {
+    if (line.space == MemorySpace::global) bytes += line.counts.lanes * line.access_bytes;
+  }
+  std::string text = fmt::format(
+      "{}: {} launch{} of {} blocks of {} threads, {} warps; {:.1f} of 32 lanes active\n"
+      "  {:.4g} flops, {:.3g} a byte that lanes ask of global memory; {} + {} bytes of shared memory a block; at most "
+      "{} blocks a multiprocessor ({:.0f} % of its warps, by {})\n",
+      counts.kernel, counts.launches, counts.launches == 1 ? "" : "es", extent(counts.grid), extent(counts.block),
+      counts.warps, counts.active_lanes(), static_cast<double>(counts.flops), ratio(counts.flops, bytes),
+      counts.static_shared_bytes, counts.dynamic_shared_bytes, occupancy.blocks, 100 * occupancy.share,
+      occupancy.limiter);
+  text += fmt::format("  {:<26} {:<22} {:<8} {:<6} {:>2} {:>12} {:>6} {:>8} {:>6} {:>8}\n", "line", "array", "memory",
+                      "access", "B", "requests", "lanes", "sectors", "used", "ways");
+  for (const LineCounts& line : counts.lines) text += row(line);
+  const std::vector<KernelLesson> lessons = lessons_of(counts);
+  if (!lessons.empty()) text += "  What to learn from it:\n";
+  for (const KernelLesson& lesson : lessons) text += fmt::format("  - {}: {}\n", lesson.where, lesson.text);
+  return text;
+}
+
+}  // namespace convlab

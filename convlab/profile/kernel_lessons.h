@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "convlab/warps/kernel_counts.h"
+
+namespace convlab {
+
+/// One thing that a kernel could do better, and where.
+struct KernelLesson {
+  std::string where;  ///< "conv.cu:31"
+  std::string text;   ///< "32 lanes read 32 sectors (12.5 % used): ..."
+  double share = 0;   ///< of the kernel's traffic of that sort, 0..1: how much there is to gain
+};
+
+/// What the counts teach, the largest share first: global memory that is read in scattered pieces, bank conflicts,
+/// addresses of constant memory that differ within a warp, lanes that idle, atomic operations. What concerns less than
+/// 2 % of a kernel's traffic is left out.
+std::vector<KernelLesson> lessons_of(const KernelCounts& counts);
+
+/// How many blocks of a kernel fit on a multiprocessor, and what limits them.
+struct Occupancy {
+  int blocks = 0;
+  double share = 0;     ///< of the warps that a multiprocessor holds, 0..1
+  std::string limiter;  ///< "threads", "shared memory", "registers", "blocks"
+};
+
+/// On a multiprocessor of compute capability 9.0: 2048 threads, 32 blocks, 65536 registers, 228 KiB of shared memory, of
+/// which each block takes one for the system (CUDA C++ Programming Guide, table of technical specifications).
+/// `registers`: of a thread; 0: not known, and taken not to limit.
+Occupancy occupancy_of(const KernelCounts& counts, int registers = 0);
+
+/// The kernel's counts as a table, line by line, and its lessons.
+std::string to_text(const KernelCounts& counts);
+
+}  // namespace convlab

@@ -1,0 +1,221 @@
+#include "convlab/simt/counting.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+
+#include "convlab/simt/execution.h"
+#include "convlab/warps/machine_code.h"
+
+namespace convlab::simt {
+namespace {
+
+std::atomic<bool> counting{false};
+std::mutex mutex;
+std::vector<KernelCounts> kept;
+
+AccessType type_of(EventKind kind) {
+  if (kind == EventKind::atomic) return AccessType::atomic;
+  return kind == EventKind::write ? AccessType::store : AccessType::load;
+}
+
+}  // namespace
+
+void start_counting() {
+  std::lock_guard lock(mutex);
+  kept.clear();
+  counting = true;
+}
+
+std::vector<KernelCounts> stop_counting() {
+  std::lock_guard lock(mutex);
+  counting = false;
+  return std::exchange(kept, {});
+}
+
+namespace internal {
+
+CodeCounts::Access MemoryMap::place_of(uintptr_t address) const {
+  CodeCounts::Access place;
+  place.at = address;
+  place.space = MemorySpace::shared;
+  place.is_dynamic = address - dynamic_shared < dynamic_bytes;
+  if (place.is_dynamic) return place;
+  if (address - static_shared < static_bytes) {
+    place.at -= static_shared;
+    return place;
+  }
+  const Range* const range = nearest_range(*ranges, address);
+  const Module::Segment* const segment = module->segment_at(address);
+  // Ranges without a name are constants that somebody has filled.
+  const bool inside = range && address - range->base < range->bytes;
+  const bool is_constant = inside ? range->name.empty() : segment && !segment->writable;
+  place.space = is_constant ? MemorySpace::constant : MemorySpace::global;
+  return place;
+}
+
+void CodeCounts::add(const CodeCounts& other) {
+  for (const auto& [key, access] : other.accesses) {
+    const MemoryCounts before = accesses[key].counts;
+    accesses[key] = access;
+    accesses[key].counts += before;
+  }
+  for (const auto& [code, block] : other.blocks) {
+    blocks[code].warps += block.warps;
+    blocks[code].lanes += block.lanes;
+  }
+  for (const auto& [code, count] : other.diverged) diverged[code] += count;
+  other_flops += other.other_flops;
+}
+
+void Counting::begin_block(int threads) {
+  threads_ = threads;
+  lanes_.resize(std::max(lanes_.size(), static_cast<size_t>(threads)));
+  for (Lockstep::Lane& lane : lanes_) lane.begin();
+}
+
+void Counting::advance(int first_thread, LaneMask unfinished) {
+  const int lanes = std::min(kLanes, threads_ - first_thread);
+  lockstep_.advance({lanes_.data() + first_thread, static_cast<size_t>(lanes)}, unfinished);
+}
+
+void Counting::block(const void* code, LaneMask lanes) {
+  auto& last = last_blocks_[reinterpret_cast<uintptr_t>(code) / 2 % kPlaces];
+  if (last.code != code) last = {code, &counts_.blocks[code]};
+  ++last.found->warps;
+  last.found->lanes += std::popcount(lanes);
+}
+
+void Counting::access(EventKind kind, const void* code, LaneMask lanes, std::span<const uintptr_t> addresses,
+                      size_t bytes) {
+  const uint64_t key = CodeCounts::key_of(kind, code);
+  auto& last = last_accesses_[reinterpret_cast<uintptr_t>(code) / 2 % kPlaces];
+  if (last.key != key) {
+    const auto [place, is_new] = counts_.accesses.try_emplace(key);
+    if (is_new) {
+      place->second = map_.place_of(addresses.front());
+      place->second.bytes = static_cast<int>(bytes);
+    }
+    last = {key, &place->second};
+  }
+  last.found->counts += cost_of(last.found->space, type_of(kind), lanes, addresses, bytes);
+}
+
+void Counting::matrix(bool is_store, const void* code, uintptr_t base, int runs, size_t bytes, size_t distance) {
+  uintptr_t addresses[kLanes];
+  int lane = 0;
+  for (int run = 0; run < runs; ++run) {
+    for (size_t at = 0; at < bytes; at += 4) {
+      addresses[lane++] = base + static_cast<size_t>(run) * distance + at;
+      if (lane < kLanes) continue;
+      access(is_store ? EventKind::write : EventKind::read, code, UINT32_MAX, addresses, 4);
+      lane = 0;
+    }
+  }
+}
+
+namespace {
+
+std::string array_of(const Grid& grid, const CodeCounts::Access& access) {
+  if (access.is_dynamic) return "dynamic shared memory";
+  const Symbol* symbol = nullptr;
+  if (access.space == MemorySpace::shared) {
+    symbol = grid.shared_arrays->nearest(static_cast<int64_t>(access.at));
+  } else {
+    const Range* const range = nearest_range(*grid.ranges, access.at);
+    if (range && access.at - range->base < range->bytes && !range->name.empty()) return range->name;
+    symbol = grid.module->object_at(access.at);
+  }
+  return symbol ? short_name(symbol->mangled) : "";
+}
+
+std::vector<LineCounts> lines_of(const Grid& grid) {
+  std::map<std::tuple<std::string, std::string, MemorySpace, AccessType, int>, MemoryCounts> lines;
+  for (const auto& [key, access] : grid.counts.accesses) {
+    const auto* const code = CodeCounts::code_of(key);
+    const AccessType type = type_of(CodeCounts::kind_of(key));
+    const std::string array = array_of(grid, access);
+    lines[{grid.module->where(code), array, access.space, type, access.bytes}] += access.counts;
+  }
+  std::vector<LineCounts> result;
+  for (const auto& [key, counts] : lines) {
+    const auto& [where, array, space, type, bytes] = key;
+    result.push_back({where, array, space, type, bytes, counts});
+  }
+  return result;
+}
+
+// How often warps came by the place.
+int64_t warps_at(const CodeCounts& counts, const void* code) {
+  if (const auto block = counts.blocks.find(code); block != counts.blocks.end()) return block->second.warps;
+  for (const EventKind kind : {EventKind::read, EventKind::write, EventKind::atomic}) {
+    const auto access = counts.accesses.find(CodeCounts::key_of(kind, code));
+    if (access != counts.accesses.end()) return access->second.counts.requests;
+  }
+  return 0;
+}
+
+std::vector<BranchCounts> branches_of(const Grid& grid) {
+  std::map<std::string, BranchCounts> branches;
+  for (const auto& [code, diverged] : grid.counts.diverged) {
+    BranchCounts& branch = branches[grid.module->where(code)];
+    branch.warps += warps_at(grid.counts, code);
+    branch.diverged += diverged;
+  }
+  std::vector<BranchCounts> result;
+  for (auto& [where, branch] : branches) {
+    branch.where = where;
+    result.push_back(std::move(branch));
+  }
+  return result;
+}
+
+void add_blocks(const Grid& grid, KernelCounts& kernel) {
+  for (const auto& [code, block] : grid.counts.blocks) {
+    kernel.blocks += block.warps;
+    kernel.lanes += block.lanes;
+    const Symbol* const function = grid.module->function_at(reinterpret_cast<uintptr_t>(code));
+    if (!function) continue;
+    const uintptr_t end = function->begin + function->bytes + grid.module->bias();
+    kernel.flops += block.lanes * float_operations(code, reinterpret_cast<const void*>(end)).value_or(0);
+  }
+  kernel.flops += grid.counts.other_flops;
+}
+
+}  // namespace
+
+bool is_counting() { return counting; }
+
+void keep_counts(const Grid& grid) {
+  if (grid.counts.blocks.empty()) return;  // it is not compiled for it
+  KernelCounts kernel;
+  kernel.kernel = kernel_name_of(grid);
+  kernel.grid = {grid.grid.x, grid.grid.y, grid.grid.z};
+  kernel.block = {grid.block.x, grid.block.y, grid.block.z};
+  kernel.static_shared_bytes = grid.kernel ? grid.module->static_shared_bytes(*grid.kernel) : 0;
+  kernel.dynamic_shared_bytes = grid.shared_bytes;
+  kernel.launches = 1;
+  kernel.warps = grid.blocks * ((grid.block_threads + kWarpSize - 1) / kWarpSize);
+  kernel.lines = lines_of(grid);
+  kernel.branches = branches_of(grid);
+  add_blocks(grid, kernel);
+  kernel.sort();
+
+  std::lock_guard lock(mutex);
+  const auto known = std::find_if(kept.begin(), kept.end(), [&](const KernelCounts& other) {
+    return other.kernel == kernel.kernel && other.grid == kernel.grid && other.block == kernel.block &&
+           other.dynamic_shared_bytes == kernel.dynamic_shared_bytes;
+  });
+  if (known == kept.end()) {
+    kept.push_back(std::move(kernel));
+  } else {
+    *known += kernel;
+  }
+}
+
+}  // namespace internal
+}  // namespace convlab::simt

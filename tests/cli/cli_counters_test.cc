@@ -1,0 +1,130 @@
+// profile --device simt --counters: what kernels do to memory, counted without a GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/program.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using Json = nlohmann::json;
+using testing::ContainsRegex;
+using testing::HasSubstr;
+
+bool simt_is_there() { return run_program({"verify", "--device", "simt", "--problem", "c1h4w4_k1r1s1"}).status != 3; }
+
+/// The counts of a kernel, a name or a file, for one image of fa19, each layer by itself.
+Json counted(const std::string& kernel) {
+  const ProgramRun run = run_program({"profile", "fa19", "-n", "1", "--device", "simt", "--counters", "--plan",
+                                      "layers", "--kernel", kernel, "--json", "-"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  return run.status == 0 ? Json::parse(run.output) : Json();
+}
+
+/// What the lines of one array do, added up.
+int64_t sum(const Json& kernel, const std::string& array, const std::string& access, const std::string& what) {
+  int64_t total = 0;
+  for (const Json& line : kernel["lines"]) {
+    if (line["array"] == array && line["access"] == access) total += line[what].get<int64_t>();
+  }
+  return total;
+}
+
+/// `convlab new mxnet`, with texts in it replaced by others.
+std::string edited(const TemporaryFolder& folder, const std::vector<std::pair<std::string, std::string>>& edits) {
+  const std::string path = (folder.path() / "edited.cuh").string();
+  std::filesystem::remove(path);
+  EXPECT_EQ(run_program({"new", "mxnet", "-o", path}).status, 0);
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::string changed = text.str();
+  for (const auto& [from, to] : edits) {
+    const size_t at = changed.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    if (at != std::string::npos) changed.replace(at, from.size(), to);
+  }
+  std::ofstream(path) << changed;
+  return path;
+}
+
+class CliCounters : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!simt_is_there()) GTEST_SKIP() << "this build has no simt";
+  }
+};
+
+// One thread an output, 128 threads a block: the counts follow from the layer's shape.
+TEST_F(CliCounters, OfTheFirstRungAreWhatItsShapeSays) {
+  const Json result = counted("cuda.basic");
+  ASSERT_EQ(result["kernels"].size(), 2u);
+  const Json& first = result["kernels"][0];
+  const int64_t warps = 12 * (66 * 66 + 31) / 32, terms = 5 * 5;
+  EXPECT_EQ(first["layer"], "conv1");
+  EXPECT_EQ(first["kernel"], "cuda.basic");
+  EXPECT_EQ(first["function"], "convolve_basic");
+  EXPECT_EQ(first["flops"], 2 * terms * 12 * 66 * 66);
+  EXPECT_EQ(sum(first, "x", "load", "lanes"), terms * 12 * 66 * 66);
+  EXPECT_EQ(sum(first, "w", "load", "lanes"), terms * 12 * 66 * 66);
+  EXPECT_EQ(sum(first, "y", "store", "lanes"), 12 * 66 * 66);
+  EXPECT_EQ(sum(first, "y", "store", "requests"), 12 * ((66 * 66 + 31) / 32));
+  EXPECT_EQ(sum(first, "w", "load", "sectors"), sum(first, "w", "load", "requests"));  // one address for all lanes
+  EXPECT_LE(sum(first, "x", "load", "requests"), warps * terms);
+  EXPECT_EQ(first["memory"]["global"]["store"]["bytes"], 4 * 12 * 66 * 66);
+  EXPECT_EQ(result["kernels"][1]["flops"], 2 * 12 * terms * 24 * 29 * 29);
+}
+
+// What an H200's counters said of the same layers (docs/counts.md has all of them).
+TEST_F(CliCounters, OfATiledRungAreAGpus) {
+  const Json first = counted("cuda.shared_tile")["kernels"][0]["memory"];
+  EXPECT_EQ(first["global"]["load"]["requests"], 9888 / 2);  // the GPU had two images
+  EXPECT_EQ(first["global"]["load"]["sectors"], 38520 / 2);
+  EXPECT_EQ(first["shared"]["load"]["requests"], first["shared"]["load"]["least_wavefronts"]);
+}
+
+// Rows and columns of threads are mixed up: right, and slow.
+TEST_F(CliCounters, AFileIsCountedLineByLineAndTaught) {
+  const TemporaryFolder folder;
+  const std::string path =
+      edited(folder, {{"TILE_WIDTH + threadIdx.y", "TILE_WIDTH + threadIdx.x"},
+                      {"% tiles_across * TILE_WIDTH + threadIdx.x", "% tiles_across * TILE_WIDTH + threadIdx.y"}});
+  const ProgramRun run = run_program({"profile", path, "-n", "1", "--device", "simt", "--counters"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, HasSubstr("1 image of fa19 on simt"));
+  EXPECT_THAT(run.output, ContainsRegex("edited.cuh:[0-9]+: x: [0-9.]+ lanes read [0-9.]+ sectors \\([0-9.]+ % used"));
+  EXPECT_THAT(run.output, HasSubstr("threadIdx.x run along the innermost dimension"));
+
+  const std::string plain = edited(folder, {});
+  const ProgramRun before = run_program({"profile", plain, "-n", "1", "--device", "simt", "--counters"});
+  EXPECT_THAT(before.output, testing::Not(HasSubstr("innermost dimension")));
+}
+
+TEST_F(CliCounters, WithoutAKernelThePlanSaysWhichOnes) {
+  const ProgramRun run = run_program({"profile", "fa17-low", "-n", "1", "--device", "simt", "--counters"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, HasSubstr("cuda.first_layer"));
+}
+
+TEST_F(CliCounters, OneKernelIsEnough) {
+  const TemporaryFolder folder;
+  const std::string path = edited(folder, {});
+  const ProgramRun run =
+      run_program({"profile", path, "--kernel", "cuda.basic", "-n", "1", "--device", "simt", "--counters"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.complaint, HasSubstr("give one kernel"));
+  EXPECT_EQ(run_program({"profile", "-n", "1", "--device", "simt", "--counters", "--kernel", "cuda.nothing"}).status,
+            2);
+}
+
+}  // namespace
+}  // namespace convlab
