@@ -10,6 +10,8 @@
 
 #include "app/guests/kernel_files.h"
 #include "app/results/counts_json.h"
+#include "convlab/base/error.h"
+#include "convlab/device/simt.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/profile/count_kernel.h"
 #include "convlab/profile/kernel_lessons.h"
@@ -45,6 +47,7 @@ bool counts_on_simt(const RunOptions& options) {
 }
 
 void count(const RunOptions& options, Output& output) {
+  if (!simt_present()) throw unavailable("--device simt: {}", how_to_get_simt());
   const ClassifyOptions classify = options_for_counting(options);
   // Where no kernel is asked for, the plan says which ones there are.
   std::unique_ptr<Classifier> classifier;

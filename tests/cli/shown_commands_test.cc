@@ -80,7 +80,8 @@ std::string limited(const std::string& command) {
     if (*option == '\0') {
       found == words.end() ? words.emplace_back(value) : * found = value;
     } else if (found != words.end()) {
-      *std::next(found) = value;
+      std::string& given = *std::next(found);
+      if (!is_number(given) || !is_number(value) || std::stoll(given) > std::stoll(value)) given = value;
     } else if (name != "bench" || std::string("-n") != option) {  // without -n it times one problem
       words.insert(words.end(), {option, value});
     }
