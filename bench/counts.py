@@ -127,12 +127,12 @@ def measure(arguments: argparse.Namespace) -> int:
     head = ["# One warp's accesses to shared memory by a GPU's counters (bench/counts.py): access, bytes a lane, lanes in hexadecimal,",
             "# for each lane the place that it takes, in units of its bytes; wavefronts, bank conflicts."]  # fmt: skip
     (arguments.folder / "shared.txt").write_text("\n".join([*head, *measure_patterns()]) + "\n")
-    saved = {"gpu": gpu, "when": now(), "images": IMAGES, "rows": []}
+    saved = {"gpu": gpu, "when": now(), "images": IMAGES, "counts": []}
     for kernel in output_of([binary, "list", "kernels", "--json", "-"])["kernels"]:
         if kernel["device"] != "simt" or not 0 < kernel["rung"] < LADDER:
             continue
         rows = measure_kernel(binary, kernel["name"], ["--data", arguments.data] if arguments.data else [])
-        saved["rows"] += rows
+        saved["counts"] += rows
         differing = sum(row["simt"][name] != row["gpu"][name] for row in rows for name in row["gpu"])
         print(f"{kernel['name']}: {sum(len(row['gpu']) for row in rows)} figures, {differing} differ", flush=True)
         (arguments.folder / "counts.json").write_text(json.dumps(saved, indent=1) + "\n")
@@ -158,7 +158,7 @@ def differences(rows: list[dict]) -> list[list[str]]:
 
 def write(check: bool) -> int:
     saved = json.loads((RESULTS / "nvidia-h200.json").read_text())
-    rows = saved["rows"]
+    rows = saved["counts"]
     names = list(rows[0]["gpu"])
     used = [(row, name) for row in rows for name in names if row["gpu"][name] or row["simt"][name]]
     same = [(row, name) for row, name in used if row["gpu"][name] == row["simt"][name]]
