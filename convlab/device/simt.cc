@@ -10,6 +10,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/simt/counting.h"
 #include "convlab/simt/fault.h"
+#include "convlab/simt/last_writer.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/runtime.h"
@@ -23,7 +24,7 @@ class SimtStream final : public Stream {
   SimtStream(const DeviceCaps& caps, ThreadPool& threads) : caps_(caps), threads_(threads) {}
   const DeviceCaps& caps() const override { return caps_; }
   void upload(void* to, const void* from, size_t bytes) override { simt::copy_to_device(to, from, bytes); }
-  void download(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
+  void download(void* to, const void* from, size_t bytes) override { simt::copy_to_host(to, from, bytes); }
   void fill(void* memory, int byte, size_t bytes) override { simt::fill_on_device(memory, byte, bytes); }
   void synchronize() override {}
   ThreadPool* threads() override { return &threads_; }
@@ -135,6 +136,14 @@ int64_t simt_blocks_begun() { return simt::blocks_begun(); }
 std::vector<SimtFault> take_simt_notes() { return in_words(simt::take_notes()); }
 
 std::string take_simt_complaint() { return simt::take_runtime_complaint(); }
+
+std::string simt_writer(const void* host) {
+  if (!simt::came_from_device(host)) return "";
+  const auto writer = simt::last_writer(host);
+  if (!writer) return "no thread wrote it";
+  return fmt::format("thread {} of block {} of {} wrote it, at {}", simt::to_text(writer->thread),
+                     simt::to_text(writer->block), writer->kernel, writer->where);
+}
 
 void start_simt_counting() { simt::start_counting(); }
 std::vector<KernelCounts> stop_simt_counting() { return simt::stop_counting(); }

@@ -18,6 +18,7 @@ std::vector<SimtFault> simt_faults() { return {}; }
 void make_simt_lenient() {}
 int64_t simt_blocks_begun() { return 0; }
 std::vector<SimtFault> take_simt_notes() { return {}; }
+std::string simt_writer(const void*) { return ""; }
 void start_simt_counting() {}
 std::vector<KernelCounts> stop_simt_counting() { return {}; }
 std::string take_simt_complaint() { return {}; }

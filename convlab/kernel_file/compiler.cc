@@ -114,8 +114,9 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
   if (toolchain == Toolchain::simt) {
     add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
     add(words(CONVLAB_SIMT_FLAGS));
-    // Each basic block tells that it begins. Checks of an array's bounds would cut blocks up that a GPU has whole.
-    if (options.counted) add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds"});
+    // Each basic block tells that it begins. Checks of an array's bounds would cut blocks up that a GPU has whole. Vectors
+    // are loaded whole, as they are written.
+    if (options.counted) add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds", "-fno-tree-sra"});
     // Without the thread sanitizer's own library, in whose place simt stands.
     add({"-Wl,--wrap=__cxa_allocate_exception,-Bsymbolic", "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
   } else {

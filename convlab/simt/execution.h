@@ -92,6 +92,9 @@ void report_doubts(Grid& grid);
 
 std::string kernel_name_of(const Grid& grid);
 
+/// "conv.cu:31".
+std::string place_of(const Module& module, const Site& site);
+
 /// The faults of a launch in words.
 std::vector<Fault> describe(const Grid& grid);
 

@@ -113,10 +113,6 @@ const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std:
   return nullptr;
 }
 
-std::string place_of(const Grid& grid, const void* code, const Where& where) {
-  return code ? grid.module->where(code) : file_and_line(where.file_name(), where.line());
-}
-
 // "which thread (0,0,0) of block (1,0,0) wrote at conv.cu:31".
 std::string describe_other(const Grid& grid, const RawFault& raw, Fault& fault) {
   const OtherAccess& other = *raw.other_block;
@@ -126,7 +122,7 @@ std::string describe_other(const Grid& grid, const RawFault& raw, Fault& fault) 
   std::string text = fmt::format("what thread {} of block {} {}", to_text(*fault.other_thread),
                                  to_text(*fault.other_block), other.wrote ? "wrote" : "read");
   const bool is_known = other.site.code || other.site.where.line() != 0;
-  return is_known ? text + " at " + place_of(grid, other.site.code, other.site.where) : text;
+  return is_known ? text + " at " + place_of(*grid.module, {other.site.code, other.site.where}) : text;
 }
 
 // "4 bytes past the end of 'tile' (128 bytes)".
@@ -210,7 +206,7 @@ Fault describe(const Grid& grid, const RawFault& raw, int64_t block, const std::
     detail = fmt::format("index {} does not exist in {}", raw.index, site.array_type->name);
     if (!fault.array.empty()) detail += fmt::format(" of array '{}'", fault.array);
   } else {
-    fault.where = place_of(grid, raw.code, raw.location);
+    fault.where = place_of(*grid.module, {raw.code, raw.location});
     if (raw.other_block) {
       detail = fmt::format("{} {}, and nothing orders the two", raw.is_write ? "writes" : "reads",
                            describe_other(grid, raw, fault));
@@ -250,6 +246,10 @@ std::mutex notes_mutex;
 std::vector<Fault> notes;  // of all launches since the last question
 
 }  // namespace
+
+std::string place_of(const Module& module, const Site& site) {
+  return site.code ? module.where(site.code) : file_and_line(site.where.file_name(), site.where.line());
+}
 
 std::string kernel_name_of(const Grid& grid) {
   if (grid.kernel) return short_name(grid.kernel->mangled);

@@ -13,10 +13,8 @@ using namespace record;
 
 constexpr size_t kMaxDoubts = 1 << 16;
 
-uint64_t serial_of(uint64_t record) { return record >> kSerialShift; }
 unsigned mask_of(uint64_t record) { return static_cast<unsigned>(record >> kMaskShift & kWhole); }
 uint64_t clock_of(uint64_t record) { return record >> kClockShift & kMaxClock; }
-int thread_of(uint64_t record) { return static_cast<int>(record >> kThreadShift & ((1 << kThreadBits) - 1)); }
 
 bool is_atomic(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::write; }
 
@@ -175,7 +173,7 @@ std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t add
   const bool atomic = is_atomic(access.kind), atomic_before = (write & kFlag) != 0;
   const auto in_doubt = [&](const OtherAccess& other) {
     doubt({&cell, address, static_cast<int64_t>(serial_of(accessor.now) - begin_), thread_of(access.record),
-           is_write(access.kind), site_of(access.record), other});
+           is_write(access.kind), place_of(access.record), other});
   };
   if (of_other(write, accessor) && !(atomic && atomic_before) && !ordered(write, accessor)) {
     const OtherAccess other = describe(write, true);
@@ -203,12 +201,12 @@ std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t add
 }
 
 OtherAccess GlobalRaces::describe(uint64_t record, bool wrote) const {
-  return {static_cast<int64_t>(serial_of(record) - begin_), thread_of(record), site_of(record), wrote};
+  return {static_cast<int64_t>(serial_of(record) - begin_), thread_of(record), place_of(record), wrote};
 }
 
-Site GlobalRaces::site_of(uint64_t record) const {
+Site GlobalRaces::place_of(uint64_t record) const {
   std::lock_guard lock(sites_mutex_);
-  return sites_[record & ((uint64_t{1} << kSiteBits) - 1)];
+  return sites_[site_of(record)];
 }
 
 void GlobalRaces::doubt(Doubt doubt) {

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "convlab/simt/shadow.h"
@@ -41,6 +42,10 @@ inline constexpr int kSerialShift = kMaskShift + 6, kSerialBits = 64 - kSerialSh
 inline constexpr uint64_t kFlag = uint64_t{1} << (kMaskShift + 4), kSplit = kFlag << 1;
 inline constexpr uint64_t kWhole = 0xf, kMaskField = kWhole << kMaskShift;
 inline constexpr uint64_t kMaxClock = (1 << kClockBits) - 1, kClockField = kMaxClock << kClockShift;
+
+inline uint64_t serial_of(uint64_t record) { return record >> kSerialShift; }
+inline int thread_of(uint64_t record) { return static_cast<int>(record >> kThreadShift & ((1 << kThreadBits) - 1)); }
+inline uint64_t site_of(uint64_t record) { return record & ((uint64_t{1} << kSiteBits) - 1); }
 }  // namespace record
 
 struct GlobalCell {
@@ -135,6 +140,10 @@ class GlobalRaces {
   /// The doubts that stand, once all blocks are done.
   std::vector<Doubt> doubts() const;
 
+  /// The number of the first block, and after all blocks the places by their numbers.
+  uint64_t first_serial() const { return begin_; }
+  std::vector<Site> take_sites() { return std::move(sites_); }
+
  private:
   struct Access {
     AccessKind kind;
@@ -153,7 +162,7 @@ class GlobalRaces {
   std::optional<OtherAccess> conflict(GlobalCell& cell, uintptr_t address, uint64_t write, uint64_t read,
                                       const Access& access, GlobalAccessor& accessor);
   OtherAccess describe(uint64_t record, bool wrote) const;
-  Site site_of(uint64_t record) const;
+  Site place_of(uint64_t record) const;
   void doubt(Doubt doubt);
 
   uint64_t begin_ = 0, end_ = 0;  // serials

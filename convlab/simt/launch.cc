@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "convlab/simt/execution.h"
+#include "convlab/simt/last_writer.h"
 
 namespace convlab::simt {
 namespace {
@@ -149,6 +150,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   if (grid.error) std::rethrow_exception(grid.error);
   if (grid.faults.empty()) internal::report_doubts(grid);
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid));
+  internal::remember_launch(grid);
   if (grid.counted) internal::keep_counts(grid);
 }
 

@@ -7,6 +7,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/simt/global_shadow.h"
+#include "convlab/simt/last_writer.h"
 
 namespace convlab::simt {
 namespace {
@@ -182,6 +183,13 @@ void copy_to_device(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   std::memcpy(to, from, bytes);
   mark_initialised(to, bytes);
+  internal::remember_host_write(to, bytes);
+}
+
+void copy_to_host(void* to, const void* from, size_t bytes) {
+  if (bytes == 0) return;
+  std::memcpy(to, from, bytes);
+  internal::remember_copy(to, from, bytes);
 }
 
 void copy_on_device(void* to, const void* from, size_t bytes) {
@@ -202,6 +210,7 @@ void fill_on_device(void* memory, int byte, size_t bytes) {
   if (bytes == 0) return;
   std::memset(memory, byte, bytes);
   mark_initialised(memory, bytes);
+  internal::remember_host_write(memory, bytes);
 }
 
 RegisteredRange::RegisteredRange(const void* memory, size_t bytes, std::string_view name, RangeAccess access)

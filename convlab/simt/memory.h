@@ -39,6 +39,9 @@ void mark_initialised(const void* memory, size_t bytes);
 void copy_to_device(void* to, const void* from, size_t bytes);
 void copy_on_device(void* to, const void* from, size_t bytes);
 
+/// memcpy to the host: see last_writer.h.
+void copy_to_host(void* to, const void* from, size_t bytes);
+
 /// memset of device memory.
 void fill_on_device(void* memory, int byte, size_t bytes);
 

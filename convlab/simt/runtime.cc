@@ -99,6 +99,7 @@ void copy(void* to, const void* from, size_t bytes) {
   const bool to_device = side_of(to, bytes) == Side::device, from_device = side_of(from, bytes) == Side::device;
   if (to_device && from_device) return copy_on_device(to, from, bytes);
   if (to_device) return copy_to_device(to, from, bytes);
+  if (from_device) return copy_to_host(to, from, bytes);
   std::memcpy(to, from, bytes);
 }
 

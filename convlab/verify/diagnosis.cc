@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "convlab/base/rng.h"
+#include "convlab/device/simt.h"
 
 namespace convlab {
 namespace {
@@ -415,6 +416,31 @@ std::string likely_cause(const WrongOutput& wrong) {
   if (!mistake.empty()) return place.empty() ? mistake : fmt::format("{} ({} only)", mistake, place);
   if (wrongs.zero()) return nobody;
   return place.empty() ? "" : fmt::format("{} were left to other code than the rest: all is wrong there alone", place);
+}
+
+std::string origin_of(const OutputElement& element, const WrongOutput& wrong) {
+  const ConvProblem& problem = wrong.step.problem;
+  const int64_t channels = problem.channels_per_group(), maps = problem.maps_per_group();
+  // From the first to the last, as far as they are there.
+  const auto range = [](int64_t first, int64_t last, int64_t count) {
+    first = std::max<int64_t>(first, 0);
+    last = std::min(last, count - 1);
+    return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
+  };
+  std::string text;
+  if (!wrong.step.epilogue.pool) {
+    const int64_t c = element.k / maps * channels;
+    const int64_t h = element.p * problem.stride_h - problem.pad_top;
+    const int64_t w = element.q * problem.stride_w - problem.pad_left;
+    text = fmt::format("it sums x[n{} c{} h{} w{}]", element.n, range(c, c + channels - 1, problem.c),
+                       range(h, h + (problem.r - 1) * problem.dilation_h, problem.h),
+                       range(w, w + (problem.s - 1) * problem.dilation_w, problem.w));
+  }
+  const Shape shape = wrong.step.output_shape();
+  const int64_t at = ((element.n * shape[1] + element.k) * shape[2] + element.p) * shape[3] + element.q;
+  const std::string writer = simt_writer(&wrong.got[static_cast<size_t>(at)]);
+  if (!writer.empty()) text += (text.empty() ? "" : "; ") + writer;
+  return text;
 }
 
 }  // namespace convlab

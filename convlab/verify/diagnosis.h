@@ -25,4 +25,9 @@ struct WrongOutput {
 /// where the step has no epilogue.
 std::string likely_cause(const WrongOutput& wrong);
 
+/// Where an output element comes from, in a clause: the pixels that it sums, and on simt who wrote it: "it sums x[n0
+/// c0..11 h5..9 w7..11]; thread (3,4,0) of block (1,2,0) of convolve wrote it, at conv.cu:33". `wrong.got` must be where
+/// the device's memory was copied to; otherwise the writer is left out.
+std::string origin_of(const OutputElement& element, const WrongOutput& wrong);
+
 }  // namespace convlab

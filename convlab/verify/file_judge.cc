@@ -107,7 +107,10 @@ class Comparing {
 
   /// Looks for the mistake in the whole output.
   void explain(const ConvStep& step, const OracleLayer& layer, std::span<const float> got) {
-    cause_ = likely_cause({step, layer, at_, got, model_});
+    const WrongOutput wrong{step, layer, at_, got, model_};
+    cause_ = likely_cause(wrong);
+    const Verdict all = all_.verdict();
+    if (all.wrong > 0) origin_ = "; of the first: " + origin_of(all.first, wrong);
   }
 
   void tell(FileVerdict& verdict, const KernelSource& source) const {
@@ -117,7 +120,7 @@ class Comparing {
       verdict.math = source.half ? Math::fp16 : Math::tf32;
     }
     verdict.outcome = all.passed() ? Outcome::passed : Outcome::failed;
-    verdict.reason = describe(all, cause_);
+    verdict.reason = describe(all, cause_) + origin_;
   }
 
  private:
@@ -127,7 +130,7 @@ class Comparing {
   double largest_;
   ErrorModel model_;
   BatchComparison all_;
-  std::string cause_;
+  std::string cause_, origin_;
   std::vector<double> largest_errors_;  ///< of each thread
 };
 

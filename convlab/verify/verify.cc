@@ -122,7 +122,10 @@ Verdict require_right(Rig& rig, int layer, std::span<const float> got, const Con
   if (verdict.passed()) return verdict;
   std::vector<int64_t> at(static_cast<size_t>(step.problem.n));
   std::iota(at.begin(), at.end(), 0);
-  throw wrong_result("{}", describe(verdict, likely_cause({step, rig.layer(layer), at, got, model})));
+  const WrongOutput wrong{step, rig.layer(layer), at, got, model};
+  std::string text = describe(verdict, likely_cause(wrong));
+  if (verdict.wrong > 0) text += "; of the first: " + origin_of(verdict.first, wrong);
+  throw wrong_result("{}", text);
 }
 
 void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {

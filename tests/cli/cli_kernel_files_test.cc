@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "convlab/base/file.h"
@@ -16,6 +17,7 @@
 namespace convlab {
 namespace {
 
+using testing::AllOf;
 using testing::AnyOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
@@ -126,6 +128,26 @@ TEST_F(KernelFiles, AFaultHasItsPlace) {
   EXPECT_EQ(fault["array"], "x");
   EXPECT_EQ(fault["kernel"], "forward_kernel");
   EXPECT_THAT(fault["line"].get<std::string>(), HasSubstr("halo.cuh:"));
+}
+
+TEST_F(KernelFiles, AWrongElementHasItsWriter) {
+  const auto reason = [&](const std::string& file) {
+    const Json files = verified({file, "--device", "simt", "--problem", "n2_c3h9w9_k4r3s3"}, 1);
+    return files[0]["cases"][0]["reason"].get<std::string>();
+  };
+  // One file's output is memory of the device, the other copies it to the host by itself.
+  for (const auto& [kind, name, kernel] : {std::tuple("mxnet", "channel.cuh", "forward_kernel"),
+                                           std::tuple("minidnn", "channel.cu", "conv_forward_kernel")}) {
+    const std::string loop = std::string(kind) == "mxnet" ? "c < C;" : "c < Channel;";
+    std::string less = loop;
+    less.insert(less.size() - 1, " - 1");
+    EXPECT_THAT(
+        reason(changed(kind, name, loop, less)),
+        AllOf(HasSubstr("it sums x[n0 c0..2 h0..2 w0..2]"),
+              HasSubstr("thread (0,0,0) of block (0,0,0) of " + std::string(kernel) + " wrote it, at " + name)));
+  }
+  EXPECT_THAT(reason(changed("mxnet", "column.cuh", "v >= W_out", "v >= W_out - 1")),
+              AllOf(HasSubstr("first y[n0 k0 p0 q6]"), HasSubstr("no thread wrote it")));
 }
 
 /// What a file does, and what is said of it.

@@ -1,0 +1,128 @@
+#include "convlab/simt/last_writer.h"
+
+#include <algorithm>
+#include <deque>
+#include <mutex>
+
+#include "convlab/simt/execution.h"
+
+namespace convlab::simt {
+namespace internal {
+namespace {
+
+constexpr size_t kMost = 1024;  // of each sort
+
+struct PastLaunch {
+  uint64_t begin, end;  // serials of its blocks
+  std::string kernel;
+  cuda::dim3 grid, block;
+  const Module* module;
+  std::vector<Site> sites;
+};
+
+struct Copy {
+  uintptr_t host;
+  size_t bytes;
+  std::shared_ptr<GlobalCell[]> cells;  // of what was copied
+  uint64_t filled;                      // the first serial of launches after the host's last write there
+};
+
+struct HostWrite {
+  uintptr_t device;
+  size_t bytes;
+  uint64_t before;  // serials of later launches are not below
+};
+
+struct Memory {
+  std::mutex mutex;
+  std::deque<PastLaunch> launches;
+  std::deque<Copy> copies;
+  std::deque<HostWrite> writes;
+};
+
+Memory& memory() {
+  static Memory& memory = *new Memory;  // never destroyed: static objects may still copy at exit
+  return memory;
+}
+
+template <class T>
+void keep(std::deque<T>& all, T&& one) {
+  all.push_back(std::move(one));
+  if (all.size() > kMost) all.pop_front();
+}
+
+const Copy* copy_to(const Memory& all, const void* host) {
+  const auto address = reinterpret_cast<uintptr_t>(host);
+  const auto found = std::find_if(all.copies.rbegin(), all.copies.rend(),
+                                  [&](const Copy& copy) { return address - copy.host < copy.bytes; });
+  return found == all.copies.rend() ? nullptr : &*found;
+}
+
+Position position_of(int64_t linear, cuda::dim3 extent) {
+  return {static_cast<unsigned>(linear % extent.x), static_cast<unsigned>(linear / extent.x % extent.y),
+          static_cast<unsigned>(linear / extent.x / extent.y)};
+}
+
+}  // namespace
+
+void remember_launch(Grid& grid) {
+  if (!grid.races.checked()) return;
+  Memory& all = memory();
+  std::lock_guard lock(all.mutex);
+  keep(all.launches, {grid.races.first_serial(), grid.races.first_serial() + static_cast<uint64_t>(grid.blocks),
+                      kernel_name_of(grid), grid.grid, grid.block, grid.module, grid.races.take_sites()});
+}
+
+void remember_copy(void* host, const void* device, size_t bytes) {
+  const auto ranges = current_ranges();
+  const auto address = reinterpret_cast<uintptr_t>(device);
+  const Range* const range = nearest_range(*ranges, address);
+  if (!range || address - range->base >= range->bytes || !range->cells) return;
+  Copy copy{
+      reinterpret_cast<uintptr_t>(host), bytes, {range->cells, range->cells.get() + (address - range->base) / 4}, 0};
+  Memory& all = memory();
+  std::lock_guard lock(all.mutex);
+  for (const HostWrite& write : all.writes) {
+    const bool covers = address - write.device < write.bytes || write.device - address < bytes;
+    if (covers) copy.filled = std::max(copy.filled, write.before);
+  }
+  keep(all.copies, std::move(copy));
+}
+
+void remember_host_write(const void* device, size_t bytes) {
+  Memory& all = memory();
+  const uint64_t before = take_block_serials(0);
+  std::lock_guard lock(all.mutex);
+  keep(all.writes, {reinterpret_cast<uintptr_t>(device), bytes, before});
+}
+
+}  // namespace internal
+
+bool came_from_device(const void* host) {
+  internal::Memory& all = internal::memory();
+  std::lock_guard lock(all.mutex);
+  return internal::copy_to(all, host) != nullptr;
+}
+
+std::optional<LastWriter> last_writer(const void* host) {
+  internal::Memory& all = internal::memory();
+  std::lock_guard lock(all.mutex);
+  const internal::Copy* const copy = internal::copy_to(all, host);
+  if (!copy) return std::nullopt;
+  const uint64_t record = copy->cells[(reinterpret_cast<uintptr_t>(host) - copy->host) / 4].write.load();
+  const uint64_t serial = internal::record::serial_of(record);
+  if (record == 0 || (record & internal::record::kSplit) != 0 || serial < copy->filled) return std::nullopt;
+  const auto launch = std::find_if(all.launches.rbegin(), all.launches.rend(), [&](const internal::PastLaunch& each) {
+    return serial >= each.begin && serial < each.end;
+  });
+  if (launch == all.launches.rend()) return std::nullopt;
+  LastWriter writer;
+  writer.kernel = launch->kernel;
+  writer.block = internal::position_of(static_cast<int64_t>(serial - launch->begin), launch->grid);
+  writer.thread = internal::position_of(internal::record::thread_of(record), launch->block);
+  const uint64_t site = internal::record::site_of(record);
+  if (site < launch->sites.size()) writer.where = internal::place_of(*launch->module, launch->sites[site]);
+  return writer;
+}
+
+}  // namespace convlab::simt
