@@ -195,7 +195,12 @@ Action declare_profile(CLI::App& parser) {
   return [options](Output& output) {
     if (!options->trace.empty()) require_writable("--trace", options->trace);
     take_file_as_kernel(options->run);
-    if (options->counters && counts_on_simt(options->run)) return count(options->run, output);
+    if (options->counters && counts_on_simt(options->run)) {
+      if (options->csv || options->gpu_trace || !options->trace.empty()) {
+        throw bad_input("--counters on simt has a table of its own: give it without --csv, --gpu-trace and --trace");
+      }
+      return count(options->run, output);
+    }
     const ComputeOptions& compute = options->run.classify.compute;
     if (!run_in_guest({compute.kernel}, compute.device)) profile(*options, output);
   };

@@ -60,6 +60,7 @@ class LaneTrace {
     put(event(EventKind::enter, code));
   }
   void leave(const void* code) {
+    if (callers_.empty()) return;  // of a function that it was in when the trace began
     block_ = callers_.back();
     callers_.pop_back();
     put(event(EventKind::leave, code));
