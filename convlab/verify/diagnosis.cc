@@ -190,6 +190,12 @@ class Mistakes {
                     [this, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
                       return a_.w(e.k, c, rows - 1 - r, columns - 1 - s);
                     });
+    if (rows > 1 && columns > 1) {
+      add_with_weight("r stood in for s in the filter's index",
+                      [this](const Element& e, int64_t c, int64_t r, int64_t) { return a_.w(e.k, c, r, r); });
+      add_with_weight("s stood in for r in the filter's index",
+                      [this](const Element& e, int64_t c, int64_t, int64_t s) { return a_.w(e.k, c, s, s); });
+    }
     if (rows == columns) {
       add_with_weight("the filter's rows and columns were swapped",
                       [this](const Element& e, int64_t c, int64_t r, int64_t s) { return a_.w(e.k, c, s, r); });
@@ -197,6 +203,10 @@ class Mistakes {
       add_with_weight("the filter were as wide as it is high: the stride of its rows is wrong",
                       [this, channels, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
                         return a_.w_at((e.k * channels + c) * rows * columns + r * rows + s);
+                      });
+      add_with_weight("the filter were as high as it is wide: the stride of its channels is wrong",
+                      [this, channels, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
+                        return a_.w_at(((e.k * channels + c) * columns + r) * columns + s);
                       });
     }
   }
@@ -232,6 +242,12 @@ class Mistakes {
                            a_.w_of(e, s));
           });
     }
+    add_with_pixel(
+        "x's rows were as long as y's: the output's width stands in for the input's",
+        [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+          return a_.x_at(((e.n * problem_.c + a_.first_channel(e) + c) * problem_.h + a_.h(e, r)) * problem_.q() +
+                         a_.w_of(e, s));
+        });
     add_with_pixel("the filter's row were not added to x's row",
                    [this](const Element& e, int64_t c, int64_t, int64_t s) { return a_.pixel(e, c, 0, s); });
     add_with_pixel("the filter's column were not added to x's column",
