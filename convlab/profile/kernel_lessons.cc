@@ -59,14 +59,17 @@ KernelLesson differing_constants(const LineCounts& line, int64_t all_wavefronts)
           ratio(counts.wavefronts - counts.least_wavefronts, all_wavefronts)};
 }
 
-KernelLesson atomics(const LineCounts& line) {
+KernelLesson atomics(const LineCounts& line, int64_t all_sectors, int64_t all_wavefronts) {
   const MemoryCounts& counts = line.counts;
-  return {line.where,
-          fmt::format("{}: {} atomic operations of lanes, {} to one address of {} memory in a request on average; "
-                      "what a warp or a block has added up needs one",
-                      name_of_array(line), counts.lanes, number(ratio(counts.lanes * line.access_bytes, counts.bytes)),
-                      name_of(line.space)),
-          1};
+  return {
+      line.where,
+      fmt::format("{}: {} times {} lanes change {} addresses of {} memory atomically: those of one address follow each "
+                  "other{}; what a warp or a block adds up first needs one",
+                  name_of_array(line), counts.requests, number(ratio(counts.lanes, counts.requests)),
+                  number(ratio(counts.bytes / line.access_bytes, counts.requests)), name_of(line.space),
+                  line.space == MemorySpace::global ? ", and all go to L2" : ""),
+      line.space == MemorySpace::global ? ratio(counts.sectors, all_sectors)
+                                        : ratio(counts.wavefronts, all_wavefronts)};
 }
 
 KernelLesson diverging(const BranchCounts& branch, const KernelCounts& counts) {
@@ -100,7 +103,7 @@ std::vector<KernelLesson> lessons_of(const KernelCounts& counts) {
   std::vector<KernelLesson> lessons;
   for (const LineCounts& line : counts.lines) {
     if (line.type == AccessType::atomic) {
-      lessons.push_back(atomics(line));
+      lessons.push_back(atomics(line, sectors, shared));
     } else if (line.space == MemorySpace::global && line.counts.sectors > 2 * line.counts.least_sectors) {
       lessons.push_back(scattered(line, sectors));
     } else if (line.space == MemorySpace::shared && line.counts.bank_conflicts() > 0) {

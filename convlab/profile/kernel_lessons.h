@@ -11,7 +11,7 @@ namespace convlab {
 struct KernelLesson {
   std::string where;  ///< "conv.cu:31"
   std::string text;   ///< "32 lanes read 32 sectors (12.5 % used): ..."
-  double share = 0;   ///< of the kernel's traffic of that sort, 0..1: how much there is to gain
+  double share = 0;   ///< of the kernel's traffic of that sort, or of its lanes, that would go without it, 0..1
 };
 
 /// What the counts teach, the largest share first: global memory that is read in scattered pieces, bank conflicts,
