@@ -58,9 +58,10 @@ struct BranchCounts {
   int64_t diverged = 0;  ///< of them
 };
 
-/// What one request of these lanes costs, each of which has an address, in their order, and wants `bytes` (1, 2, 4, 8 or 16). Shared memory serves 8 bytes a
-/// lane in two halves of the warp, 16 in quarters; loads in which each lane has its neighbour's address (0 and 1, 2 and 3,
-/// ...) in parts of twice as many lanes. So an H200 counts, for each of 288 patterns that we tried.
+/// What one request of these lanes costs. Each has an address, in their order, and wants `bytes` (1, 2, 4, 8 or 16).
+/// Shared memory serves 8 bytes a lane in two halves of the warp, 16 in quarters; loads in which each lane has its
+/// neighbour's address (0 and 1, 2 and 3, ...) in parts of twice as many lanes. So an H200 counts, for each of 288
+/// patterns that we tried.
 MemoryCounts cost_of(MemorySpace space, AccessType type, LaneMask lanes, std::span<const uintptr_t> addresses,
                      size_t bytes);
 
