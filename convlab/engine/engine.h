@@ -68,6 +68,7 @@ class Engine {
   void run(const void* images, int64_t n, float* output);
 
   /// As run(), waiting for the device before and after each step: seconds by step of plan(), summed over the batches.
+  /// Where a rest is fused in other ways, each of its steps counts with the one that computes its first node.
   std::vector<double> run_timed(const void* images, int64_t n, float* output);
 
   /// As run(); seconds that the device took from images in its memory to the output there, by its own clock.

@@ -336,6 +336,23 @@ TEST(Engine, FewImagesBeyondWholeSixteensAreABatchOfTheirOwn) {
   }
 }
 
+TEST(Engine, ARestThatIsFusedOtherwiseIsTimedWithTheRest) {
+  GraphBuilder builder({-1, 1, 20, 20});
+  ValueId x = builder.conv(builder.input(), 4, 1, 5, false, "conv");
+  x = builder.activation(x, ActivationKind::relu, "relu");
+  builder.max_pool(x, 4, "pool");  // which kernels of images in lanes leave to a step of its own
+  const Graph graph = builder.take();
+  const Tensor input = images({20, 1, 20, 20});
+  const std::unique_ptr<Device> device = open_cpu({});
+  Engine many(copy_of(graph), input.shape(), *device, {}), few(copy_of(graph), {4, 1, 20, 20}, *device, {});
+  ASSERT_NE(many.plan().steps.size(), few.plan().steps.size());
+  Tensor timed(ElementType::f32, {20, 4, 4, 4});
+  const std::vector<double> seconds = many.run_timed(input.raw(), 20, timed.values<float>().data());
+  EXPECT_EQ(seconds.size(), many.plan().steps.size());
+  EXPECT_THAT(seconds, testing::Each(testing::Gt(0.0)));
+  EXPECT_TRUE(same_bits(timed, many.run(input)));
+}
+
 TEST(Engine, TheForcedKernelIsTheOneThatRuns) {
   const Graph graph = course_network().take();
   const Tensor x = images({8, 1, 20, 20});
