@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Trains the seven networks of the course on Fashion-MNIST and writes them as ONNX with float16 weights.
+"""Trains the eight networks of the course on Fashion-MNIST and writes them as ONNX with float16 weights.
 
 Each network gets raw pixels, 0..255, and its convolutions are valid, stride 1, without bias. Training works on pixels
-divided by PIXEL_SCALE and with batch normalization after the second convolution and the first fully connected layer,
-which are linear up to there; the export folds all of this into the weights, which is the same function. After training,
-every model in --out is read back, run by ONNX Runtime on the test images, and entered into the table of README.md.
+divided by PIXEL_SCALE and with batch normalization before and after the first fully connected layer; the export folds
+all of this into the weights beside it, which is the same function. After training, every model in --out is read back,
+run by ONNX Runtime on the test images, and entered into the table of README.md.
 
 Example: python3 models/train.py --model fa19 --device cuda --out /tmp/models
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import itertools
 import math
 import os
 import sys
@@ -49,13 +50,20 @@ TABLE_BEGIN, TABLE_END = "<!-- accuracies: begin -->", "<!-- accuracies: end -->
 class Network:
     semester: str
     side: int
-    convolutions: tuple[tuple[int, int], ...]  # (filters, filter side); tanh and pooling follow the first one only
+    convolutions: tuple[tuple[int, int], ...]  # (filters, filter side)
     hidden: int
     low: bool = False  # meant to be poor
+    activation: str = "tanh"
+    dropout: tuple[float, float] = DROPOUT
+    pools: tuple[int, ...] = (2,)  # an activation and a pooling of this side follow each of the first convolutions
 
     def layers(self) -> str:
-        first, *rest = [f"conv {filters}@{side}x{side}" for filters, side in self.convolutions]
-        return ", ".join([first, "tanh", "maxpool 2", *rest, f"FC {self.hidden}", "tanh", "FC 10", "softmax"])
+        names = []
+        for (filters, side), pool in itertools.zip_longest(self.convolutions, self.pools):
+            names.append(f"conv {filters}@{side}x{side}")
+            if pool is not None:
+                names += [self.activation, f"maxpool {pool}"]
+        return ", ".join([*names, f"FC {self.hidden}", self.activation, "FC 10", "softmax"])
 
 
 NETWORKS = {
@@ -66,6 +74,7 @@ NETWORKS = {
     "sp19": Network("sp19", 48, ((6, 5), (16, 5)), 140),
     "sp19-library": Network("sp19", 48, ((12, 7), (24, 7)), 160),
     "fa19": Network("fa19", 70, ((12, 5), (24, 5)), 160),
+    "sp25": Network("sp25", 86, ((4, 7), (16, 7)), 32, activation="relu", dropout=(0, 0), pools=(2, 4)),
 }
 
 
@@ -74,14 +83,20 @@ NETWORKS = {
 
 def build(network: Network) -> nn.Sequential:
     """The network for pixels divided by PIXEL_SCALE, with the normalization and dropout of training; gives logits."""
-    (filters, kernel), *rest = network.convolutions
-    layers: list[nn.Module] = [nn.Conv2d(1, filters, kernel, bias=False), nn.Tanh(), nn.MaxPool2d(2)]
-    channels, side = filters, (network.side - kernel + 1) // 2
-    for filters, kernel in rest:
-        layers += [nn.Conv2d(channels, filters, kernel, bias=False), nn.BatchNorm2d(filters)]
+    activation = {"tanh": nn.Tanh, "relu": nn.ReLU}[network.activation]
+    layers: list[nn.Module] = []
+    channels, side = 1, network.side
+    for (filters, kernel), pool in itertools.zip_longest(network.convolutions, network.pools):
+        layers.append(nn.Conv2d(channels, filters, kernel, bias=False))
         channels, side = filters, side - kernel + 1
-    layers += [nn.Flatten(), nn.Dropout(DROPOUT[0]), nn.Linear(channels * side * side, network.hidden)]
-    layers += [nn.BatchNorm1d(network.hidden), nn.Tanh(), nn.Dropout(DROPOUT[1]), nn.Linear(network.hidden, 10)]
+        if pool is not None:  # as in the course, the last windows may reach beyond the maps
+            layers += [activation(), nn.MaxPool2d(pool, ceil_mode=side % pool != 0)]
+            side = math.ceil(side / pool)
+    if len(network.convolutions) > 1:
+        layers.append(nn.BatchNorm2d(channels))
+    before, after = (nn.Dropout(share) for share in network.dropout)
+    layers += [nn.Flatten(), before, nn.Linear(channels * side * side, network.hidden)]
+    layers += [nn.BatchNorm1d(network.hidden), activation(), after, nn.Linear(network.hidden, 10)]
     return nn.Sequential(*layers)
 
 
@@ -187,7 +202,7 @@ def train(name: str, args: argparse.Namespace, device: torch.device) -> nn.Seque
 
 @torch.no_grad()
 def fold(model: nn.Sequential) -> nn.Sequential:
-    """The same function of raw pixels: convolutions, dense layers, tanh and pooling only, in float64."""
+    """The same function of raw pixels: convolutions, dense layers, activations and pooling only, in float64."""
     layers = [layer for layer in copy.deepcopy(model).double() if not isinstance(layer, nn.Dropout)]
     layers[0].weight /= PIXEL_SCALE
     for i, layer in enumerate(layers):
@@ -196,12 +211,18 @@ def fold(model: nn.Sequential) -> nn.Sequential:
         before = layers[i - 1]
         scale = layer.weight / torch.sqrt(layer.running_var + layer.eps)
         shift = layer.bias - layer.running_mean * scale
-        before.weight *= scale.reshape(-1, *[1] * (before.weight.dim() - 1))
         if isinstance(layer, nn.BatchNorm1d):
+            before.weight *= scale[:, None]
             before.bias.mul_(scale).add_(shift)
-        else:  # a convolution has no bias: the dense layer after Flatten takes the shift of each map
-            dense = layers[i + 2]
-            dense.bias += (dense.weight.reshape(len(dense.bias), len(shift), -1).sum(2) * shift).sum(1)
+            continue
+        # A convolution has no bias: the dense layer after Flatten takes the shift of each map.
+        dense = layers[i + 2]
+        maps = dense.weight.view(len(dense.bias), len(shift), -1)
+        dense.bias += (maps.sum(2) * shift).sum(1)
+        if isinstance(before, nn.Conv2d):
+            before.weight *= scale[:, None, None, None]
+        else:
+            maps *= scale[:, None]
     return nn.Sequential(*[layer for layer in layers if not isinstance(layer, (nn.BatchNorm1d, nn.BatchNorm2d))])
 
 
@@ -230,9 +251,10 @@ def export(model: nn.Sequential, name: str, seed: int) -> onnx.ModelProto:
         nodes.append(helper.make_node(op, inputs, [label], label, **attributes))
         return label
 
-    at, counts = "data", {"conv": 0, "fc": 0, "tanh": 0}
+    kinds = {nn.Conv2d: "conv", nn.Linear: "fc", nn.Tanh: "tanh", nn.ReLU: "relu", nn.MaxPool2d: "pool"}
+    at, counts = "data", dict.fromkeys(kinds.values(), 0)
     for layer in fold(model):
-        kind = {nn.Conv2d: "conv", nn.Linear: "fc", nn.Tanh: "tanh"}.get(type(layer))
+        kind = kinds.get(type(layer))
         if kind is not None:
             counts[kind] += 1
             label = f"{kind}{counts[kind]}"
@@ -241,8 +263,12 @@ def export(model: nn.Sequential, name: str, seed: int) -> onnx.ModelProto:
             at = node("Conv", inputs, label, kernel_shape=list(layer.kernel_size))
         elif isinstance(layer, nn.Tanh):
             at = node("Tanh", [at], label)
+        elif isinstance(layer, nn.ReLU):
+            at = node("Relu", [at], label)
         elif isinstance(layer, nn.MaxPool2d):
-            at = node("MaxPool", [at], "pool1", kernel_shape=[2, 2], strides=[2, 2])
+            window = [layer.kernel_size] * 2
+            beyond = {"ceil_mode": 1} if layer.ceil_mode else {}
+            at = node("MaxPool", [at], label, kernel_shape=window, strides=window, **beyond)
         elif isinstance(layer, nn.Flatten):
             at = node("Flatten", [at], "flatten", axis=1)
         elif isinstance(layer, nn.Linear):
