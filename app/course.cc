@@ -137,8 +137,8 @@ Action declare_script(CLI::App& parser) {
             script.model_in_fa17 ? "IMAGES, 1 to 10000 (default); in fa17 MODEL IMAGES, MODEL being ece408-high "
                                    "(default) or ece408-low"
                                  : "IMAGES, 1 to 10000 (default)");
-  add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19"},
-             "whose network and lines (default fa19)");
+  add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
+             "whose network and lines (default fa19); sp25, the network since fall 2020, with fa19's lines");
   add_text(parser, "--data", options->classify.data, "DIR", "folder of the idx files, as for 'convlab run'");
   if (!script.library && script.device == "cuda") {
     add_text(parser, "--device", compute.device, "D",

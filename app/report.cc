@@ -124,7 +124,7 @@ void report(const ReportOptions& options, Output& output) {
 Action declare_report(CLI::App& parser) {
   auto options = std::make_shared<ReportOptions>();
   require(add_text(parser, "-o,--output", options->path, "FILE", "the page to write"));
-  add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19"},
+  add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
              "whose network (default fa19)");
   add_texts(parser, "--from", options->from, 1, kAnyNumber, "RESULTS.json ...",
             "what bench, run, profile and the course's scripts wrote with --json, or folders of such files "

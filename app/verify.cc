@@ -114,8 +114,8 @@ Action declare_verify(CLI::App& options) {
   add_threads(options, chosen->compute);
   add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400,
            "on simt, a kernel without progress for so many seconds of computing fails (default: 30)");
-  add_choice(options, "--semester", chosen->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "mini-dnn"},
-             "of files: whose layers to try (default: what the file tells)");
+  add_choice(options, "--semester", chosen->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
+             "of files: whose layers to try; sp25 stands for fall 2020 to spring 2025 (default: what the file tells)");
   add_int(options, "-n,--images", chosen->images, 1, 1000000,
           "of files: images a layer (default: 10 on simt, else 1000)");
   add_real(options, "--time-limit", chosen->limit_seconds, 1, 86400,

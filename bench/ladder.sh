@@ -13,7 +13,7 @@ status=0
 "$binary" verify --device cuda >"$folder/verify.log" || status=$?
 grep -E '^(FAILED|[0-9]+ passed)' "$folder/verify.log" | tee "$folder/verify.txt"
 rm "$folder/verify.log"
-for model in fa17-high sp18 fa18 sp19 sp19-library fa19; do
+for model in fa17-high sp18 fa18 sp19 sp19-library fa19 sp25; do
   "$binary" bench --device cuda --model "$model" -n 100,1000,10000 --seconds 0.2 --samples 15 --json "$folder/$model.json" |
     grep -E ' against |FAILED|: .* GFLOP,' || status=$?  # 1: a kernel, or the library, was wrong, and is not in the file
 done

@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "models"))
 import fashion_mnist  # noqa: E402
 
-MODELS = ["fa17-high", "fa17-low", "sp18", "fa18", "sp19", "sp19-library", "fa19"]
+MODELS = ["fa17-high", "fa17-low", "sp18", "fa18", "sp19", "sp19-library", "fa19", "sp25"]
 # Share of labels that rounding may turn, where two classes (nearly) tie.
 TIES = {"fp32": 0.0005, "bf16x2": 0.0005, "bf16": 0.01}
 TRIED_IMAGES = 2000  # on which settings and batches are compared

@@ -287,7 +287,7 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
       break;
     case FileKind::minidnn:
       source.functions = std::move(phases);
-      source.semester = "mini-dnn";
+      source.semester = "sp25";
       source.defines_class = defines_class(tokens) || brings_class(tokens, path.parent_path(), source.functions);
       require_minidnn(source);
       break;

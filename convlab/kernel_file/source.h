@@ -44,7 +44,7 @@ struct KernelSource {
   std::string text;
   FileKind kind{};
   bool cuda = false;                    ///< for GPUs (and simt); otherwise for CPUs
-  std::string semester;                 ///< of mxnet: "fa17" to "fa19"; of minidnn: "mini-dnn"; otherwise ""
+  std::string semester;                 ///< of mxnet: "fa17" to "fa19"; of minidnn: "sp25"; otherwise ""
   bool semester_is_guess = false;       ///< nothing in the file tells
   bool defines_class = false;           ///< of minidnn: the file, or a header beside it, has the class of its functions
   bool half = false, tf32 = false;      ///< computes in float16 or TF32, as far as its text tells

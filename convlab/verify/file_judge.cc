@@ -229,7 +229,7 @@ constexpr std::array kSemesterLayers{
     Layers{"sp19", {"c1h48w48_k6r5s5", "c6h22w22_k16r5s5"}},
     Layers{"sp18", {"c1h64w64_k6r5s5", "c6h30w30_k16r5s5"}},
     Layers{"fa17", {"c1h28w28_k50r5s5", ""}},
-    Layers{"mini-dnn", {"c1h86w86_k4r7s7", "c4h40w40_k16r7s7"}},
+    Layers{"sp25", {"c1h86w86_k4r7s7", "c4h40w40_k16r7s7"}},
 };
 
 }  // namespace
@@ -290,7 +290,7 @@ std::vector<std::string> possible_semesters(const KernelSource& source) {
   std::vector<std::string> semesters{source.semester};
   if (source.kind != FileKind::mxnet) return semesters;
   for (const Layers& each : kSemesterLayers) {
-    if (each.semester != source.semester && each.semester != "mini-dnn") semesters.emplace_back(each.semester);
+    if (each.semester != source.semester && each.semester != "sp25") semesters.emplace_back(each.semester);
   }
   return semesters;
 }

@@ -282,6 +282,21 @@ TEST_F(KernelFiles, RunInANetwork) {
   EXPECT_THAT(script.output, HasSubstr("Correctness: 1.0 Model: ece408"));
 }
 
+TEST_F(KernelFiles, OfMinidnnRunInItsNetwork) {
+  const std::string file = make("minidnn", "mine.cu");
+  const auto labels = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"-n", "3", "--json", path("run.json")});
+    const ProgramRun run = run_program(arguments);
+    EXPECT_EQ(run.status, 0) << run.complaint;
+    return Json::parse(text_of(path("run.json")))["labels"];
+  };
+  EXPECT_EQ(labels({"run", "sp25", "--kernel", file, "--device", "simt"}), labels({"run", "sp25", "--device", "cpu"}));
+  const Json judged = verified({file, "--device", "simt", "-n", "1"}, 0)[0];
+  EXPECT_EQ(judged["semester"], "sp25");
+  EXPECT_EQ(verified({file, "--device", "simt", "-n", "1", "--semester", "sp25"}, 0)[0]["cases"][1]["problem"],
+            judged["cases"][1]["problem"]);
+}
+
 TEST_F(KernelFiles, TheCallAloneIsTheOperator) {
   const std::string file =
       changed("minidnn", "mine.cu", "  const size_t input_bytes", "  usleep(300000);\n  const size_t input_bytes");

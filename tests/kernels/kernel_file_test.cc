@@ -94,6 +94,7 @@ TEST(KernelSource, TheSemesterIsInItsNumbers) {
   EXPECT_TRUE(source_of(kMxnet).semester_is_guess);
   EXPECT_TRUE(source_of(kMxnet + "int a = 72, b = 70;").semester_is_guess);
   EXPECT_FALSE(source_of(kMxnet + "// 72\n").semester == "fa18");
+  EXPECT_EQ(source_of(kCall + "#define SIDE 72\n").semester, "sp25") << "since 2020 all have the same network";
 }
 
 TEST(KernelSource, ParametersMayBeUnnamed) {

@@ -27,6 +27,8 @@ const std::vector<Network> kNetworks = {
     {"sp18", "sp18", 64, "conv 6@5x5, tanh, maxpool 2, conv 16@5x5, FC 140, tanh, FC 10, softmax"},
     {"sp19", "sp19", 48, "conv 6@5x5, tanh, maxpool 2, conv 16@5x5, FC 140, tanh, FC 10, softmax"},
     {"sp19-library", "sp19", 48, "conv 12@7x7, tanh, maxpool 2, conv 24@7x7, FC 160, tanh, FC 10, softmax"},
+    {"sp25", "sp25", 86, "conv 4@7x7, relu, maxpool 2, conv 16@7x7, relu, maxpool 4, FC 32, relu, FC 10, softmax",
+     "ece408", 0.88},
 };
 
 TEST(Zoo, ShipsTheCoursesNetworksAndNoOther) {

@@ -1,8 +1,8 @@
 // new-forward.cu, as the course has had it since 2021, on mini-dnn: three phases, of which the second is timed as the
 // operator.
 //
-//   convlab verify FILE                        on a GPU, or with --device simt on any machine
-//   convlab m3.1 --kernel FILE 1000            the course's script; without a GPU 'convlab m3.1 --device simt --kernel FILE 10'
+//   convlab verify FILE                                 on a GPU, or with --device simt on any machine
+//   convlab m3.1 --semester sp25 --kernel FILE 1000     the course's script; without a GPU --device simt, and 10 images
 
 #include <cmath>
 #include <iostream>
