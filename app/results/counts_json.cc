@@ -20,6 +20,16 @@ Json to_json(const MemoryCounts& counts) {
           {"least_wavefronts", counts.least_wavefronts}};
 }
 
+/// The lanes that take part, and where each goes.
+Json to_json(const ExampleRequest& example) {
+  Json lanes = Json::array(), offsets = Json::array();
+  for_each_lane(example.lanes, [&](int lane) {
+    lanes.push_back(lane);
+    offsets.push_back(example.offsets[static_cast<size_t>(lane)]);
+  });
+  return {{"cost", example.cost}, {"lanes", std::move(lanes)}, {"offsets", std::move(offsets)}};
+}
+
 Json totals_of(const KernelCounts& counts) {
   Json json = Json::object();
   for (const MemorySpace space : {MemorySpace::global, MemorySpace::shared, MemorySpace::constant}) {
@@ -41,6 +51,7 @@ Json to_json(const CountedKernel& counted) {
                 {"access", name_of(line.type)},
                 {"access_bytes", line.access_bytes}};
     row.update(to_json(line.counts));
+    row["example"] = to_json(line.example);
     lines.push_back(std::move(row));
   }
   for (const BranchCounts& branch : counts.branches) {

@@ -60,9 +60,11 @@ CodeCounts::Access MemoryMap::place_of(uintptr_t address) const {
 
 void CodeCounts::add(const CodeCounts& other) {
   for (const auto& [key, access] : other.accesses) {
-    const MemoryCounts before = accesses[key].counts;
-    accesses[key] = access;
-    accesses[key].counts += before;
+    Access& sum = accesses[key];
+    const Access before = sum;
+    sum = access;
+    sum.counts += before.counts;
+    if (sum.example.gives_way_to(before.example)) sum.example = before.example;
   }
   for (const auto& [code, block] : other.blocks) {
     blocks[code].warps += block.warps;
@@ -102,7 +104,23 @@ void Counting::access(EventKind kind, const void* code, LaneMask lanes, std::spa
     }
     last = {key, &place->second};
   }
-  last.found->counts += cost_of(last.found->space, type_of(kind), lanes, addresses, bytes);
+  const MemoryCounts cost = cost_of(last.found->space, type_of(kind), lanes, addresses, bytes);
+  last.found->counts += cost;
+  const int64_t units = cost.sectors + cost.wavefronts;  // one of them is 0
+  const ExampleRequest& example = last.found->example;
+  if (units > example.cost || (units == example.cost && addresses.front() < last.found->example_at)) [[unlikely]]
+    keep_example(*last.found, units, lanes, addresses);
+}
+
+void Counting::keep_example(CodeCounts::Access& access, int64_t cost, LaneMask lanes,
+                            std::span<const uintptr_t> addresses) {
+  const uintptr_t base = map_.base_of(access);
+  access.example_at = addresses.front();
+  access.example = {.cost = cost, .lanes = lanes, .offsets = {}};
+  size_t next = 0;
+  for_each_lane(lanes, [&](int lane) {
+    access.example.offsets[static_cast<size_t>(lane)] = static_cast<int64_t>(addresses[next++] - base);
+  });
 }
 
 void Counting::matrix(bool is_store, const void* code, uintptr_t base, int runs, size_t bytes, size_t distance) {
@@ -133,18 +151,44 @@ std::string array_of(const Grid& grid, const CodeCounts::Access& access) {
   return symbol ? short_name(symbol->mangled) : "";
 }
 
+/// Where the array of an access to global memory begins; 0 if nobody knows.
+uintptr_t begin_of_array(const Grid& grid, uintptr_t address) {
+  const Range* const range = nearest_range(*grid.ranges, address);
+  if (range && address - range->base < range->bytes && !range->name.empty()) return range->base;
+  const Symbol* const symbol = grid.module->object_at(address);
+  return symbol ? symbol->begin + grid.module->bias() : 0;
+}
+
+/// The request with offsets from where its array begins, or from its own first sector.
+ExampleRequest example_of(const Grid& grid, const CodeCounts::Access& access) {
+  ExampleRequest example = access.example;
+  if (access.space == MemorySpace::shared) return example;
+  const uintptr_t array = begin_of_array(grid, access.example_at);
+  int64_t begin = static_cast<int64_t>(array);
+  if (array == 0) {
+    begin = INT64_MAX;
+    for_each_lane(example.lanes,
+                  [&](int lane) { begin = std::min(begin, example.offsets[static_cast<size_t>(lane)]); });
+  }
+  begin = begin / kSectorBytes * kSectorBytes;
+  for_each_lane(example.lanes, [&](int lane) { example.offsets[static_cast<size_t>(lane)] -= begin; });
+  return example;
+}
+
 std::vector<LineCounts> lines_of(const Grid& grid) {
-  std::map<std::tuple<std::string, std::string, MemorySpace, AccessType, int>, MemoryCounts> lines;
+  std::map<std::tuple<std::string, std::string, MemorySpace, AccessType, int>, LineCounts> lines;
   for (const auto& [key, access] : grid.counts.accesses) {
     const auto* const code = CodeCounts::code_of(key);
     const AccessType type = type_of(CodeCounts::kind_of(key));
     const std::string array = array_of(grid, access);
-    lines[{grid.module->where(code), array, access.space, type, access.bytes}] += access.counts;
+    const std::string where = grid.module->where(code);
+    lines[{where, array, access.space, type, access.bytes}] +=
+        {where, array, access.space, type, access.bytes, access.counts, example_of(grid, access)};
   }
   std::vector<LineCounts> result;
-  for (const auto& [key, counts] : lines) {
-    const auto& [where, array, space, type, bytes] = key;
-    result.push_back({where, array, space, type, bytes, counts});
+  for (auto& [key, line] : lines) {
+    std::tie(line.where, line.array, line.space, line.type, line.access_bytes) = key;
+    result.push_back(std::move(line));
   }
   return result;
 }

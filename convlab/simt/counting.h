@@ -30,6 +30,8 @@ struct CodeCounts {
     bool is_dynamic = false;  ///< shared memory
     int bytes = 0;
     MemoryCounts counts;
+    ExampleRequest example;              ///< offsets from the begin of shared memory, elsewhere addresses
+    uintptr_t example_at = UINTPTR_MAX;  ///< its first address
   };
   struct Block {
     int64_t warps = 0, lanes = 0;
@@ -56,6 +58,12 @@ struct MemoryMap {
   const Module* module = nullptr;
 
   CodeCounts::Access place_of(uintptr_t address) const;
+
+  /// Where shared memory begins, a multiple of all banks; 0 elsewhere, where all workers see the same addresses.
+  uintptr_t base_of(const CodeCounts::Access& access) const {
+    if (access.space != MemorySpace::shared) return 0;
+    return (access.is_dynamic ? dynamic_shared : static_shared) / (4 * kBanks) * (4 * kBanks);
+  }
 };
 
 /// Counts what one worker's blocks do in a launch.
@@ -82,6 +90,7 @@ class Counting final : WarpEvents {
   void block(const void* code, LaneMask lanes) override;
   void access(EventKind kind, const void* code, LaneMask lanes, std::span<const uintptr_t> addresses,
               size_t bytes) override;
+  void keep_example(CodeCounts::Access& access, int64_t cost, LaneMask lanes, std::span<const uintptr_t> addresses);
   void diverged(const void* code) override { ++counts_.diverged[code]; }
 
   const MemoryMap map_;

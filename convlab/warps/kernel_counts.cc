@@ -110,6 +110,12 @@ MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
   return *this;
 }
 
+LineCounts& LineCounts::operator+=(const LineCounts& other) {
+  counts += other.counts;
+  if (example.gives_way_to(other.example)) example = other.example;
+  return *this;
+}
+
 MemoryCounts KernelCounts::total(MemorySpace space, AccessType type) const {
   MemoryCounts sum;
   for (const LineCounts& line : lines) {
@@ -162,7 +168,7 @@ KernelCounts& KernelCounts::operator+=(const KernelCounts& other) {
     if (known == lines.end()) {
       lines.push_back(line);
     } else {
-      known->counts += line.counts;
+      *known += line;
     }
   }
   for (const BranchCounts& branch : other.branches) {

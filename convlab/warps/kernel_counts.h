@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -41,6 +42,21 @@ struct MemoryCounts {
   int64_t bank_conflicts() const { return wavefronts - least_wavefronts; }
 };
 
+/// One request as an example of others: the one that costs most, of equals the one at the lowest address.
+struct ExampleRequest {
+  int64_t cost = 0;  ///< sectors or wavefronts; 0: there is none
+  LaneMask lanes = 0;
+  /// Each lane's address, in bytes: of shared memory from the begin of the block's, so that offset / 4 % 32 is the bank;
+  /// elsewhere from the sector in which the array begins, so that offset / 32 is the sector. 0 where a lane takes no part.
+  std::array<int64_t, kLanes> offsets{};
+
+  /// Whether the other should stand here instead.
+  bool gives_way_to(const ExampleRequest& other) const {
+    return other.cost > cost || (other.cost == cost && other.first() < first());
+  }
+  int64_t first() const { return lanes == 0 ? INT64_MAX : offsets[static_cast<size_t>(std::countr_zero(lanes))]; }
+};
+
 /// One line's accesses of one sort.
 struct LineCounts {
   std::string where;  ///< "conv.cu:31"
@@ -49,6 +65,9 @@ struct LineCounts {
   AccessType type{};
   int access_bytes = 0;  ///< of one lane
   MemoryCounts counts;
+  ExampleRequest example;
+
+  LineCounts& operator+=(const LineCounts& other);  ///< of the same line, array and sort
 };
 
 /// A place where lanes of a warp went different ways.

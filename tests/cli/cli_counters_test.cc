@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -90,6 +91,33 @@ TEST_F(CliCounters, OfATiledRungAreAGpus) {
   EXPECT_EQ(first["global"]["load"]["requests"], 9888 / 2);  // the GPU had two images
   EXPECT_EQ(first["global"]["load"]["sectors"], 38520 / 2);
   EXPECT_EQ(first["shared"]["load"]["requests"], first["shared"]["load"]["least_wavefronts"]);
+}
+
+// The picture of a line: one request of it, where each lane goes.
+TEST_F(CliCounters, EachLineHasItsCostliestRequestAsAnExample) {
+  const auto example_of = [](const Json& kernel, const std::string& array, const std::string& access) {
+    for (const Json& line : kernel["lines"]) {
+      if (line["array"] == array && line["access"] == access) return line["example"];
+    }
+    return Json();
+  };
+  const Json first = counted("cuda.basic")["kernels"][0];
+  const Json y = example_of(first, "y", "store"), w = example_of(first, "w", "load"),
+             x = example_of(first, "x", "load");
+  ASSERT_EQ(y["offsets"].size(), 32u);
+  EXPECT_EQ(y["cost"],
+            5);  // a map has 66 x 66 outputs, which are no whole sectors: some requests begin in the middle of one
+  for (size_t lane = 1; lane < 32; ++lane) {
+    EXPECT_EQ(y["lanes"][lane], lane);
+    EXPECT_EQ(y["offsets"][lane].get<int>() - y["offsets"][lane - 1].get<int>(), 4);
+    EXPECT_EQ(w["offsets"][lane], w["offsets"][0]);  // all lanes want the same weight
+  }
+  EXPECT_EQ(w["offsets"][0], 0);
+  std::set<int64_t> sectors;
+  for (const Json& offset : x["offsets"]) sectors.insert(offset.get<int64_t>() / 32);
+  EXPECT_EQ(x["cost"], sectors.size());
+
+  EXPECT_EQ(counted("cuda.shared_tile")["kernels"], counted("cuda.shared_tile")["kernels"]);
 }
 
 // Rows and columns of threads are mixed up: right, and slow.
