@@ -1,5 +1,4 @@
-// convlab report: the course's report with its evidence, one page. Runs here what saved files lack and a CPU can do,
-// each script as its own process.
+// convlab report: the course's report with its evidence, one page, of somebody's own kernel files or of convlab's kernels.
 
 #include "convlab/report/report.h"
 
@@ -9,22 +8,23 @@
 #include <ctime>
 #include <optional>
 
-#include "app/child.h"
 #include "app/command.h"
 #include "app/options.h"
+#include "app/report_runs.h"
 #include "app/results/progress.h"
 #include "app/results/results_json.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/resources.h"
+#include "convlab/kernel_file/source.h"
 
 namespace convlab::app {
 namespace {
 
 struct ReportOptions {
-  std::string path, semester = "fa19", data;
-  std::vector<std::string> from;
+  std::string path, semester, data, baseline;
+  std::vector<std::string> from, kernels;
 };
 
 Usage usage_of(const SavedRun& run) {
@@ -59,50 +59,40 @@ Evidence read_evidence(const std::vector<std::string>& from) {
   return evidence;
 }
 
-/// Runs a course script unless the evidence has its output.
-void run_script(const ReportOptions& options, const std::string& script, int64_t images, ReportInput& input) {
-  std::vector<SavedRun>& runs = input.evidence.runs;
-  const bool there = std::ranges::any_of(runs, [&](const SavedRun& run) {
-    return run.script() == script && run.images == images && run.model.starts_with(options.semester);
-  });
-  if (there) return;
-  std::vector<std::string> arguments{"convlab", script, std::to_string(images), "--semester", options.semester};
-  if (!options.data.empty()) arguments.insert(arguments.end(), {"--data", options.data});
-  arguments.insert(arguments.end(), {"--json", "-"});
-  const ChildRun child = run_child(std::move(arguments));
-  if (child.status != 0) {
-    input.failed.push_back(child.complaint.empty() ? fmt::format("{} ended with status {}", script, child.status)
-                                                   : child.complaint);
-    return;
+/// The one that is asked for, otherwise that of the first file that tells its semester.
+std::string semester_of(const ReportOptions& options) {
+  if (!options.semester.empty()) return options.semester;
+  for (const std::string& file : options.kernels) {
+    const KernelSource source = read_kernel_source(file);
+    if (!source.semester.empty() && !source.semester_is_guess) return source.semester;
   }
-  SavedRun run = saved_run_from_text(child.output, script);
-  run.source.clear();
-  run.user_s = child.usage.user_s;
-  run.system_s = child.usage.system_s;
-  run.total_s = child.usage.elapsed_s;
-  run.max_rss_kb = child.usage.max_rss_kb;
-  run.time = usage_text(child.usage);
-  runs.push_back(std::move(run));
+  return "fa19";
 }
 
 void report(const ReportOptions& options, Output& output) {
   require_writable("-o", options.path);
-  ReportInput input{.semester = options.semester, .evidence = read_evidence(options.from)};
+  if (options.kernels.empty() && !options.baseline.empty()) {
+    throw bad_input("--baseline {}: is for the kernels of --kernel, of which there are none", options.baseline);
+  }
+  ReportInput input{.semester = semester_of(options), .evidence = {}};
+  for (const std::string& file : options.kernels) input.own.push_back(own_kernel(file, options.baseline));
+  input.evidence = read_evidence(options.from);
   input.build = this_build();
   input.machine = this_machine(open_device("cpu", {})->caps());
   input.when = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   {
     constexpr int64_t kScripts = 4, kLargest = kCourseSizes[2];
     Progress progress("running what a CPU can do", kScripts + 1);
-    input.answers = answer(options.semester == "fa17" ? "fa17-high" : options.semester, options.data);
+    input.answers = answer(input.semester == "fa17" ? "fa17-high" : input.semester, options.data);
     progress.advance(1);
-    run_script(options, "m1.1", kLargest, input);
+    add_run_of("m1.1", kLargest, options.data, input);
     progress.advance(1);
     for (const int64_t images : kCourseSizes) {
-      run_script(options, "m2.1", images, input);
+      add_run_of("m2.1", images, options.data, input);
       progress.advance(1);
     }
   }
+  run_what_is_wanted(options.data, input);
   const Report page = make_report(input);
   write_file(options.path, page.html);
 
@@ -125,10 +115,17 @@ Action declare_report(CLI::App& parser) {
   auto options = std::make_shared<ReportOptions>();
   require(add_text(parser, "-o,--output", options->path, "FILE", "the page to write"));
   add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
-             "whose network (default fa19)");
-  add_texts(parser, "--from", options->from, 1, kAnyNumber, "RESULTS.json ...",
-            "what bench, run, profile and the course's scripts wrote with --json, or folders of such files "
-            "(default: the repository's results)");
+             "whose network (default: the one that a kernel file tells, otherwise fa19)");
+  add_texts(
+      parser, "--kernel", options->kernels, 1, kAnyNumber, "FILE ...",
+      "kernel files that the report is about, in order: measured here as far as this machine can, without a GPU on "
+      "simt with few images; without it, the report is about convlab's own kernels");
+  add_text(parser, "--baseline", options->baseline, "K",
+           "the kernel, or kernel file, that each of them is compared with (default cuda.basic, or cpu.direct)");
+  add_texts(
+      parser, "--from", options->from, 1, kAnyNumber, "RESULTS.json ...",
+      "what bench, run, profile, verify FILE and the course's scripts wrote with --json, or folders of such files "
+      "(default: the repository's results)");
   add_text(parser, "--data", options->data, "DIR", "folder of the idx files, as for 'convlab run'");
   return [options](Output& output) { report(*options, output); };
 }

@@ -15,7 +15,7 @@ std::string checklist(const std::vector<Deliverable>& deliverables) {
     html += fmt::format("<li class=\"{}\"><a href=\"#{}\">{}</a>", each.there ? "there" : "lacking", each.section,
                         escaped(each.what));
     if (!each.there) {
-      html += "<span class=\"bad\"> is missing; make it with:</span>";
+      html += fmt::format("<span class=\"bad\"> is missing{}</span>", each.commands.empty() ? "" : "; make it with:");
       for (const std::string& command : each.commands) html += fmt::format("<code>{}</code>", escaped(command));
     }
     html += "</li>\n";
@@ -58,27 +58,45 @@ std::string tiles(const Contents& contents) {
   return "<div class=\"tiles\">\n" + html + "</div>\n";
 }
 
+std::string title_of(const ReportInput& input) {
+  if (input.own.empty()) return fmt::format("convlab report: {}", input.answers.model);
+  std::string names;
+  for (const OwnKernel& own : input.own) names += (names.empty() ? "" : ", ") + own.file_name();
+  return fmt::format("{}: convolutions of {}", names, input.answers.model);
+}
+
 }  // namespace
 
 std::string Contents::semester_option() const {
   return input.semester == "fa19" ? "" : fmt::format("--semester {} ", input.semester);
 }
 
+bool Contents::is_own(const std::string& kernel) const {
+  return std::ranges::any_of(input.own, [&](const OwnKernel& own) { return own.name == kernel; });
+}
+
 Report make_report(const ReportInput& input) {
   const Contents contents{
       .input = input, .machines = by_machine(input.evidence.records), .kernels = all_kernels(input.evidence.records)};
   Page page;
-  add_course(page, contents);
-  add_profile(page, contents);
-  add_op_times(page, contents);
-  add_ladder(page, contents);
-  add_optimizations(page, contents);
-  add_networks(page, contents);
-  add_bill(page, contents);
+  if (input.own.empty()) {
+    add_course(page, contents);
+    add_profile(page, contents);
+    add_op_times(page, contents);
+    add_ladder(page, contents);
+    add_optimizations(page, contents);
+    add_networks(page, contents);
+    add_bill(page, contents);
+  } else {
+    add_own_kernels(page, contents);
+    add_comparison(page, contents);
+    add_course(page, contents);
+    add_profile(page, contents);
+  }
   add_answers(page, contents);
   add_machines(page, contents);
   add_methods(page, contents);
-  const std::string title = fmt::format("convlab report: {}", input.answers.model);
+  const std::string title = title_of(input);
   const std::string front = fmt::format("<p class=\"network\">{}</p>\n", escaped(input.answers.layers)) +
                             tiles(contents) + checklist(page.deliverables());
   return {.html = page.html(title, front), .deliverables = page.deliverables()};

@@ -4,9 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "convlab/evidence/evidence.h"
 #include "convlab/report/answers.h"
-#include "convlab/report/evidence.h"
 #include "convlab/report/ladder.h"
+#include "convlab/report/own_kernel.h"
 #include "convlab/report/page.h"
 
 namespace convlab {
@@ -20,6 +21,7 @@ struct ReportInput {
   Build build;
   std::string when;                 ///< UTC
   std::vector<std::string> failed;  ///< what could not be run here, and why
+  std::vector<OwnKernel> own;       ///< whose report this is, in order; if there are none, that of convlab's own
 };
 
 /// The course's three sizes.
@@ -33,6 +35,9 @@ struct Contents {
 
   /// "--semester fa18 " unless it is fall 2019, which commands use by default.
   std::string semester_option() const;
+
+  /// Whether the report is about this kernel.
+  bool is_own(const std::string& kernel) const;
 };
 
 /// The whole page. It measures nothing: figures come from `input`.
@@ -42,7 +47,12 @@ struct Report {
 };
 Report make_report(const ReportInput& input);
 
-// The sections, one per file.
+/// A profile's title and its two tables: what takes more than 90 % of the time of kernels, and of calls.
+std::string profile_lists(const SavedProfile& profile);
+
+// The sections, one per file. The first two are of a report about somebody's own kernels.
+void add_own_kernels(Page& page, const Contents& contents);
+void add_comparison(Page& page, const Contents& contents);
 void add_course(Page& page, const Contents& contents);
 void add_networks(Page& page, const Contents& contents);
 void add_machines(Page& page, const Contents& contents);

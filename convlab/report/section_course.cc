@@ -15,10 +15,11 @@ namespace {
 struct Script {
   std::string_view name, what;
   bool all_sizes;
+  bool before_own = false;  ///< shown in a report about somebody's own kernels, too
 };
-constexpr std::array kScripts{Script{"m1.1", "the library's convolution on the CPU", false},
-                              Script{"m1.2", "the library's convolution on the GPU", false},
-                              Script{"m2.1", "a convolution of the project's own on the CPU", true},
+constexpr std::array kScripts{Script{"m1.1", "the library's convolution on the CPU", false, true},
+                              Script{"m1.2", "the library's convolution on the GPU", false, true},
+                              Script{"m2.1", "a convolution of the project's own on the CPU", true, true},
                               Script{"m3.1", "the plain CUDA kernel on the GPU", true},
                               Script{"m4.1", "the fastest rung of the ladder on the GPU", true},
                               Script{"final", "the best kernel for each layer on the GPU", true}};
@@ -37,7 +38,9 @@ const SavedRun* find_run(const Contents& contents, std::string_view script, int6
   // The newest file comes last, and a run made for this report after all files.
   const std::vector<SavedRun>& runs = contents.input.evidence.runs;
   const auto found = std::find_if(runs.rbegin(), runs.rend(), [&](const SavedRun& run) {
-    return run.script() == script && run.images == images && run.model.starts_with(contents.input.semester);
+    const bool own =
+        std::ranges::any_of(run.layers, [&](const SavedLayer& each) { return contents.is_own(each.kernel); });
+    return run.script() == script && run.images == images && run.model.starts_with(contents.input.semester) && !own;
   });
   return found == runs.rend() ? nullptr : &*found;
 }
@@ -112,7 +115,10 @@ void add_course(Page& page, const Contents& contents) {
       {"script", "images", "Op Times", "correctness", "user", "system", "elapsed", "peak memory", "waited", "machine"});
   std::string outputs;
   std::vector<std::string> disturbed;  // runs on a busy machine
-  for (const Script& script : kScripts) add_script(page, contents, script, table, outputs, disturbed);
+  for (const Script& script : kScripts) {
+    if (!script.before_own && !contents.input.own.empty()) continue;
+    add_script(page, contents, script, table, outputs, disturbed);
+  }
   std::string html =
       table.empty() ? "<p class=\"missing\">No run of the course's scripts is recorded.</p>" : table.html();
   if (!disturbed.empty()) {
@@ -123,7 +129,7 @@ void add_course(Page& page, const Contents& contents) {
   }
   for (const std::string& reason : contents.input.failed)
     html += fmt::format("<p class=\"missing\">{}</p>\n", escaped(reason));
-  html += main_job(contents);
+  if (contents.input.own.empty()) html += main_job(contents);
   if (!outputs.empty()) html += "<h3>Their exact lines</h3>\n<div class=\"terminals\">\n" + outputs + "</div>\n";
   page.section("outputs", "Outputs and whole-program times", html);
 }

@@ -53,8 +53,9 @@ std::string title_of(const SavedProfile& profile) {
 std::vector<const SavedProfile*> profiles_of(const Contents& contents) {
   std::vector<const SavedProfile*> profiles;
   for (const SavedProfile& profile : contents.input.evidence.profiles) {
-    if (profile.model.starts_with(contents.input.semester) && !(profile.counted && !profile.forced_kernel().empty()))
-      profiles.push_back(&profile);
+    if (!profile.model.starts_with(contents.input.semester)) continue;
+    if (profile.counted && !profile.forced_kernel().empty()) continue;
+    if (!contents.is_own(profile.forced_kernel())) profiles.push_back(&profile);
   }
   return profiles;
 }
@@ -66,6 +67,17 @@ std::string profile_command(const Contents& contents, std::string_view more, std
 
 }  // namespace
 
+std::string profile_lists(const SavedProfile& profile) {
+  const bool gpu = profile.device == "cuda";
+  return title_of(profile) +
+         rows_table(gpu ? "Kernels and copies that together take more than 90 % of the GPU's time"
+                        : "Kernels that together take more than 90 % of the time in kernels",
+                    "kernel", profile.summary.activities) +
+         rows_table(gpu ? "API calls that together take more than 90 % of the API's time"
+                        : "Calls that together take more than 90 % of the time in calls",
+                    "call", profile.summary.calls);
+}
+
 void add_profile(Page& page, const Contents& contents) {
   std::string html;
   bool there = false, own = false;
@@ -73,13 +85,7 @@ void add_profile(Page& page, const Contents& contents) {
     const bool gpu = profile->device == "cuda";
     there |= gpu;
     own |= gpu && !profile->forced_kernel().starts_with("cudnn");
-    html += title_of(*profile);
-    html += rows_table(gpu ? "Kernels and copies that together take more than 90 % of the GPU's time"
-                           : "Kernels that together take more than 90 % of the time in kernels",
-                       "kernel", profile->summary.activities);
-    html += rows_table(gpu ? "API calls that together take more than 90 % of the API's time"
-                           : "Calls that together take more than 90 % of the time in calls",
-                       "call", profile->summary.calls);
+    html += profile_lists(*profile);
   }
   if (html.empty()) html = "<p class=\"missing\">No profile is recorded.</p>\n";
   page.deliverable({.what = "Kernels that together take more than 90 % of the GPU's time",
@@ -90,10 +96,12 @@ void add_profile(Page& page, const Contents& contents) {
                     .section = "profile",
                     .there = there,
                     .commands = {profile_command(contents, "--kernel cudnn ", "library")}});
-  page.deliverable({.what = "Profile of the own kernel",
-                    .section = "profile",
-                    .there = own,
-                    .commands = {profile_command(contents, "", "own")}});
+  if (contents.input.own.empty()) {
+    page.deliverable({.what = "Profile of the own kernel",
+                      .section = "profile",
+                      .there = own,
+                      .commands = {profile_command(contents, "", "own")}});
+  }
   page.deliverable({.what = "Kernels and API calls explained", .section = "profile", .there = true, .commands = {}});
   page.section("profile", "What takes the time",
                html + "<h3>Kernels and API calls</h3>\n" + "<p>" + escaped(kKernelsVersusApiCalls) + "</p>\n");

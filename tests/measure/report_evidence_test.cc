@@ -1,4 +1,4 @@
-#include "convlab/report/evidence.h"
+#include "convlab/evidence/evidence.h"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

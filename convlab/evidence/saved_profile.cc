@@ -1,4 +1,4 @@
-#include "convlab/report/saved_profile.h"
+#include "convlab/evidence/saved_profile.h"
 
 #include <cmath>
 

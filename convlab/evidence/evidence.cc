@@ -1,4 +1,4 @@
-#include "convlab/report/evidence.h"
+#include "convlab/evidence/evidence.h"
 
 #include <fmt/format.h>
 
@@ -42,6 +42,21 @@ bool add_known(Evidence& evidence, const Json& json, const std::string& file) {
       evidence.counters.push_back(std::move(counters));
     }
     content = "counters, beside those of ncu";
+  } else if (all({"kernels", "model", "images", "device"})) {
+    for (SavedCounts& counts : saved_counts_from_json(JsonMembers(json, file))) {
+      evidence.counts.push_back(std::move(counts));
+    }
+    content = "counts of simt";
+  } else if (all({"files"})) {
+    for (SavedVerdict& verdict : saved_verdicts_from_json(JsonMembers(json, file))) {
+      evidence.verdicts.push_back(std::move(verdict));
+    }
+    content = "verdicts on kernel files";
+  } else if (all({"predictions"})) {
+    for (SavedPrediction& prediction : saved_predictions_from_json(JsonMembers(json, file))) {
+      evidence.predictions.push_back(std::move(prediction));
+    }
+    content = "predictions";
   } else if (all({"layers", "network_s"})) {
     evidence.runs.push_back(saved_run_from_json(JsonMembers(json, file)));
     content = "a run";
@@ -58,7 +73,7 @@ void add_evidence(Evidence& evidence, std::string_view text, const std::string& 
   if (add_known(evidence, parse_json(text, file), file)) return;
   throw bad_input(
       "{}: holds neither Records nor a run nor a profile; files for a report are written by 'convlab bench', "
-      "'convlab run', 'convlab m2.1' and its like, and 'convlab profile', each with --json",
+      "'convlab run', 'convlab m2.1' and its like, 'convlab profile', and 'convlab verify FILE', each with --json",
       file);
 }
 

@@ -1,4 +1,4 @@
-#include "convlab/report/saved_run.h"
+#include "convlab/evidence/saved_run.h"
 
 #include <nlohmann/json.hpp>
 

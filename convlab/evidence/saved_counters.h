@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "convlab/evidence/saved_profile.h"
 #include "convlab/profile/counters.h"
-#include "convlab/report/saved_profile.h"
 
 namespace convlab {
 

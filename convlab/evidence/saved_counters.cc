@@ -1,4 +1,4 @@
-#include "convlab/report/saved_counters.h"
+#include "convlab/evidence/saved_counters.h"
 
 #include <algorithm>
 

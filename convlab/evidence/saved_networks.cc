@@ -1,4 +1,4 @@
-#include "convlab/report/saved_networks.h"
+#include "convlab/evidence/saved_networks.h"
 
 #include "convlab/measure/json_members.h"
 

@@ -1,0 +1,21 @@
+#include "convlab/evidence/saved_prediction.h"
+
+#include "convlab/measure/json_members.h"
+
+namespace convlab {
+
+std::vector<SavedPrediction> saved_predictions_from_json(const JsonMembers& from) {
+  std::vector<SavedPrediction> predictions;
+  from.objects("predictions", [&](const JsonMembers& entry) {
+    SavedPrediction& saved = predictions.emplace_back();
+    entry.read("kernel", saved.kernel);
+    entry.read("problem", saved.problem);
+    entry.read("device", saved.device);
+    entry.read("ms", saved.ms);
+    entry.read("why", saved.why);
+    if (!(saved.ms > 0)) throw bad_input("{}: 'ms' is no time", entry.place());
+  });
+  return predictions;
+}
+
+}  // namespace convlab
