@@ -20,8 +20,11 @@ std::vector<SavedVerdict> saved_verdicts_from_json(const JsonMembers& from) {
     entry.objects("cases", [&](const JsonMembers& one) {
       std::string problem, why;
       double error = 0;
+      bool counts = true;
       one.read("problem", problem);
       one.read("reason", why);
+      one.read("counts", counts);
+      if (!counts) return;
       one.read_if_there("largest_error", error);
       saved.largest_error = std::max(saved.largest_error, error);
       saved.cases.push_back(problem);

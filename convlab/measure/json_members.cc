@@ -73,6 +73,12 @@ void JsonMembers::read(const char* name, double& value) const {
   value = found.get<double>();
 }
 
+void JsonMembers::read(const char* name, bool& value) const {
+  const Json& json = member(name);
+  require(json.is_boolean(), name, "is not true or false");
+  value = json.get<bool>();
+}
+
 void JsonMembers::read(const char* name, int& value) const { value = whole<int>(member(name), place_, name); }
 
 void JsonMembers::read(const char* name, int64_t& value) const { value = whole<int64_t>(member(name), place_, name); }

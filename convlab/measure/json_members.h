@@ -36,6 +36,7 @@ class JsonMembers {
 
   void read(const char* name, std::string& value) const;
   void read(const char* name, double& value) const;
+  void read(const char* name, bool& value) const;
   void read(const char* name, int& value) const;
   void read(const char* name, int64_t& value) const;
   void read(const char* name, uint32_t& value) const;

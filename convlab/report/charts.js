@@ -42,7 +42,7 @@
     ctx.restore();
   };
 
-  // The name of the highest point of each series, beside it, and that of each roof, above its right end.
+  // The name of the highest point of each series, if points have names, beside it, and that of each roof, above its right end.
   const nameInPlace = {
     id: 'nameInPlace',
     afterDatasetsDraw(chart) {
@@ -54,7 +54,7 @@
         } else if (dataset.data.length && chart.isDatasetVisible(i)) {
           const highest = dataset.data.reduce((a, b) => (b.y > a.y ? b : a));
           const {x, y} = points[dataset.data.indexOf(highest)];
-          write(chart, highest.name, x - 9, y + 4);
+          if (highest.name) write(chart, highest.name, x - 9, y + 4);
         }
       });
     },
@@ -125,7 +125,7 @@
           },
           plugins: {
             legend: {labels: {filter: (item, data) => !data.datasets[item.datasetIndex].roof}},
-            tooltip: hover((item) => item.raw.name ? `${item.raw.name}: ${short(item.raw.y)} GFLOP/s` : item.dataset.label),
+            tooltip: hover((item) => item.dataset.roof ? item.dataset.label : `${item.raw.name ?? item.dataset.label}: ${short(item.raw.y)} GFLOP/s`),
           },
         },
       };

@@ -7,6 +7,7 @@
 
 #include "convlab/report/before_after.h"
 #include "convlab/report/html.h"
+#include "convlab/report/request_picture.h"
 
 namespace convlab {
 namespace {
@@ -112,8 +113,9 @@ std::string profile_tables(const Contents& contents, const OwnKernel& kernel) {
   if (simt) profile = profile_of(evidence, kernel.name, contents.input.semester, true);
   if (profile == nullptr) return "";
   return profile_lists(*profile) +
-         (simt ? fmt::format("<p class=\"where\">Taken on simt, with {} image{}: a GPU makes the same calls, but the "
-                             "times are the host's, and so are the shares.</p>\n",
+         (simt ? fmt::format("<p class=\"where\">Taken on simt, with {} image{}: the kernels and their layers are a "
+                             "GPU's, but times, and so shares, are the host's, and CUDA's API calls are those of a "
+                             "GPU's driver alone.</p>\n",
                              profile->images, profile->images == 1 ? "" : "s")
                : "");
 }
@@ -179,7 +181,7 @@ std::string roofline_chart(Page& page, const Contents& contents, const OwnKernel
       const Record* const record = machine.find(name, problem);
       if (record == nullptr) continue;
       if (ceilings == nullptr) ceilings = &record->ceilings;
-      points.push_back({{"name", contents.input.answers.names[i]}, {"x", intensity(problem)}, {"y", record->gflops}});
+      points.push_back({{"x", intensity(problem)}, {"y", record->gflops}});
     }
     if (!points.empty()) series.push_back({{"name", name}, {"points", points}});
   }
@@ -189,14 +191,20 @@ std::string roofline_chart(Page& page, const Contents& contents, const OwnKernel
   }
   constexpr int kHeight = 360;
   const std::string device = machine.machine.device.substr(0, machine.machine.device.find(','));
+  std::string places;
+  for (size_t i = 0; i < contents.input.answers.problems.size(); ++i) {
+    const std::string problem = with_images(contents.input.answers.problems[i], images);
+    places +=
+        fmt::format("{}{} at {}", i == 0 ? "" : ", ", contents.input.answers.names[i], significant(intensity(problem)));
+  }
   return page.chart(
-      fmt::format("Roofline of {}, {} images, {}", kernel.name, images, device), kHeight,
+      fmt::format("Roofline of {}, {} images, {}: {}", kernel.name, images, device, places), kHeight,
       {{"kind", "roofline"}, {"memory_gbps", ceilings->memory_bytes * 1e-9}, {"roofs", roofs}, {"series", series}});
 }
 
 std::string prediction_table(const Contents& contents, const OwnKernel& kernel) {
   Table table("What was expected, and what was measured",
-              {"problem", "machine", "predicted", "measured", "measured ÷<br>predicted", "it follows from"});
+              {"problem", "machine", "predicted", "measured", "ratio", "it follows from"});
   for (const SavedPrediction& prediction : contents.input.evidence.predictions) {
     if (prediction.kernel != kernel.name) continue;
     const Record* measured = nullptr;
@@ -214,16 +222,27 @@ std::string prediction_table(const Contents& contents, const OwnKernel& kernel) 
   return table.empty() ? "" : table.html();
 }
 
-const LineCounts* costliest(const std::vector<const SavedCounts*>& counts, MemorySpace space) {
-  const LineCounts* most = nullptr;
+std::string pictures_of(const std::vector<const SavedCounts*>& counts, MemorySpace space) {
+  const LineCounts *most = nullptr, *spared = nullptr;
   const auto cost = [](const LineCounts& line) { return line.counts.sectors + line.counts.wavefronts; };
+  const auto excess = [](const LineCounts& line) {
+    return line.counts.sectors - line.counts.least_sectors + line.counts.bank_conflicts();
+  };
   for (const SavedCounts* each : counts) {
     for (const LineCounts& line : each->counts.lines) {
       if (line.space != space || line.example.lanes == 0) continue;
       if (most == nullptr || cost(line) > cost(*most)) most = &line;
+      if (spared == nullptr || excess(line) > excess(*spared)) spared = &line;
     }
   }
-  return most;
+  if (most == nullptr) return "";
+  const bool global = space == MemorySpace::global;
+  std::string html = request_picture(*most, global ? "takes most sectors" : "takes most wavefronts");
+  const bool other = spared->where != most->where || spared->array != most->array || spared->type != most->type;
+  if (other && excess(*spared) > 0) {
+    html += request_picture(*spared, global ? "takes most sectors that could be spared" : "has most bank conflicts");
+  }
+  return html;
 }
 
 }  // namespace convlab

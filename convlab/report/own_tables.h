@@ -21,13 +21,14 @@ std::string profile_tables(const Contents& contents, const OwnKernel& kernel);
 /// Function by function, what simt counted.
 std::string count_table(const std::vector<const SavedCounts*>& counts);
 
-/// The kernel, its baseline and the fastest kernel under one machine's roofs.
+/// The kernel and its baseline under one machine's roofs.
 std::string roofline_chart(Page& page, const Contents& contents, const OwnKernel& kernel,
                            const MachineRecords& machine);
 
 std::string prediction_table(const Contents& contents, const OwnKernel& kernel);
 
-/// The line whose accesses take most sectors or wavefronts, of all layers; nullptr if there is none with an example.
-const LineCounts* costliest(const std::vector<const SavedCounts*>& counts, MemorySpace space);
+/// Pictures of the access that takes most sectors, or wavefronts, of all layers, and of the one with most that could be
+/// spared, if that is another.
+std::string pictures_of(const std::vector<const SavedCounts*>& counts, MemorySpace space);
 
 }  // namespace convlab

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "convlab/report/before_after.h"
 #include "convlab/report/html.h"
 
 namespace convlab {
@@ -11,12 +13,15 @@ namespace {
 
 std::string checklist(const std::vector<Deliverable>& deliverables) {
   std::string html = "<h2>What the course asked for</h2>\n<ul class=\"checklist\">\n";
+  std::set<std::string> shown;  // a command may make several things
   for (const Deliverable& each : deliverables) {
     html += fmt::format("<li class=\"{}\"><a href=\"#{}\">{}</a>", each.there ? "there" : "lacking", each.section,
                         escaped(each.what));
     if (!each.there) {
       html += fmt::format("<span class=\"bad\"> is missing{}</span>", each.commands.empty() ? "" : "; make it with:");
-      for (const std::string& command : each.commands) html += fmt::format("<code>{}</code>", escaped(command));
+      for (const std::string& command : each.commands) {
+        html += shown.insert(command).second ? fmt::format("<code>{}</code>", escaped(command)) : " the command above";
+      }
     }
     html += "</li>\n";
   }
@@ -43,7 +48,31 @@ double best_op_times(const Contents& contents, const MachineRecords& machine, st
   return sum;
 }
 
+/// How many kernels are right, and what the machines measured of the fastest of them.
+std::string own_tiles(const Contents& contents) {
+  const std::vector<OwnKernel>& own = contents.input.own;
+  const auto right = std::ranges::count_if(own, [&](const OwnKernel& kernel) {
+    const SavedVerdict* const verdict = verdict_of(contents.input.evidence, kernel.name);
+    return verdict != nullptr && verdict->passed();
+  });
+  std::string html = tile(fmt::format("{} of {}", right, own.size()), "kernel files are right");
+  for (const MachineRecords& machine : contents.machines) {
+    std::pair<double, std::string> best;
+    for (const OwnKernel& kernel : own) {
+      const double ms = all_op_times(contents, machine, kernel.name, kCourseSizes[2]);
+      if (ms > 0 && (best.first == 0 || ms < best.first)) best = {ms, kernel.file_name()};
+    }
+    if (best.first == 0) continue;
+    const std::string device = machine.machine.device.substr(0, machine.machine.device.find(','));
+    html += tile(duration(best.first), fmt::format("Op Times of {}, 10000 images, {}", best.second, device));
+  }
+  return "<div class=\"tiles\">\n" + html +
+         "</div>\n<p>Fields with a broken frame are for your own words: type them into the page, then print "
+         "or save it in the browser.</p>\n";
+}
+
 std::string tiles(const Contents& contents) {
+  if (!contents.input.own.empty()) return own_tiles(contents);
   const Answers& answers = contents.input.answers;
   const auto count = static_cast<int64_t>(answers.predicted.size());
   std::string html = tile(fmt::format("{}", answers.accuracy(count)), fmt::format("accuracy on {} images", count));

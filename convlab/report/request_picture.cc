@@ -79,6 +79,11 @@ std::string sectors(const LineCounts& line) {
   const auto count = static_cast<int>(order.size());
   const double width = kWidth / count;
   std::string svg = frame(count, "sector of global memory, 32 bytes each");
+  for (int i = 1; i < count; ++i) {  // where there are others between two of them
+    if (order[static_cast<size_t>(i)] == order[static_cast<size_t>(i - 1)] + 1) continue;
+    svg += fmt::format("<line x1=\"{0:.2f}\" x2=\"{0:.2f}\" y1=\"{1}\" y2=\"{2}\" class=\"gone\"/>", kLeft + i * width,
+                       kTop, kTop + kHeight);
+  }
   const int step = count <= 8 ? 1 : kLabelled;
   for (int i = 0; i < count; i += step) {
     svg += text(kLeft + (i + 0.5) * width, kTop - 8, "middle", std::to_string(order[static_cast<size_t>(i)]));
@@ -108,14 +113,15 @@ std::string mean(int64_t sum, int64_t of) {
 
 }  // namespace
 
-std::string request_picture(const LineCounts& line) {
+std::string request_picture(const LineCounts& line, std::string_view why) {
   if (line.example.lanes == 0 || line.space == MemorySpace::constant) return "";
   const bool shared = line.space == MemorySpace::shared;
   const MemoryCounts& counts = line.counts;
   std::string caption = fmt::format(
-      "<strong>{}</strong>: {} <code>{}</code>, {} byte{} a lane. Drawn is the costliest of {} requests of a warp: {} "
-      "{}{}. On average a request takes {}; {} would do. ",
-      escaped(line.where), name_of(line.type), escaped(line.array.empty() ? name_of(line.space) : line.array),
+      "<strong>{}</strong> {}: {} <code>{}</code>, {} byte{} a lane. Drawn is the costliest of {} requests: {} {}{}. "
+      "On "
+      "average one takes {}; {} would do. ",
+      escaped(line.where), why, name_of(line.type), escaped(line.array.empty() ? name_of(line.space) : line.array),
       line.access_bytes, line.access_bytes == 1 ? "" : "s", counts.requests, line.example.cost,
       shared ? "wavefront" : "sector", line.example.cost == 1 ? "" : "s",
       shared ? mean(counts.wavefronts, counts.requests) : mean(counts.sectors, counts.requests),

@@ -51,7 +51,10 @@ std::string table_of(const Contents& contents, const MachineRecords& machine, in
     cells.push_back({.html = escaped(row.idea), .kind = "long"});
     table.row(std::move(cells));
   }
-  return table.empty() ? "" : table.html();
+  if (table.empty()) return "";
+  const bool beside = std::ranges::any_of(rows, [&](const Row& row) { return contents.is_own(row.name); });
+  return (beside ? "" : "<p class=\"missing\">None of this report's kernels was timed on this machine.</p>\n") +
+         table.html();
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ void add_course(Page& page, const Contents& contents) {
         "quiet machine.</p>\n",
         fmt::join(disturbed, ", "));
   }
-  for (const std::string& reason : contents.input.failed)
+  for (const std::string& reason : contents.input.own.empty() ? contents.input.failed : std::vector<std::string>{})
     html += fmt::format("<p class=\"missing\">{}</p>\n", escaped(reason));
   if (contents.input.own.empty()) html += main_job(contents);
   if (!outputs.empty()) html += "<h3>Their exact lines</h3>\n<div class=\"terminals\">\n" + outputs + "</div>\n";

@@ -29,6 +29,9 @@ constexpr std::string_view kMethods =
     "<dt>Utilisation</dt><dd>Hardware counters, read through CUPTI in runs of their own, in which each kernel is "
     "repeated: as shares of what the chip can sustain, by the same names as NVIDIA's tools have. Occupancy is the "
     "share of the warps that a multiprocessor can hold that were active.</dd>\n"
+    "<dt>Counts</dt><dd>Requests, sectors, wavefronts and flops, counted by simt, which executes CUDA kernels on the "
+    "host and puts the threads together to warps: on the ladder's kernels the figures are those of a GPU's "
+    "counters.</dd>\n"
     "<dt>Whole-program times</dt><dd>User and system time, elapsed time, and the most memory that was resident, as "
     "<code>/usr/bin/time</code> gives them, of a process from start to end. “Waited” is the share of "
     "their time that its threads waited for a CPU that others held.</dd>\n"
@@ -55,7 +58,7 @@ std::string quality(const Contents& contents) {
 }
 
 std::string sources(const Contents& contents) {
-  Table table("Files that this page was made from", {"file", "holds"});
+  Table table("Files and commands that this page was made from", {"file or command", "holds"});
   for (const Evidence::Source& source : contents.input.evidence.sources) {
     table.row(
         {{.html = fmt::format("<code>{}</code>", escaped(source.file)), .kind = "long"}, text_cell(source.content)});

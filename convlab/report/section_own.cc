@@ -11,7 +11,6 @@
 #include "convlab/report/marked_source.h"
 #include "convlab/report/own_tables.h"
 #include "convlab/report/report.h"
-#include "convlab/report/request_picture.h"
 #include "convlab/report/utilisation.h"
 
 namespace convlab {
@@ -184,13 +183,10 @@ class OwnSection {
 
   std::string pictures() {
     if (!kernel_.for_gpu()) return "";
-    std::string html;
-    for (const MemorySpace space : {MemorySpace::global, MemorySpace::shared}) {
-      if (const LineCounts* line = costliest(counts_, space)) html += request_picture(*line);
-    }
+    const std::string html = pictures_of(counts_, MemorySpace::global) + pictures_of(counts_, MemorySpace::shared);
     promise("lanes by sectors and by banks of its costliest accesses", !html.empty(), Want::Kind::counts);
     if (html.empty()) return "";
-    return heading("Its costliest access, lane by lane") + "<div class=\"requests\">\n" + html + "</div>\n";
+    return heading("Its costliest accesses, lane by lane") + "<div class=\"requests\">\n" + html + "</div>\n";
   }
 
   std::string source() const { return heading("Its source") + marked_source(kernel_, counts_); }
@@ -213,8 +209,12 @@ void add_own_kernels(Page& page, const Contents& contents) {
     const std::string id = fmt::format("own-{}", i + 1);
     sections.emplace_back(kernel.name, OwnSection(page, contents, kernel, id).html());
   }
+  std::string failed;
+  for (const std::string& reason : contents.input.failed) {
+    failed += fmt::format("<p class=\"bad reason\">Could not be measured here: {}</p>\n", escaped(reason));
+  }
   page.section("own", "The kernels at a glance",
-               own_overview(contents) + gap("who did what, and whose ideas and code did you use?"));
+               own_overview(contents) + failed + gap("who did what, and whose ideas and code did you use?"));
   for (size_t i = 0; i < sections.size(); ++i) {
     page.section(fmt::format("own-{}", i + 1), sections[i].first, sections[i].second);
   }
