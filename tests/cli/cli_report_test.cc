@@ -37,6 +37,35 @@ TEST(CliReport, MakesAPageOfWhatTheCpuDoesAndSaysWhatIsMissing) {
   EXPECT_TRUE(own_on_cpu);
 }
 
+TEST(CliReport, IsAboutTheKernelFilesThatAreGiven) {
+  if (run_program({"verify", "--device", "simt", "--problem", "c1h4w4_k1r1s1"}).status == 3) {
+    GTEST_SKIP() << "this build has no simt";
+  }
+  const TemporaryFolder folder;
+  const auto in_folder = [&](const char* name) { return (folder.path() / name).string(); };
+  const std::string right = in_folder("right.cuh"), wrong = in_folder("wrong.cuh"), page = in_folder("report.html");
+  ASSERT_EQ(run_program({"new", "mxnet", "-o", right}).status, 0);
+  std::string text = text_of(right);
+  text.replace(text.find("sum +="), 6, "sum -=");
+  write_file(wrong, text);
+  const ProgramRun run = run_program({"m2.1", "100", "--json", in_folder("run.json")});
+  const ProgramRun made =
+      run_program({"report", "--kernel", right, wrong, "-o", page, "--from", in_folder("run.json")});
+  ASSERT_EQ(made.status, 0) << made.complaint;
+  EXPECT_THAT(made.output,
+              AllOf(HasSubstr("there    " + right + ": right"), HasSubstr("there    " + right + ": counters"),
+                    HasSubstr("there    " + right + ": lanes by sectors"),
+                    HasSubstr("missing  " + wrong + ": right (the verdict is FAILED)")));
+  EXPECT_THAT(made.output, HasSubstr("make it with: convlab m3.1 10000 --kernel " + right + " --json "));
+  const std::string html = text_of(page);
+  EXPECT_THAT(html, AllOf(HasSubstr("<title>right.cuh, wrong.cuh: convolutions of fa19</title>"),
+                          HasSubstr("<strong>1 of 2</strong>"), HasSubstr("Correctness: 1.0 Model: ece408"),
+                          HasSubstr("as if the sign were wrong"), HasSubstr("lanes by sectors, right.cuh:29"),
+                          HasSubstr("right.cuh:29</strong> takes most sectors"), HasSubstr("Write here: ")));
+  // 99 % of the sectors are those of the line that sums.
+  EXPECT_THAT(html, testing::ContainsRegex("class=\"cost\">99 %</span><span class=\"place\">29</span>"));
+}
+
 TEST(CliReport, BadInputNamesFileAndPlace) {
   const TemporaryFolder folder;
   const std::string page = (folder.path() / "report.html").string();
@@ -63,6 +92,11 @@ TEST(CliReport, BadInputNamesFileAndPlace) {
               AllOf(HasSubstr("b.json, entry 0"), HasSubstr("problem")));
   EXPECT_THAT(complaint({"-o", page, "--from", file("c.json", "{}")}), HasSubstr("c.json: holds neither"));
   EXPECT_THAT(complaint({"-o", page, "--data", "/nowhere"}), HasSubstr("/nowhere"));
+  EXPECT_THAT(complaint({"-o", page, "--kernel", "gone.cuh"}), HasSubstr("gone.cuh"));
+  EXPECT_THAT(complaint({"-o", page, "--kernel", file("main.cu", "int main() {}")}),
+              HasSubstr("main.cu: is no kernel file"));
+  EXPECT_THAT(complaint({"-o", page, "--baseline", "cuda.basic"}),
+              HasSubstr("--baseline cuda.basic: is for the kernels"));
 }
 
 }  // namespace

@@ -117,6 +117,60 @@ TEST(Evidence, ReadsNetworksBesideAFrameworks) {
               AllOf(HasSubstr("m.json.rows[0].peer"), HasSubstr("'ms'")));
 }
 
+TEST(Evidence, ReadsWhatSimtCounted) {
+  ordered_json counts = ordered_json::parse(R"({"model": "fa19", "images": 1, "device": "simt", "kernels": [{
+    "layer": "conv1", "kernel": "a.cuh", "function": "f", "launches": 1, "warps": 2, "flops": 64, "active_lanes": 31.5,
+    "occupancy": {"blocks": 8, "share": 0.5, "limiter": "threads"},
+    "lines": [{"where": "a.cuh:3", "array": "x", "memory": "shared", "access": "load", "access_bytes": 4, "requests": 2,
+               "lanes": 40, "bytes": 160, "sectors": 0, "least_sectors": 0, "wavefronts": 6, "least_wavefronts": 2,
+               "example": {"cost": 3, "lanes": [0, 5], "offsets": [128, 256]}}],
+    "lessons": [{"where": "a.cuh:3", "text": "pad it", "share": 0.5}]}]})");
+  Evidence evidence;
+  add_evidence(evidence, counts.dump(), "c.json");
+  ASSERT_EQ(evidence.counts.size(), 1u);
+  const SavedCounts& saved = evidence.counts[0];
+  EXPECT_EQ(saved.kernel, "a.cuh");
+  EXPECT_EQ(saved.counts.lines.at(0).counts.bank_conflicts(), 4);
+  EXPECT_EQ(saved.counts.lines[0].example.lanes, 0x21u);
+  EXPECT_EQ(saved.counts.lines[0].example.offsets[5], 256);
+  EXPECT_EQ(saved.lessons.at(0).text, "pad it");
+  EXPECT_EQ(saved.active_lanes, 31.5);
+  const auto complaint = [&] { return bad_input_message([&] { add_evidence(evidence, counts.dump(), "c.json"); }); };
+  ordered_json& line = counts["kernels"][0]["lines"][0];
+  line["example"]["lanes"] = {0, 32};
+  EXPECT_THAT(complaint(), HasSubstr("c.json.kernels[0].lines[0].example: these are no lanes"));
+  line["example"]["lanes"] = {0};
+  EXPECT_THAT(complaint(), HasSubstr("these are no lanes"));
+  line.erase("example");
+  line["memory"] = "paper";
+  EXPECT_THAT(complaint(), HasSubstr("'memory' cannot be 'paper'"));
+}
+
+TEST(Evidence, ReadsVerdictsAndPredictions) {
+  Evidence evidence;
+  add_evidence(evidence, R"({"files": [{"file": "a.cuh", "verdict": "FAILED", "reason": "", "cases": [
+    {"problem": "k1", "reason": "wrong", "counts": true}, {"problem": "k2", "reason": "odd", "counts": false}]},
+    {"file": "b.cuh", "verdict": "PASSED", "reason": "",
+     "cases": [{"problem": "k1", "reason": "", "counts": true, "largest_error": 0.5}]}]})",
+               "v.json");
+  ASSERT_EQ(evidence.verdicts.size(), 2u);
+  EXPECT_FALSE(evidence.verdicts[0].passed());
+  EXPECT_THAT(evidence.verdicts[0].reasons, testing::ElementsAre("k1: wrong"));
+  EXPECT_TRUE(evidence.verdicts[1].passed());
+  EXPECT_EQ(evidence.verdicts[1].largest_error, 0.5);
+  add_evidence(evidence,
+               R"({"predictions": [{"kernel": "a.cuh", "problem": "k1", "device": "d", "ms": 2, "why": "w"}]})",
+               "p.json");
+  EXPECT_EQ(evidence.predictions.at(0).ms, 2);
+  EXPECT_THAT(bad_input_message([&] {
+                add_evidence(
+                    evidence,
+                    R"({"predictions": [{"kernel": "a", "problem": "k1", "device": "d", "ms": 0, "why": "w"}]})",
+                    "p.json");
+              }),
+              HasSubstr("'ms' is no time"));
+}
+
 TEST(Evidence, SaysWhereAFileIsWrong) {
   EXPECT_THAT(complaint_about("{\n\"a\": 1,\n oops}"),
               AllOf(HasSubstr("x.json: is not JSON, line 3"), HasSubstr("byte")));
