@@ -42,8 +42,8 @@ constexpr std::array kCommands{
             "convlab bench --kernel 'cpu.*' --model fa19 -n 100,1000", declare_bench},
     Command{"profile", "Show where a run's time goes: nvprof's tables, by layer, and the bill of the start-up",
             "convlab profile fa19 -n 1000", declare_profile},
-    Command{"report", "Write the course's report with its evidence, one page", "convlab report -o report.html",
-            declare_report},
+    Command{"report", "Write the course's report with its evidence, one page",
+            "convlab report --kernel new-forward.cuh -o report.html", declare_report},
     Command{"convert", "Write an MXNet checkpoint as ONNX", "convlab convert ece408-0001.params -o ece408.onnx",
             declare_convert},
     Command{"judge-file", "", "", declare_judge_file},  // started by 'convlab verify FILE'
