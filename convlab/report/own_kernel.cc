@@ -115,30 +115,35 @@ std::vector<Want> wants_of(const OwnKernel& kernel, const ReportInput& input) {
   const std::string &model = input.answers.model, &semester = input.semester;
   const std::vector<std::string>& problems = input.answers.problems;
   std::vector<Want> wants;
+  const Words of_semester = semester == "fa19" ? Words{} : Words{"--semester", semester};
   const SavedVerdict* const verdict = verdict_of(evidence, kernel.name);
-  wants.push_back({Kind::verdict, {"verify", kernel.name, "--device", kernel.device}, true, verdict != nullptr});
+  wants.push_back(
+      {Kind::verdict, with({"verify", kernel.name, "--device", kernel.device}, of_semester), true, verdict != nullptr});
   if (verdict == nullptr || !verdict->passed()) return wants;
 
-  const Words of_semester = semester == "fa19" ? Words{} : Words{"--semester", semester};
+  // Somebody's loops on a CPU may take a second for 100 images, and a bench runs them a hundred times.
+  const int64_t most_here = kernel.for_gpu() ? kCourseSizes[2] : kCourseSizes[1];
+  const int64_t profiled = kernel.for_gpu() ? kCourseSizes[2] : kCourseSizes[0];
   const auto outputs = [&](int64_t images) {
     const char* const script = kernel.for_gpu() ? "m3.1" : "m2.1";
     return with({script, std::to_string(images), "--kernel", kernel.name}, of_semester);
   };
   for (const int64_t images : kCourseSizes) {
     const bool there = run_of(evidence, kernel.name, semester, images, false) != nullptr;
-    wants.push_back({Kind::outputs, outputs(images), there_is_device, there});
+    wants.push_back({Kind::outputs, outputs(images), there_is_device && images <= most_here, there});
   }
   const auto profile = [&](const std::string& name, const std::string& on, int64_t images) {
     return Words{"profile", model, "--kernel", name, "--device", on, "-n", std::to_string(images), "--plan", "layers"};
   };
   const Words with_counters = kernel.for_gpu() ? Words{"--counters"} : Words{};
-  wants.push_back({Kind::profile, with(profile(kernel.name, device, kCourseSizes[2]), with_counters), there_is_device,
+  wants.push_back({Kind::profile, with(profile(kernel.name, device, profiled), with_counters), there_is_device,
                    profile_of(evidence, kernel.name, semester, false) != nullptr});
   const bool timed =
       is_timed(evidence, kernel.name, problems) && (!there_is_device || is_timed(evidence, kernel.baseline, problems));
-  Words bench{"bench", kernel.name, "--device", device, "--model", model, "-n", "100,1000,10000"};
+  Words bench{"bench",   kernel.name, "--device", device,
+              "--model", model,       "-n",       kernel.for_gpu() ? "100,1000,10000" : "100,1000"};
   if (kernel.baseline != kernel.name) bench = with(bench, {"--against", kernel.baseline});
-  wants.push_back({Kind::times, bench, there_is_device, timed});
+  wants.push_back({Kind::times, bench, there_is_device && kernel.for_gpu(), timed});
   if (on_simt) {
     wants.push_back({Kind::outputs_on_simt, with(outputs(kImagesOnSimt), {"--device", "simt"}), true,
                      run_of(evidence, kernel.name, semester, kImagesOnSimt, true) != nullptr});

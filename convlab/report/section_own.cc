@@ -121,7 +121,9 @@ class OwnSection {
     }
     std::string html = heading("Before and after") + before_and_after(contents_, kernel_);
     if (!timed) {
-      html += missing("It was not timed, since simt's times say nothing of a GPU's. On a machine with one:",
+      html += missing(kernel_.for_gpu()
+                          ? "It was not timed, since simt's times say nothing of a GPU's. On a machine with one:"
+                          : "It was not timed; make it with:",
                       commands(Want::Kind::times));
     }
     return html + gap("do times and counts agree with what you expected? If not, why?");
@@ -147,7 +149,9 @@ class OwnSection {
     const bool there = profile_of(evidence_, kernel_.name, contents_.input.semester, false) != nullptr;
     promise("kernels and API calls that take more than 90 % of the time", there, Want::Kind::profile);
     std::string html = heading("What takes more than 90 % of the time") + profile_tables(contents_, kernel_);
-    if (!there) html += missing("No GPU's profile is recorded; make it with:", commands(Want::Kind::profile));
+    if (!there)
+      html += missing(fmt::format("No {}profile is recorded; make it with:", kernel_.for_gpu() ? "GPU's " : ""),
+                      commands(Want::Kind::profile));
     return html;
   }
 

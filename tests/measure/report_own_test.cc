@@ -137,6 +137,20 @@ TEST(OwnReport, OfARightFileSaysWhatIsMissingAndWhatMakesIt) {
   EXPECT_THAT(deliverable(make_report(input), "outputs, correctness").commands.at(0), HasSubstr("--semester fa18"));
 }
 
+TEST(OwnReport, OfACpusFileLeavesOutWhatTakesMinutes) {
+  ReportInput input = own_input();
+  input.own[0].device = "cpu";
+  input.own[0].baseline = "cpu.direct";
+  add_verdict(input, "PASSED");
+  std::vector<std::string> here, elsewhere;
+  for (const Want& want : wants_of(input.own[0], input)) {
+    if (want.there) continue;
+    (want.here ? here : elsewhere).push_back(want.arguments[0] + " " + want.arguments[1]);
+  }
+  EXPECT_THAT(here, ElementsAre("m2.1 100", "m2.1 1000", "profile fa19"));
+  EXPECT_THAT(elsewhere, ElementsAre("m2.1 10000", "bench mine/tiled.cuh"));
+}
+
 TEST(OwnReport, HasOutputsTimesCountsAndLessons) {
   ReportInput input = own_input();
   add_verdict(input, "PASSED");
