@@ -124,7 +124,7 @@ TEST(CliUsage, JsonOnStandardOutputIsAlone) {
   EXPECT_EQ(json["kernels"][0]["rung"], 0);
   EXPECT_EQ(json["kernels"][0]["math"], "fp32");
   EXPECT_FALSE(json["kernels"][0]["idea"].get<std::string>().empty());
-  EXPECT_EQ(json["models"].size(), 7u);
+  EXPECT_EQ(json["models"].size(), 8u);
   EXPECT_EQ(json["devices"][0]["name"], "cpu");
   EXPECT_FALSE(json["devices"][0]["description"].get<std::string>().empty());
   const auto models = nlohmann::json::parse(run_program({"list", "models", "--json", "-"}).output);
