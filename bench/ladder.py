@@ -24,7 +24,6 @@ KERNELS = ROOT / "convlab" / "kernels"
 SIZES = [100, 1000, 10000]
 LAYERS = {"conv1": "c1h70w70_k12r5s5", "conv2": "c12h33w33_k24r5s5"}
 SEMESTERS = ["fa17-high", "sp18", "fa18", "sp19", "sp19-library", "fa19", "sp25"]
-PRODUCTION = 19  # the rung of kernels that are beyond the ladder: see bench/gpu_networks.py
 LIBRARY = {"fp32": "cudnn", "tf32": "cudnn.tf32"}
 
 
@@ -113,7 +112,7 @@ def ladder_table(kernels: list[Kernel], records: Records) -> list[str]:
 def picture(kernels: list[Kernel], records: Records) -> str:
     """An SVG: a bar for each rung's gain over the first, and a mark for cuDNN's."""
     bars = [(kernel.name, records.math(kernel.name), records.total("cuda.basic") / total) for kernel in kernels
-            if kernel.rung < PRODUCTION and (total := records.total(kernel.name))]  # fmt: skip
+            if kernel.path.parent.name == "ladder" and (total := records.total(kernel.name))]  # fmt: skip
     cudnn = records.total("cuda.basic") / records.total("cudnn")
     height, left, width = 20, 190, 500
     scale = width / max(gain for _, _, gain in bars)
@@ -191,7 +190,6 @@ def main() -> int:
     arguments = parser.parse_args()
     records = Records(ROOT / "results" / arguments.records)
     kernels = [Kernel(path) for path in [*KERNELS.glob("ladder/*.cu"), *KERNELS.glob("libraries/cudnn*.cc")]]
-    kernels = [kernel for kernel in kernels if kernel.rung != PRODUCTION]
     kernels.sort(key=lambda kernel: (kernel.rung, kernel.name))
     target = ROOT / "docs" / "ladder.md"
     if arguments.check and target.exists():  # we do not complain about a kernel that nobody has measured yet

@@ -31,6 +31,9 @@ enum class Repeat { bitwise, order_dependent };
 /// tolerance, and a NaN may spread further in its image (never less far).
 enum class Sum { direct, split, transform };
 
+/// On GPUs: the rung of all production kernels. The ladder's are below it, libraries' above.
+inline constexpr int kProductionRung = 40;
+
 /// What a kernel says of itself: for the planner, the report, the documents and whoever reads its file. From `threads`
 /// on, each text is a sentence or more, or "" where there is nothing to say.
 struct KernelInfo {

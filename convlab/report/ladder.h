@@ -19,11 +19,8 @@ struct KernelFacts {
   const ConvKernel* registered = nullptr;  ///< null where this build does not know it
 
   /// Whether it is a CUDA kernel of the ladder or a library's, whose times and counters the course asks for; production
-  /// kernels, all of rung 19, are in a table of their own.
-  bool of_course() const {
-    constexpr int kProduction = 19;
-    return device == DeviceKind::cuda && rung != kProduction;
-  }
+  /// kernels are in a table of their own.
+  bool of_course() const { return device == DeviceKind::cuda && rung != kProductionRung; }
 
   /// Why the kernel does not compute a problem (on a large GPU, if it is a CUDA kernel); "" if it does, or if this
   /// build does not know it.

@@ -8,7 +8,7 @@ constexpr KernelInfo kInfo{
     .name = "cuda.deep_layer_1xfp16",
     .device = kCompiledFor,
     .math = Math::tf32,
-    .rung = 19,
+    .rung = kProductionRung,
     .rank = 50,
     .idea = "one fp16 product of scaled operands, staged by warps of their own while others multiply",
     .after = "cuda.tensor_core_fp16",

@@ -8,7 +8,7 @@ constexpr KernelInfo kInfo{
     .name = "cuda.deep_layer_fp16",
     .device = kCompiledFor,
     .math = Math::fp16,
-    .rung = 19,
+    .rung = kProductionRung,
     .rank = 60,
     .idea = "from and to float16 in blocks of channels, so that nothing is converted, and filters stay in registers",
     .after = "cuda.deep_layer_1xfp16",

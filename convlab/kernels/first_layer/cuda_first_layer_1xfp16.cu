@@ -8,7 +8,7 @@ constexpr KernelInfo kInfo{
     .name = "cuda.first_layer_1xfp16",
     .device = kCompiledFor,
     .math = Math::tf32,
-    .rung = 19,
+    .rung = kProductionRung,
     .rank = 80,
     .idea = "cuda.first_layer_3xfp16 with one product of values rounded to halves: TF32's mantissa",
     .threads = "as in cuda.first_layer_3xfp16.",

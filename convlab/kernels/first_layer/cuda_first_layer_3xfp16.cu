@@ -9,7 +9,7 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .sum = Sum::split,
-    .rung = 19,
+    .rung = kProductionRung,
     .rank = 70,
     .idea = "one channel: neighbours in a row are a matrix's columns, and whole maps are stored at once",
     .threads =

@@ -8,7 +8,7 @@ constexpr KernelInfo kInfo{
     .name = "cuda.first_layer_fp16",
     .device = kCompiledFor,
     .math = Math::fp16,
-    .rung = 19,
+    .rung = kProductionRung,
     .rank = 90,
     .idea = "raw pixels to pooled halves in one step, as the next layer's tensor cores read them",
     .threads =

@@ -44,7 +44,7 @@ constexpr KernelInfo kInfo{
     .device = kCompiledFor,
     .math = Math::fp32,
     .sum = Sum::split,
-    .rung = 19,
+    .rung = kProductionRung,
     .rank = 40,
     .idea = "warpgroups multiply rows of pixels by all rows of the filters at once",
     .after = "cuda.tensor_core_3xfp16",

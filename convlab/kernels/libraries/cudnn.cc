@@ -13,7 +13,7 @@ constexpr KernelInfo kInfo{
     .math = Math::fp32,
     .repeat = Repeat::order_dependent,
     .sum = Sum::transform,
-    .rung = 30,
+    .rung = 50,
     .library = true,
     .idea = "the library, its algorithm searched once",
     .refuses = "epilogues, images of bytes, padding that differs between opposite sides.",

@@ -9,7 +9,7 @@ constexpr KernelInfo kInfo{
     .math = Math::tf32,
     .repeat = Repeat::order_dependent,
     .sum = Sum::transform,
-    .rung = 31,
+    .rung = 51,
     .library = true,
     .idea = "the library, allowed to round operands to TF32",
     .after = "cudnn",
