@@ -45,9 +45,9 @@ __device__ void hold(float (&values)[kCount]) {
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(values[i])::"memory");
 }
 
-/// A warpgroup's operand in shared memory, not swizzled: cores of 8 rows (or columns) by 8 terms of fp16, each 128
-/// contiguous bytes; `next_terms` bytes from a core to that of the next 8 terms, `next_rows` to that of the next 8
-/// rows. All are multiples of 16. Adding n to a descriptor moves it by 16 n bytes.
+/// A warpgroup's operand in shared memory, not swizzled: cores of 8 rows (or columns) by 8 terms of fp16, or 4 of
+/// TF32, each 128 contiguous bytes; `next_terms` bytes from a core to that of the next terms, `next_rows` to that of
+/// the next 8 rows. All are multiples of 16. Adding n to a descriptor moves it by 16 n bytes.
 __host__ __device__ constexpr uint64_t operand_descriptor(uint32_t address, uint32_t next_terms, uint32_t next_rows) {
   return uint64_t{address >> 4} | uint64_t{next_terms >> 4} << 16 | uint64_t{next_rows >> 4} << 32;
 }
