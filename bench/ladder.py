@@ -70,6 +70,9 @@ class Records:
         self.build = record["build"]
         self.when = record["when"]
 
+    def has(self, kernel: str) -> bool:
+        return any(name == kernel for name, _ in self.of)
+
     def op_ms(self, kernel: str, layer: str, images: int) -> float | None:
         record = self.of.get((kernel, f"n{images}_{LAYERS[layer]}"))
         return record["op_ms"]["median"] if record else None
@@ -142,6 +145,9 @@ def picture(kernels: list[Kernel], records: Records) -> str:
 def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[str]:
     lines = [f"## {kernel.rung}. `{kernel.name}`", "", f"Source: `{kernel.path.relative_to(ROOT)}`", ""]
     lines += [f"- {title}: {text}" for title, text in kernel.says] + [""]
+    reason = ["", why.get(kernel.name, "Nobody has written yet why."), ""]
+    if not records.has(kernel.name):
+        return [*lines, "Not measured yet.", *reason]
     rows = []
     for layer in LAYERS:
         times = [records.op_ms(kernel.name, layer, images) for images in SIZES]
@@ -151,7 +157,7 @@ def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[
         rows.append([layer, *map(ms, times), ratio(before, times[-1]), share])
     after = f"times `{kernel.after}`" if kernel.after else "times the rung before"
     lines += table(["layer", *[f"{size} images, ms" for size in SIZES], after, "of bound"], rows)
-    return lines + ["", why.get(kernel.name, "Nobody has written yet why."), ""]
+    return lines + reason
 
 
 def all_semesters(kernels: list[Kernel], records: Records) -> list[str]:
@@ -159,6 +165,8 @@ def all_semesters(kernels: list[Kernel], records: Records) -> list[str]:
     header = ["kernel", *[problem.removeprefix("n10000_") for problem in problems]]
     rows = []
     for kernel in kernels:
+        if not records.has(kernel.name):
+            continue
         found = [records.of.get((kernel.name, problem)) for problem in problems]
         rows.append([f"`{kernel.name}`", *[ms(record["op_ms"]["median"]) if record else "-" for record in found]])
     return table(header, rows)
