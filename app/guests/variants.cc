@@ -115,23 +115,32 @@ class Measuring {
   }
 
   void read_code() {
+    const Toolchain toolchain = device_ == "cpu" ? Toolchain::cpu : Toolchain::nvcc;
+    if (counts() && found_tool("nvcc").empty()) return;  // nobody expects a GPU's code then
     std::vector<std::optional<Error>> errors(variants_.size());
-    on_threads(variants_.size(), [&](size_t i) {
-      try {
-        if (variants_[i].source && variants_[i].measured()) variants_[i].code = code_of(i);
-      } catch (const Error& error) {
-        errors[i] = error;
-      }
-    });
-    measured_.code_of = device_ == "cpu" ? "the host's compiler's"
-                        : !counts()
-                            ? "nvcc's for this GPU"
-                            : fmt::format("nvcc's for compute capability {}.{}", kCapability / 10, kCapability % 10);
+    try {
+      require_disassembler(toolchain);
+      on_threads(variants_.size(), [&](size_t i) {
+        try {
+          if (variants_[i].source && variants_[i].measured()) variants_[i].code = code_of(i);
+        } catch (const Error& error) {
+          errors[i] = error;
+        }
+      });
+    } catch (const Error& error) {
+      errors.front() = error;
+    }
     const auto error = std::ranges::find_if(errors, [](const auto& each) { return each.has_value(); });
-    if (error == errors.end()) return;
-    measured_.code_of.clear();
-    measured_.no_code_why = (*error)->what();
-    for (Variant& each : variants_) each.code.reset();
+    if (error != errors.end()) {
+      measured_.no_code_why = (*error)->what();
+      for (Variant& each : variants_) each.code.reset();
+    } else if (toolchain == Toolchain::cpu) {
+      measured_.code_of = "the host's compiler's";
+    } else if (counts()) {
+      measured_.code_of = fmt::format("nvcc's for compute capability {}.{}", kCapability / 10, kCapability % 10);
+    } else {
+      measured_.code_of = "nvcc's for this GPU";
+    }
   }
 
   MachineCode code_of(size_t i) const {
@@ -139,8 +148,8 @@ class Measuring {
     if (!counts()) return machine_code_of(compiled_[i].library, Toolchain::nvcc);
     const CompileOptions options{
         .compute_capability = kCapability, .code_only = true, .definitions = variants_[i].definitions};
-    return machine_code_of(compile_kernel_file(*variants_[i].source, Toolchain::nvcc, options).library,
-                           Toolchain::nvcc, variants_[i].launched);
+    return machine_code_of(compile_kernel_file(*variants_[i].source, Toolchain::nvcc, options).library, Toolchain::nvcc,
+                           variants_[i].launched);
   }
 
   /// In one guest, which knows all that are right.

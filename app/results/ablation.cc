@@ -25,20 +25,45 @@ void doubt(std::optional<Worth>& gain, const std::string& why) {
   gain->doubt = why;
 }
 
-std::string verdict_of_kernel(const std::optional<Worth>& gain) {
-  if (!gain) return "not known: it, or the first, could not be measured";
-  if (!gain->doubt.empty()) return "undecided: " + gain->doubt;
-  switch (gain->change) {
+/// Of counts, which do not say what is faster: in words alone, since the numbers stand beside.
+std::string counted_verdict(Effect effect) {
+  switch (effect) {
+    case Effect::adds:
+    case Effect::adds_less:
+    case Effect::adds_more:
+      return "fewer, alone and in the end";
+    case Effect::cancels:
+      return "fewer alone; in the end the same";
+    case Effect::needs_others:
+      return "fewer in the end, not alone";
+    case Effect::hurts:
+      return "more in the end";
+    case Effect::hurts_alone:
+      return "more alone; in the end the same";
+    case Effect::nothing:
+      return "the same";
+    case Effect::undecided:
+    case Effect::unknown:
+      break;
+  }
+  return "not known: a variant could not be counted";
+}
+
+/// Of one of several kernels, against the first.
+std::string verdict_of_kernel(const std::optional<Worth>& worth, Samples samples) {
+  if (!worth) return "not known: it, or the first, could not be measured";
+  const bool counted = samples == Samples::counted;
+  switch (worth->change) {
     case Decision::faster:
-      return "gains";
+      return counted ? "fewer" : "gains";
     case Decision::slower:
-      return "loses";
+      return counted ? "more" : "loses";
     case Decision::same:
       return "the same";
     case Decision::undecided:
-      return "undecided";
+      break;
   }
-  return "?";
+  return "undecided" + (worth->doubt.empty() ? "" : ": " + worth->doubt);
 }
 
 class Figuring {
@@ -68,7 +93,10 @@ class Figuring {
         }
       }
     }
-    for (AblationRow& row : figure_.rows) row.verdict = verdict_text(row.effect, partner_of(row.name));
+    for (AblationRow& row : figure_.rows) {
+      row.verdict = figure_.samples == Samples::counted ? counted_verdict(row.effect.effect)
+                                                        : verdict_text(row.effect, partner_of(row.name));
+    }
     multiply(count);
   }
 
@@ -82,7 +110,8 @@ class Figuring {
       std::optional<Worth> gain;
       if (first && own) gain = worth_of(*first, *own, figure_.samples);
       doubt(gain, doubt_);
-      figure_.rows.push_back({variants[i].label, effect_of(gain, std::nullopt), verdict_of_kernel(gain)});
+      figure_.rows.push_back(
+          {variants[i].label, effect_of(gain, std::nullopt), verdict_of_kernel(gain, figure_.samples)});
       if (variants[i].label == ablation_.together) {
         together = own;
       } else if (own) {
@@ -137,7 +166,10 @@ bool differs(const Ablation& ablation, const AblationFigure& figure) {
   return false;
 }
 
-std::string times_text(double times) { return std::isinf(times) ? "all" : fmt::format("{:.2f}", times); }
+/// A count of which nothing was there before, or is there afterwards, is no ratio.
+std::string times_text(double times) {
+  return std::isinf(times) ? "to 0" : times == 0 ? "from 0" : fmt::format("{:.2f}", times);
+}
 
 std::string gain_text(const std::optional<Worth>& gain, Samples samples) {
   if (!gain) return "-";
@@ -159,7 +191,8 @@ void print_variants(Output& output, const Ablation& ablation, size_t width) {
     for (const char* name : kCounts) output.print("  {:>20}", name);
     output.print("\n");
   } else {
-    output.print("  {:>10}  {:>6}  {:>22}\n", "hot (ms)", "+-", "times as fast as first");
+    output.print("  {:>10}  {:>6}  {:>22}\n", "hot (ms)", "+-",
+                 "times as fast as " + (ablation.switches.empty() ? "first" : ablation.variants.front().label));
   }
   const Variant& first = ablation.variants.front();
   for (const Variant& each : ablation.variants) {
@@ -204,7 +237,7 @@ void print_rows(Output& output, const Ablation& ablation, const AblationFigure& 
     output.print("{} with {}: together {} times what their gains multiplied give\n", pair.a, pair.b,
                  gain_text(pair.beyond, figure.samples));
   }
-  if (!figure.product) return;
+  if (!figure.product || !std::isfinite(figure.product->multiplied.times)) return;
   output.print("the gains alone, multiplied, would give {}; {} gives {}\n",
                times_text(figure.product->multiplied.times), kernels ? ablation.together : "all together",
                times_text(figure.product->together.times));

@@ -62,7 +62,9 @@ class Axis {
   double low_ = 1 / kNarrowest, high_ = kNarrowest;
 };
 
-std::string number_text(double times) { return std::isinf(times) ? "all" : fmt::format("{:.2f}", times); }
+std::string number_text(double times) {
+  return std::isinf(times) ? "to 0" : times == 0 ? "from 0" : fmt::format("{:.2f}", times);
+}
 
 /// A bar from 1 to the gain, with its interval and its number.
 std::string bar(const Axis& axis, const char* kind, const Worth& gain, Samples samples, int y) {
@@ -154,11 +156,12 @@ std::string ablation_picture(const Ablation& ablation) {
              "font-family=\"sans-serif\" font-size=\"12\">\n<title>{2}: what each change gains</title>\n",
              kWidth, y, escaped(what)) +
          "<style>svg{background:#fff}text{fill:#24292f}.bold,.name{font-weight:bold}.small{font-size:11px}"
+         ".name{paint-order:stroke;stroke:#fff;stroke-width:3}"
          ".alone{fill:#3b78c2}.end{fill:#d08a28}.known{stroke:#24292f;stroke-width:1.2;fill:none}"
          ".grid{stroke:#d0d7de}.one{stroke:#57606a;stroke-width:1.5}"
          "@media(prefers-color-scheme:dark){svg{background:#0d1117}text{fill:#d0d7de}.alone{fill:#5a9be6}.end{fill:#"
          "e0a44a}"
-         ".known{stroke:#f0f3f6}.grid{stroke:#30363d}.one{stroke:#8b949e}}</style>\n" +
+         ".name{stroke:#0d1117}.known{stroke:#f0f3f6}.grid{stroke:#30363d}.one{stroke:#8b949e}}</style>\n" +
          fmt::format(
              "<text class=\"bold\" x=\"{0}\" y=\"16\">{1}</text>\n<text class=\"small\" x=\"{0}\" "
              "y=\"33\">{2}</text>\n",

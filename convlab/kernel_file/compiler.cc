@@ -45,7 +45,7 @@ std::string found_program(const std::string& name) {
 }
 
 std::string nvcc() {
-  if (std::string found = cuda_tool("nvcc"); !found.empty()) return found;
+  if (std::string found = found_tool("nvcc"); !found.empty()) return found;
   throw unavailable(
       "there is no nvcc to compile kernel files for a GPU: neither in PATH nor in /usr/local/cuda/bin; install CUDA's "
       "toolkit, or give --device simt");
@@ -203,7 +203,7 @@ fs::path header_root() {
   return find_resource("convlab/kernel_file/entry.h").parent_path().parent_path().parent_path();
 }
 
-std::string cuda_tool(const std::string& name) {
+std::string found_tool(const std::string& name) {
   const char* home = std::getenv("CUDA_HOME");
   for (const std::string& candidate : {name, fmt::format("{}/bin/{}", home != nullptr ? home : "/usr/local/cuda", name),
                                        "/usr/local/cuda/bin/" + name}) {

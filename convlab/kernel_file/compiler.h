@@ -27,8 +27,9 @@ struct CompileOptions {
 /// not there.
 std::filesystem::path header_root();
 
-/// The path of a program of CUDA's toolkit, "nvcc": in PATH, $CUDA_HOME or /usr/local/cuda. "" if it is not there.
-std::string cuda_tool(const std::string& name);
+/// The path of a program that compiles or reads code, "nvcc", "objdump": in PATH, otherwise in CUDA's toolkit, $CUDA_HOME or
+/// /usr/local/cuda. "" if it is not there.
+std::string found_tool(const std::string& name);
 
 /// Compiles a file, unless the cache has the result for the same text, headers, compiler and options. The cache is a
 /// folder: $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache; where it cannot be written, a temporary

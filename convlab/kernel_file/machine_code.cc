@@ -118,15 +118,12 @@ bool is_called(const FunctionCode& function, const std::string& name) {
   return whole == name || (at != std::string::npos && (at == 0 || whole[at - 1] == ' ' || whole[at - 1] == ':'));
 }
 
-std::string output_of(const std::string& program, std::vector<std::string> arguments, const std::string& how_to_get) {
+/// What a program prints on its standard output.
+std::string output_of(const std::string& program, std::vector<std::string> arguments) {
   constexpr double kMostSeconds = 120;
-  constexpr int kNotFound = 127;
   const ProcessRun run = run_process(program, std::move(arguments), kMostSeconds);
   if (run.status == 0) return run.output;
-  const std::vector<std::string> lines = split(run.complaint, '\n');
-  throw unavailable("the machine code cannot be read: {}{}; {}", program,
-                    run.status == kNotFound || lines.empty() ? " is not there" : ": " + printable(lines.front()),
-                    how_to_get);
+  throw unavailable("{}: {}", program, printable(split(run.complaint + "\n", '\n').front()));
 }
 
 }  // namespace
@@ -181,17 +178,24 @@ MachineCode parse_objdump(std::string_view text) {
   return code;
 }
 
+void require_disassembler(Toolchain toolchain) {
+  const bool gpu = toolchain == Toolchain::nvcc;
+  for (const char* name : gpu ? std::vector{"cuobjdump", "nvdisasm"} : std::vector{"objdump"}) {
+    if (found_tool(name).empty()) {
+      throw unavailable("{} is not there; it comes with {}", name, gpu ? "CUDA's toolkit" : "binutils");
+    }
+  }
+}
+
 MachineCode machine_code_of(const std::filesystem::path& compiled, Toolchain toolchain,
                             const std::vector<std::string>& launched) {
+  require_disassembler(toolchain);
   if (toolchain == Toolchain::nvcc) {
-    const std::string tool = cuda_tool("cuobjdump");
-    const std::string how_to_get = "cuobjdump and nvdisasm come with CUDA's toolkit";
-    if (tool.empty()) throw unavailable("the machine code cannot be read: cuobjdump is not there; {}", how_to_get);
-    return parse_sass(output_of(tool, {tool, "-sass", "-res-usage", compiled.string()}, how_to_get), launched);
+    const std::string tool = found_tool("cuobjdump");
+    return parse_sass(output_of(tool, {tool, "-sass", "-res-usage", compiled.string()}), launched);
   }
-  return parse_objdump(output_of("objdump",
-                                 {"objdump", "-d", "--no-show-raw-insn", "--no-addresses", compiled.string()},
-                                 "it comes with binutils"));
+  return parse_objdump(
+      output_of("objdump", {"objdump", "-d", "--no-show-raw-insn", "--no-addresses", compiled.string()}));
 }
 
 }  // namespace convlab

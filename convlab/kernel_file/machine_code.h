@@ -22,9 +22,11 @@ struct MachineCode {
   bool operator==(const MachineCode&) const = default;
 };
 
+/// Error(unavailable) where a program is not there that machine_code_of() runs: cuobjdump and nvdisasm, or objdump.
+void require_disassembler(Toolchain toolchain);
+
 /// Of what compile_kernel_file() gave: for nvcc of a cubin or a library. `launched`: of a GPU's the kernels that count, as
-/// KernelCounts names them; all where none of them is there. Error(unavailable) where the tool that disassembles it,
-/// cuobjdump or objdump, is not there.
+/// KernelCounts names them; all where none of them is there. Error(unavailable) where it cannot be read.
 MachineCode machine_code_of(const std::filesystem::path& compiled, Toolchain toolchain,
                             const std::vector<std::string>& launched = {});
 

@@ -169,7 +169,7 @@ Product product_of(const std::vector<double>& base, std::span<const std::vector<
   // The time that the product promises, round by round.
   std::vector<double> promised = base;
   for (const std::vector<double>& one : each) {
-    for (size_t i = 0; i < promised.size(); ++i) promised[i] *= one[i] / base[i];
+    for (size_t i = 0; i < promised.size(); ++i) promised[i] *= base[i] == 0 ? 1 : one[i] / base[i];
   }
   return {.multiplied = worth_of(base, promised, samples),
           .together = worth_of(base, together, samples),
