@@ -7,7 +7,7 @@
 
 NAME says where: `nvidia-h200` (the clock of this machine's GPU; about two minutes there), `simt` (counts, and nvcc's machine
 code if it is here with cuobjdump; no GPU) or `cpu` (the clock of this machine's processor, idle, please). Each is what
-`convlab ablate` says of bench/techniques.cu and bench/beliefs.cu on fa19's two convolutions, and of bench/cpu_techniques.cc.
+`convlab ablate` says of files of this folder on fa19's convolutions.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pages import ROOT, publish, table
 RECORDS = ROOT / "results" / "ablation"
 LAYERS = {"conv1": "c1h70w70_k12r5s5", "conv2": "c12h33w33_k24r5s5"}
 OPTIONS = {"cuda": ["-n", "2000", "--seconds", "0.5", "--samples", "25"], "simt": ["-n", "1"], "cpu": ["-n", "20"]}
-FILES = {"cpu": ["bench/cpu_techniques.cc"]}
-GPU_FILES = ["bench/techniques.cu", "bench/beliefs.cu"]
+TECHNIQUES, BELIEFS, ON_CPU = "bench/techniques.cu", "bench/beliefs.cu", "bench/cpu_techniques.cc"
+LAYERS_OF = {TECHNIQUES: ["conv1", "conv2"], BELIEFS: ["conv2"], ON_CPU: ["conv2"]}
 GPU = "nvidia-h200"
 MISSING = f"*Not measured yet; on a machine with such a GPU `bench/ablation.py measure BINARY {GPU}` does it.*"
 
@@ -39,10 +39,10 @@ def measure(binary: str, name: str) -> None:
     RECORDS.mkdir(parents=True, exist_ok=True)
     os.chdir(ROOT)  # files have the same names everywhere
     ablations = []
-    for file in FILES.get(device, GPU_FILES):
-        for layer, problem in LAYERS.items():
-            command = [binary, "ablate", file, "--device", device, "--problem", problem, *OPTIONS[device]]
-            if file != "bench/beliefs.cu" and layer == "conv2":
+    for file in [ON_CPU] if device == "cpu" else [TECHNIQUES, BELIEFS]:
+        for layer in LAYERS_OF[file]:
+            command = [binary, "ablate", file, "--device", device, "--problem", LAYERS[layer], *OPTIONS[device]]
+            if file != BELIEFS and layer == "conv2":
                 command += ["-o", f"results/ablation/{name}.svg"]
             ablation = output_of([*command, "--json", "-"])
             ablations.append(ablation)
@@ -131,7 +131,7 @@ def code(ablation: dict) -> list[str]:
 def of_gpu_file(title: str, file: str, words: str) -> list[str]:
     simt, gpu = Ablations("simt"), Ablations(GPU)
     lines = [f"## {title}", "", f"`{file}`: {words}", "", *switches(simt.of(file, "conv2")), ""]
-    for layer in LAYERS:
+    for layer in LAYERS_OF[file]:
         lines += clock(gpu.of(file, layer), layer)
         lines += counts(simt.of(file, layer), layer)
     return lines + code(simt.of(file, "conv2"))
@@ -146,14 +146,14 @@ def page() -> str:
         "that is there both times adds up; one that is there only alone is cancelled by the others. [How to do it](kernel_files.md#what-each-optimization-gains)",
         "with a file of one's own.", "",
         f"![What each technique gains alone and in the end](../results/ablation/{picture}.svg)", "",
-        *of_gpu_file("The course's techniques", "bench/techniques.cu", "one thread an output, and five techniques on top. Any subset of them is right."),
-        *of_gpu_file("What reports believe", "bench/beliefs.cu", "small changes that reports name as optimizations. Where the machine code is the same, the "
+        *of_gpu_file("The course's techniques", TECHNIQUES, "one thread an output, and five techniques on top. Any subset of them is right."),
+        *of_gpu_file("What reports believe", BELIEFS, "small changes that reports name as optimizations. Where the machine code is the same, the "
                      "compiler did it already, and no clock can tell the two apart."),
     ]  # fmt: skip
     cpu = Ablations("cpu")
-    example = cpu.of("bench/cpu_techniques.cc", "conv2")
+    example = cpu.of(ON_CPU, "conv2")
     if example is not None:
-        lines += ["## On a CPU", "", "`bench/cpu_techniques.cc`, as an example with a clock that every machine has:", "",
+        lines += ["## On a CPU", "", f"`{ON_CPU}`, as an example with a clock that every machine has:", "",
                   *switches(example), "", *clock(example, "conv2")]  # fmt: skip
     lines += ["`bench/ablation.py` measures, and writes this page."]
     return "\n".join(lines) + "\n"

@@ -101,12 +101,16 @@ class Measuring {
     ConvProblem few = options_.problem;
     few.n = std::min<int64_t>(few.n, 2);
     std::string printed;
-    const std::vector<CaseReport> reports =
-        trial.ask(cases_of({few}, FileCase::Purpose::verdict), printed, [](const CaseReport&) {});
-    const CaseReport& report = reports.front();
-    if (report.passed()) return;
-    fail(i, report.outcome == FileOutcome::skipped ? FileOutcome::refused : report.outcome,
-         fmt::format("{}: {}", to_text(few), report.reason));
+    try {
+      const CaseReport report =
+          trial.ask(cases_of({few}, FileCase::Purpose::verdict), printed, [](const CaseReport&) {}).front();
+      if (report.passed()) return;
+      fail(i, report.outcome == FileOutcome::skipped ? FileOutcome::refused : report.outcome,
+           fmt::format("{}: {}", to_text(few), report.reason));
+    } catch (const Error& error) {  // it cannot be loaded
+      if (error.kind() == ErrorKind::unavailable) throw;
+      fail(i, FileOutcome::not_compiled, error.what());
+    }
   }
 
   void fail(size_t i, FileOutcome outcome, std::string reason) {

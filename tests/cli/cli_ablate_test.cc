@@ -140,9 +140,9 @@ TEST_F(Ablate, AWrongVariantIsShownAndNotTimed) {
 }
 
 TEST_F(Ablate, AVariantThatEndsItsProcessIsWrong) {
-  const std::string file =
-      write("mine.cc", function_with("#include <cstdlib>\n",
-                                     std::string("#ifdef WITH_END\nif (r > 0) std::exit(0);\n#endif\n") + kRightSum));
+  const std::string file = write(
+      "mine.cc", function_with("#include <cstdlib>\n",
+                               std::string("#ifdef WITH_END\nr > 0 ? std::exit(0) : void(),\n#endif\n") + kRightSum));
   EXPECT_EQ(ablate({file, "--no-code"}).status, 1);
   EXPECT_TRUE(result()["variants"][0].contains("hot_ms"));
   EXPECT_THAT(std::string(result()["variants"][1]["reason"]), HasSubstr("exit(0)"));
@@ -194,7 +194,8 @@ TEST_F(Ablate, BadInputIsNamed) {
   expect({"cpu.direct", "cpu.direct"}, 2, "twice");
   expect({"cpu.direct", "cpu.reference", "--all"}, 2, "--all");
   expect({"cpu.direct", "cpu.reference", "--together", "cpu.lanes"}, 2, "--together cpu.lanes");
-  expect({plain, "--device", "simt"}, 2, "for CPUs");
+  expect({crowded, "--all"}, 2, "at most 5");
+  expect({write("one.cc", function_with("#ifdef WITH_A\n#endif\n", kRightSum)), "--device", "simt"}, 2, "for CPUs");
   expect({path("gone.cc")}, 2, "gone.cc");
 }
 
