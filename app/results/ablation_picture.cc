@@ -87,8 +87,15 @@ std::string title_of(const AblationFigure& figure) {
   return "times as fast";
 }
 
+/// Whether a count tells anything of the change.
+bool is_shown(const AblationFigure& figure, const AblationRow& row) {
+  const auto changes = [](const std::optional<Worth>& worth) { return worth && worth->times != 1; };
+  return figure.samples == Samples::timed || changes(row.effect.alone) || changes(row.effect.left_out);
+}
+
 int height_of(const AblationFigure& figure, bool kernels) {
-  return kHead + kAxis + static_cast<int>(figure.rows.size()) * (kRowName + kBar * (kernels ? 1 : 2) + kGap);
+  const auto rows = std::ranges::count_if(figure.rows, [&](const AblationRow& row) { return is_shown(figure, row); });
+  return kHead + kAxis + static_cast<int>(rows) * (kRowName + kBar * (kernels ? 1 : 2) + kGap);
 }
 
 std::string panel(const Ablation& ablation, const AblationFigure& figure, int top) {
@@ -106,6 +113,7 @@ std::string panel(const Ablation& ablation, const AblationFigure& figure, int to
   }
   int y = top + kHead + kAxis;
   for (const AblationRow& row : figure.rows) {
+    if (!is_shown(figure, row)) continue;
     svg += fmt::format("<text class=\"name\" x=\"{}\" y=\"{}\">{}</text>\n", kLeft, y + 13, escaped(row.name));
     y += kRowName;
     if (row.effect.alone) svg += bar(axis, "alone", *row.effect.alone, figure.samples, y);
