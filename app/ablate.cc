@@ -80,6 +80,7 @@ Ablation of_switches(const AblateOptions& options) {
 /// Several kernels, each against the first.
 Ablation of_kernels(const AblateOptions& options) {
   if (options.every) throw bad_input("--all: is for the switches of one file, not for several kernels");
+  if (std::ssize(options.kernels) > kMostKernels) throw bad_input("more than {} kernels at once", kMostKernels);
   Ablation ablation{.together = options.together};
   for (const std::string& name : options.kernels) {
     if (std::ranges::find(ablation.variants, name, &Variant::label) != ablation.variants.end()) {
@@ -157,7 +158,7 @@ void ablate(const AblateOptions& options, Output& output) {
 Action declare_ablate(CLI::App& parser) {
   auto options = std::make_shared<AblateOptions>();
   add_texts(
-      parser, "KERNELS", options->kernels, 1, kMostKernels, "FILE|KERNEL...",
+      parser, "KERNELS", options->kernels, 1, kAnyNumber, "",
       "a kernel file whose optimizations are switches, #ifdef WITH_SOMETHING; or several kernels or kernel files, each "
       "compared with the first");
   add_flag(parser, "--all", options->every,

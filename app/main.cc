@@ -41,7 +41,7 @@ constexpr std::array kCommands{
     Command{"bench", "Time kernels, beside the library's and what the machine could do",
             "convlab bench --kernel 'cpu.*' --model fa19 -n 100,1000", declare_bench},
     Command{"ablate", "Tell which of several optimizations gains what, alone and among the others",
-            "convlab ablate bench/cpu_techniques.cc -n 4 -o ablation.svg", declare_ablate},
+            "convlab ablate bench/cpu_techniques.cc --problem n4_c6h22w22_k16r5s5 -o ablation.svg", declare_ablate},
     Command{"profile", "Show where a run's time goes: nvprof's tables, by layer, and the bill of the start-up",
             "convlab profile fa19 -n 1000", declare_profile},
     Command{"report", "Write the course's report with its evidence, one page",

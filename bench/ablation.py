@@ -35,7 +35,7 @@ SHOWN = {
     "neither changes: a load from a tile is still a load. `WITH_MAPS` alone has fewer of them.",
     BELIEFS: "`++i` is the same machine code to the last bit. `__restrict__` changes no more than the sort of the loads, which become "
     "LDG.CONSTANT, of data that nobody writes. `#pragma unroll` before loops of unknown length makes the code smaller, not larger: nvcc "
-    "unrolls the innermost loop four times by itself, and the pragma, which asks for all of it, turns that off. The grid in place of `%` "
+    "unrolls the innermost loop several times by itself, and the pragma, which asks for all of it, turns that off. The grid in place of `%` "
     "saves two of three divisions, once a thread, beside a sum of 300 terms.",
 }
 MISSING = f"*Not measured yet; on a machine with such a GPU `bench/ablation.py measure BINARY {GPU}` does it.*"

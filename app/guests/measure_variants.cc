@@ -1,12 +1,11 @@
 // convlab measure-variants: what `convlab ablate` starts, a process of its own in which all variants of a kernel are in the
 // registry. It tells its host times, or counts, as JSON.
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/command.h"

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "app/guests/kernel_files.h"
 #include "app/results/progress.h"

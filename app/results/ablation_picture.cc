@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "app/results/ablation.h"
 #include "convlab/report/html.h"

@@ -34,7 +34,7 @@ std::optional<Worth> gain_between(const SeriesOfSets& series, SwitchSet without,
 
 /// Half of all sets against the other half, round by round: the geometric means, to a power.
 std::optional<Worth> contrast(const SeriesOfSets& series, int switches, double power, Samples samples,
-                             const std::function<bool(SwitchSet)>& is_without) {
+                              const std::function<bool(SwitchSet)>& is_without) {
   const SwitchSet last = all_of(switches);
   const std::vector<double>* none = numbers_of(series, 0);
   if (none == nullptr) return std::nullopt;

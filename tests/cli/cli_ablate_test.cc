@@ -211,7 +211,8 @@ class AblateOnSimt : public Ablate {
     const ProgramRun run = ablate({std::string(CONVLAB_SOURCE_DIR) + "/" + file, "--device", "simt", "--no-code"});
     EXPECT_EQ(run.status, 0) << run.output << run.complaint;
     std::map<std::string, Json> counts;
-    for (const Json& variant : result()["variants"]) counts[variant["variant"]] = variant["counts"];
+    const Json json = result();
+    for (const Json& variant : json["variants"]) counts[variant["variant"]] = variant["counts"];
     return counts;
   }
 };
