@@ -58,7 +58,7 @@ def measure(binary: str, name: str) -> None:
             ablation = output_of([*command, "--json", "-"])
             ablations.append(ablation)
             print(f"{file} on {layer}: {len(ablation['variants'])} variants", flush=True)
-    (RECORDS / f"{name}.json").write_text(json.dumps(ablations, separators=(",", ":")).replace('{"variant"', '\n{"variant"') + "\n")
+    (RECORDS / f"{name}.json").write_text(json.dumps({"ablations": ablations}, separators=(",", ":")).replace('{"variant"', '\n{"variant"') + "\n")
 
 
 class Ablations:
@@ -66,7 +66,7 @@ class Ablations:
 
     def __init__(self, name: str) -> None:
         path = RECORDS / f"{name}.json"
-        self.all = json.loads(path.read_text()) if path.exists() else []
+        self.all = json.loads(path.read_text())["ablations"] if path.exists() else []
 
     def of(self, file: str, layer: str) -> dict | None:
         found = [each for each in self.all if each["file"] == file and each["problem"].endswith(LAYERS[layer])]
