@@ -125,18 +125,6 @@ ConvStep step_for(const ConvKernel& kernel, const ConvProblem& problem, const De
   return kernel.refuses(plain, caps) && !kernel.refuses(inside, caps) ? inside : plain;
 }
 
-/// Why a kernel is not timed: skipped, or failed. Passed: it fits, and was just right on at most two images; timing
-/// checks its outputs at the problem's own size. Libraries are trusted until then.
-CaseResult examined(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
-  if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
-  if (kernel.info.library) return {Outcome::passed, ""};
-  ConvStep few = step;
-  few.problem.n = std::min<int64_t>(few.problem.n, 2);
-  CaseResult result = verify_kernel(kernel, few, device, oracle);
-  if (result.outcome != Outcome::passed) result.reason = fmt::format("{}: {}", describe(few), result.reason);
-  return result;
-}
-
 bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
 
 /// "1.2%", ">100%" where the spread says nothing any more, or "-" if there are too few samples to tell.
@@ -316,7 +304,7 @@ class Session {
     const ConvStep step = step_for(kernel, problem, device_.caps());
     for (const ConvKernel* each : {&kernel, other_}) {
       if (each == nullptr) continue;
-      const CaseResult result = examined(*each, step, device_, oracle_);
+      const CaseResult result = verify_few(*each, step, device_, oracle_);
       if (result.outcome != Outcome::passed) return untimed(*each, result);
     }
     if (options_.sweep) {

@@ -179,6 +179,7 @@ def page(kernels: list[Kernel], records: Records) -> str:
         "Every rung is one CUDA kernel that changes one idea of an earlier one. All take float32 images in NCHW and give float32 maps in NCHW;",
         "what a rung converts or transforms inside counts in its time. Op Time is the host's clock around launch and wait, as the course took",
         "it; medians. \"Of bound\": the time that moving each array once, or the arithmetic, takes at best on this machine, over the time seen.",
+        "[What each technique gains by itself](ablation.md), alone and among the others, and which beliefs about such kernels are true.",
         "",
         f"Measured on: {records.machine['device']}; driver {records.machine['driver']}; CUDA {records.build['cuda']}; {records.when[:10]}. "
         "`bench/ladder.sh` measures, `bench/ladder.py` writes this page.", "",

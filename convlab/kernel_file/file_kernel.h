@@ -16,7 +16,7 @@ namespace convlab {
 void load_kernel_file(const KernelSource& source, const std::filesystem::path& library, const std::string& name,
                       DeviceKind device);
 
-inline constexpr int kMostFiles = 4;
+inline constexpr int kMostFiles = 32;
 
 /// What the loaded files' prologs, calls and epilogs took so far: only the calls are in their kernels' times.
 struct FilePhases {

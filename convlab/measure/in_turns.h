@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +36,17 @@ struct Comparison {
 /// Decides by the ratios of neighbouring samples: first[i] / second[i].
 Comparison compare_series(std::vector<double> first, std::vector<double> second);
 
-/// Takes samples in turns, first second, second first, ..., so that a machine that slows down slows both. Each ratio is
-/// that of two neighbours and the two after them, which cancels a steady drift. Ends when the ratio's interval is
-/// narrower than effort.spread on both sides, or as `effort` says.
+/// Takes samples in turns, a b c, c b a, ..., so that a machine that slows down slows all: of each series one number for
+/// there and back, which cancels a steady drift, and so as many for each. Ends when the ratios of all to the first are
+/// known, their intervals narrower than effort.spread on both sides, or as `effort` says. A series that is there alone
+/// ends as `effort` says.
+std::vector<std::vector<double>> take_rounds(const Effort& effort, std::span<const TakeSample> series);
+
+/// take_rounds() of two, compared.
 Comparison compare_interleaved(const Effort& effort, const TakeSample& first, const TakeSample& second);
+
+/// A hot launch's time on the device in ms. On a host the launch before it is the kernel's own, too.
+TakeSample hot_launches(KernelBench& bench);
 
 /// Two kernels' hot launches, in turns on the same arrays. Undecided where other processes held the CPU; see
 /// Contention. Error(wrong_result) where a launch's output is wrong.

@@ -1,17 +1,12 @@
 #include "convlab/measure/measure.h"
 
-#include <fmt/chrono.h>
-
 #include <algorithm>
-#include <ctime>
 
 #include "convlab/base/error.h"
 #include "convlab/measure/contention.h"
 
 namespace convlab {
 namespace {
-
-std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 /// Ceilings are measured, too, and a machine that was busy then may do better now: a shared host, much better.
 double tolerance(DeviceKind device) { return device == DeviceKind::cuda ? 0.85 : 0.5; }
