@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "convlab/base/clock.h"
+#include "convlab/base/error.h"
 #include "convlab/measure/contention.h"
 
 namespace convlab {
@@ -67,14 +68,24 @@ Comparison compare_interleaved(const Effort& effort, const TakeSample& first, co
 Comparison compare_kernels(const Effort& effort, KernelBench& first, KernelBench& second) {
   // On a GPU launches wait for each other, and no threads remain.
   const bool on_host = first.arrays().device().caps().kind != DeviceKind::cuda;
+  const bool layers = first.last().layer_ms > 0 && second.last().layer_ms > 0;
+  for (const KernelBench* each : {&first, &second}) {
+    if (each->last().early && !layers) {
+      throw unavailable(
+          "{} computes in its prolog: only another file with a prolog and an epilog can be compared with it",
+          each->kernel().info.name);
+    }
+  }
   const auto hot = [&](KernelBench& bench) {
-    return [&bench, on_host](bool end) {
+    return [&bench, on_host, layers](bool end) {
       if (on_host) bench.take_over();
-      return bench.run(Caches::hot, end).device_ms;
+      const KernelBench::Times times = bench.run(Caches::hot, end);
+      return layers ? times.layer_ms : times.device_ms;
     };
   };
   const Contention contention;
   Comparison comparison = compare_interleaved(effort, hot(first), hot(second));
+  comparison.layers = layers;
   const std::optional<double> waited = on_host ? contention.waited_share() : std::nullopt;
   if (waited && *waited > kBusy) {
     comparison.decision = Decision::undecided;

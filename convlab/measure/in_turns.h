@@ -30,6 +30,7 @@ struct Comparison {
   Interval interval;  ///< of that median, 99 %
   std::string doubt;  ///< why the figures are worthless, whatever they are; "" if they are not
   Summary first, second;
+  bool layers = false;  ///< what was compared is the time from prolog to epilog of two files (Times::layer_ms)
 };
 
 /// Decides by the ratios of neighbouring samples: first[i] / second[i].
@@ -40,8 +41,9 @@ Comparison compare_series(std::vector<double> first, std::vector<double> second)
 /// narrower than effort.spread on both sides, or as `effort` says.
 Comparison compare_interleaved(const Effort& effort, const TakeSample& first, const TakeSample& second);
 
-/// Two kernels' hot launches, in turns on the same arrays. Undecided where other processes held the CPU; see
-/// Contention. Error(wrong_result) where a launch's output is wrong.
+/// Two kernels' hot launches, in turns on the same arrays; of two files that have both a prolog and an epilog, these
+/// included. Undecided where other processes held the CPU; see Contention. Error(wrong_result) where a launch's output
+/// is wrong; Error(unavailable) where one of them computes in its prolog and the other has none.
 Comparison compare_kernels(const Effort& effort, KernelBench& first, KernelBench& second);
 
 }  // namespace convlab
