@@ -207,7 +207,7 @@ TEST(OwnReport, OfAFileThatComputesInItsPrologTellsTheWhole) {
   record.computes_in_prolog = true;
   input.evidence.records.push_back(record);
   const std::string html = make_report(input).html;
-  EXPECT_THAT(html, AllOf(HasSubstr("500 ms: it computes in its prolog"),
+  EXPECT_THAT(html, AllOf(HasSubstr("500.0 ms: it computes in its prolog"),
                           HasSubstr("From the begin of the prolog to the end of the epilog, mine/tiled.cuh"),
                           HasSubstr("44.00 ms"), Not(HasSubstr("Op Time, mine/tiled.cuh"))));
 }

@@ -249,7 +249,7 @@ __global__ void copy_of_last_group_not_awaited(const float* x, float* y) {
   y[threadIdx.x] = tile[threadIdx.x];
 }
 
-// Without the barrier that ends the use of a buffer.
+// Without the barrier that ends the use of a buffer: thread 16 reads where thread 15, a step ahead, copies to.
 __global__ void copy_into_what_others_read(const float* x, float* y) {
   __shared__ float tile[32];
   tile[threadIdx.x] = x[threadIdx.x];
