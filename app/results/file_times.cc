@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "convlab/kernel_file/file_kernel.h"
 #include "convlab/measure/summary.h"
 
@@ -39,12 +37,6 @@ std::string to_text(const FileTime& time) {
       "{} on {}: prolog to epilog {}; the prolog took {}, the call, which is the Op Time, {}, and the epilog {}{}",
       time.file, time.problem, time_text(time.layer_s), time_text(time.prolog_s), time_text(time.call_s),
       time_text(time.epilog_s), time.early ? ": this file computes in its prolog, and its Op Time tells nothing" : "");
-}
-
-nlohmann::ordered_json to_json(const FileTime& time) {
-  return {{"file", time.file},         {"problem", time.problem},         {"launches", time.launches},
-          {"prolog_s", time.prolog_s}, {"call_s", time.call_s},           {"epilog_s", time.epilog_s},
-          {"layer_s", time.layer_s},   {"computes_in_prolog", time.early}};
 }
 
 std::string time_text(double seconds) {

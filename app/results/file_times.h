@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -22,8 +21,6 @@ std::vector<FileTime> file_times();
 
 /// "prolog to epilog 31.200 ms; the prolog took 30.900 ms, ...".
 std::string to_text(const FileTime& time);
-
-nlohmann::ordered_json to_json(const FileTime& time);
 
 /// "31.200 ms", "1.25 s".
 std::string time_text(double seconds);

@@ -8,6 +8,15 @@
 #include "convlab/measure/record.h"
 
 namespace convlab::app {
+namespace {
+
+Json to_json(const FileTime& time) {
+  return {{"file", time.file},         {"problem", time.problem},         {"launches", time.launches},
+          {"prolog_s", time.prolog_s}, {"call_s", time.call_s},           {"epilog_s", time.epilog_s},
+          {"layer_s", time.layer_s},   {"computes_in_prolog", time.early}};
+}
+
+}  // namespace
 
 std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier& classifier,
                                const Classification& result, const Output& output) {
