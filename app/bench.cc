@@ -162,6 +162,14 @@ class Table {
                   record.kernel, width_, record.math, record.hot_ms.median, spread_text(record.hot_ms),
                   record.cold_ms.median, record.op_ms.median, record.gflops, record.gbps, 100 * record.share,
                   was_busy(record) ? "  BUSY" : "");
+    if (record.layer_ms) {
+      output_.print(
+          "{:<{}}  prolog to epilog {:.4f} ms, +- {}: {}\n", "", width_, record.layer_ms->median,
+          spread_text(*record.layer_ms),
+          record.computes_in_prolog
+              ? "this file computes in its prolog, so that the times of its call tell nothing; rates are of this"
+              : "the other times are those of its call alone");
+    }
     if (!record.choice.empty()) output_.print("{:<{}}  {}\n", "", width_, record.choice);
     if (!record.layout.empty()) {
       output_.print("{:<{}}  takes and gives {}; the time of putting them so is not counted\n", "", width_,
@@ -187,8 +195,9 @@ void print_comparison(Output& output, const ConvKernel& first, const ConvKernel&
     output.print(": {} pairs of launches are too few to tell; --seconds gives them more time\n",
                  comparison.first.samples.size());
   } else {
-    output.print(", takes {:.4f} times as long (99 % interval {:.4f} to {:.4f}; {} pairs in turns)\n", comparison.ratio,
-                 comparison.interval.low, comparison.interval.high, comparison.first.samples.size());
+    output.print(", takes {:.4f} times as long{} (99 % interval {:.4f} to {:.4f}; {} pairs in turns)\n",
+                 comparison.ratio, comparison.layers ? " from prolog to epilog" : "", comparison.interval.low,
+                 comparison.interval.high, comparison.first.samples.size());
   }
 }
 
@@ -315,7 +324,8 @@ class Session {
     } else {
       const Record record = measure(kernel, arrays(step), ceilings_, effort_);
       table_.row(record);
-      timed.push_back({&kernel, record.hot_ms.median, record.layout.empty(), add(record)});
+      const bool plain = record.layout.empty() && !record.computes_in_prolog;  // comparable with a library
+      timed.push_back({&kernel, record.hot_ms.median, plain, add(record)});
     }
   }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/guests/guest.h"
+#include "app/results/file_times.h"
 #include "app/results/output.h"
 #include "app/results/streams.h"
 #include "convlab/base/error.h"
@@ -112,10 +113,8 @@ void begin_program(int argc, char** argv) {
 
 void end_program(int status) {
   if (!is_guest) return;
-  if (const FilePhases& phases = file_phases(); status == 0 && phases.calls > 0) {
-    const double to_ms = 1e3 / static_cast<double>(phases.calls);
-    note("on average the prolog took {:.3f} ms, the call {:.3f} ms and the epilog {:.3f} ms; times tell of the call",
-         phases.prolog_s * to_ms, phases.call_s * to_ms, phases.epilog_s * to_ms);
+  if (status == 0) {
+    for (const FileTime& each : file_times()) note("{}", to_text(each));
   }
   std::fflush(nullptr);  // the host waits for nothing that comes after
   tell_host(fmt::format("ended {}", status));

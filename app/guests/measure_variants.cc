@@ -84,21 +84,24 @@ std::optional<double> time(const std::vector<const ConvKernel*>& kernels, const 
                            const Effort& effort, Oracle& oracle) {
   BenchArrays arrays(device, step, timed_layer(step, oracle));
   std::vector<std::unique_ptr<KernelBench>> benches;
-  std::vector<TakeSample> series;
   std::vector<size_t> numbers;
   for (size_t i = 0; i < kernels.size(); ++i) {
     if (!is_right(i, *kernels[i], step, device, oracle)) continue;
     try {
       auto bench = std::make_unique<KernelBench>(*kernels[i], arrays);
       bench->run(Caches::hot, /*end=*/true);  // right at this size, too
-      series.push_back(hot_launches(*bench));
       benches.push_back(std::move(bench));
       numbers.push_back(i);
     } catch (const Error& error) {
       tell_refusal(i, error.kind() != ErrorKind::wrong_result, error.what());
     }
   }
-  if (series.empty()) return std::nullopt;
+  if (benches.empty()) return std::nullopt;
+  std::vector<KernelBench*> all;
+  for (const auto& each : benches) all.push_back(each.get());
+  const bool layers = are_whole_layers(all);
+  std::vector<TakeSample> series;
+  for (KernelBench* each : all) series.push_back(hot_launches(*each, layers));
   Progress progress("timing in turns", static_cast<int64_t>(effort.seconds * 1e3));
   const Clock::time_point begin = Clock::now();
   series.front() = [&, take = series.front(), told = int64_t{0}](bool end) mutable {

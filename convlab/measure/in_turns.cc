@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "convlab/base/clock.h"
+#include "convlab/base/error.h"
 #include "convlab/measure/contention.h"
 
 namespace convlab {
@@ -71,19 +72,35 @@ Comparison compare_interleaved(const Effort& effort, const TakeSample& first, co
   return compare_series(std::move(samples[0]), std::move(samples[1]));
 }
 
-TakeSample hot_launches(KernelBench& bench) {
+bool are_whole_layers(std::span<KernelBench* const> benches) {
+  const auto has_phases = [](const KernelBench* each) { return each->last().layer_ms > 0; };
+  const bool layers = std::ranges::all_of(benches, has_phases);
+  for (const KernelBench* each : benches) {
+    if (each->last().early && !layers) {
+      throw unavailable(
+          "{} computes in its prolog: only other files with a prolog and an epilog can be compared with it",
+          each->kernel().info.name);
+    }
+  }
+  return layers;
+}
+
+TakeSample hot_launches(KernelBench& bench, bool layers) {
   // On a GPU launches wait for each other, and no threads remain.
   const bool on_host = bench.arrays().device().caps().kind != DeviceKind::cuda;
-  return [&bench, on_host](bool end) {
+  return [&bench, on_host, layers](bool end) {
     if (on_host) bench.take_over();
-    return bench.run(Caches::hot, end).device_ms;
+    const KernelBench::Times times = bench.run(Caches::hot, end);
+    return layers ? times.layer_ms : times.device_ms;
   };
 }
 
 Comparison compare_kernels(const Effort& effort, KernelBench& first, KernelBench& second) {
   const bool on_host = first.arrays().device().caps().kind != DeviceKind::cuda;
+  const bool layers = are_whole_layers(std::array{&first, &second});
   const Contention contention;
-  Comparison comparison = compare_interleaved(effort, hot_launches(first), hot_launches(second));
+  Comparison comparison = compare_interleaved(effort, hot_launches(first, layers), hot_launches(second, layers));
+  comparison.layers = layers;
   const std::optional<double> waited = on_host ? contention.waited_share() : std::nullopt;
   if (waited && *waited > kBusy) {
     comparison.decision = Decision::undecided;

@@ -31,6 +31,7 @@ struct Comparison {
   Interval interval;  ///< of that median, 99 %
   std::string doubt;  ///< why the figures are worthless, whatever they are; "" if they are not
   Summary first, second;
+  bool layers = false;  ///< what was compared is the time from prolog to epilog of two files (Times::layer_ms)
 };
 
 /// Decides by the ratios of neighbouring samples: first[i] / second[i].
@@ -45,11 +46,16 @@ std::vector<std::vector<double>> take_rounds(const Effort& effort, std::span<con
 /// take_rounds() of two, compared.
 Comparison compare_interleaved(const Effort& effort, const TakeSample& first, const TakeSample& second);
 
-/// A hot launch's time on the device in ms. On a host the launch before it is the kernel's own, too.
-TakeSample hot_launches(KernelBench& bench);
+/// Whether hot launches of these are compared from the begin of the prolog to the end of the epilog: if all are files that
+/// have both. Each has run. Error(unavailable) where one of them computes in its prolog and another has none.
+bool are_whole_layers(std::span<KernelBench* const> benches);
 
-/// Two kernels' hot launches, in turns on the same arrays. Undecided where other processes held the CPU; see
-/// Contention. Error(wrong_result) where a launch's output is wrong.
+/// A hot launch's time in ms, on the device or of the whole layer. On a host the launch before it is the kernel's own, too.
+TakeSample hot_launches(KernelBench& bench, bool layers);
+
+/// Two kernels' hot launches, in turns on the same arrays; of two files that have both a prolog and an epilog, these
+/// included. Undecided where other processes held the CPU; see Contention. Error(wrong_result) where a launch's output
+/// is wrong; Error(unavailable) where one of them computes in its prolog and the other has none.
 Comparison compare_kernels(const Effort& effort, KernelBench& first, KernelBench& second);
 
 }  // namespace convlab

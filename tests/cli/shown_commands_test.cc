@@ -147,6 +147,7 @@ class Workplace {
     for (const char* name : {"my-net.onnx", "model.onnx"}) fs::copy_file(kRoot / "models/fa17-low.onnx", here / name);
     fs::copy_file(kRoot / "convlab/kernel_file/templates/mxnet.cuh", here / "new-forward.cuh");
     fs::copy_file(kRoot / "convlab/kernel_file/templates/minidnn.cu", here / "new-forward.cu");
+    fs::copy_file(kRoot / "convlab/kernel_file/templates/streams.cu", here / "streams.cu");
     constexpr int64_t kSide = 28;
     write_file(here / "x.npy", to_npy(Tensor(ElementType::f32, {1, 1, kSide, kSide})));
     write_checkpoint(here);
