@@ -1,6 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
 
 #include "convlab/kernel_file/translation.h"
 
@@ -14,9 +17,10 @@ struct CompiledFile {
 };
 
 struct CompileOptions {
-  int compute_capability = 0;  ///< of the GPU, 90 for 9.0; nvcc only
-  double limit_s = 300;        ///< a compiler that takes longer is ended
-  bool counted = false;        ///< simt can count what the kernels do; they are slower
+  int compute_capability = 0;   ///< of the GPU, 90 for 9.0; nvcc only
+  double limit_s = 300;         ///< a compiler that takes longer is ended
+  bool counted = false;         ///< simt can count what the kernels do; they are slower
+  bool registers_only = false;  ///< nvcc makes no library, but the text of what its assembler says of each kernel
 };
 
 /// The folder that holds convlab/, with the kernels and the headers that kernel files read. Error(unavailable) if it is
@@ -30,5 +34,12 @@ std::filesystem::path header_root();
 /// Error(bad_input) with the compiler's own lines, numbered as in the file, if it does not compile; Error(unavailable)
 /// if the compiler is not there.
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options);
+
+/// How many registers of a GPU of this compute capability a thread of each of a file's kernels takes, as ptxas says, by
+/// the kernels' names without namespaces: "convolve<5>". Error as of compile_kernel_file().
+std::map<std::string, int> registers_of(const KernelSource& source, int compute_capability);
+
+/// The same of ptxas' own words: what `nvcc -Xptxas -v` prints.
+std::map<std::string, int> registers_in(std::string_view words_of_ptxas);
 
 }  // namespace convlab
