@@ -49,12 +49,6 @@ void load_files(const std::string& files) {
   }
 }
 
-/// The file of a kernel's name: itself, or that of a kernel of this program.
-std::string path_of(const std::string& name) {
-  if (names_kernel_file(name)) return name;
-  return (header_root() / require_conv_kernel(name, DeviceKind::simt).info.file).string();
-}
-
 /// What the files printed, on standard error, shortly.
 void show_prints(const GuestEnd& end, const std::vector<std::string>& files) {
   if (end.printed_bytes == 0) return;
@@ -71,6 +65,11 @@ void show_prints(const GuestEnd& end, const std::vector<std::string>& files) {
 }
 
 }  // namespace
+
+std::string path_of_kernel(const std::string& name) {
+  if (names_kernel_file(name)) return name;
+  return (header_root() / require_conv_kernel(name, DeviceKind::simt).info.file).string();
+}
 
 std::string device_for(const KernelSource& source, const std::string& asked) {
   if (asked.empty() || asked == "auto") return !source.cuda ? "cpu" : cuda_present() ? "cuda" : "simt";
@@ -129,7 +128,7 @@ bool run_in_guest(const std::vector<std::string>& kernels, const std::string& de
   if (is_guest || names.empty()) return false;
   std::string files, chosen;
   for (const std::string& name : names) {
-    const std::string path = path_of(name);
+    const std::string path = path_of_kernel(name);
     const KernelSource source = read_kernel_source(path);
     chosen = device_for(source, chosen.empty() ? device : chosen);
     if (path.find('\n') != std::string::npos) throw bad_input("{}: a file's name has one line", printable(path));

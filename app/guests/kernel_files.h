@@ -12,6 +12,9 @@ namespace convlab::app {
 /// CPU. Error(bad_input) if the file is for another.
 std::string device_for(const KernelSource& source, const std::string& asked);
 
+/// The file of a kernel's name: itself, or that of a CUDA kernel of this program. Error where there is none of the name.
+std::string path_of_kernel(const std::string& name);
+
 /// What a guest's kernels are compiled for.
 enum class GuestWork {
   running,
