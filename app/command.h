@@ -26,6 +26,7 @@ Action declare_infer(CLI::App& options);
 Action declare_judge_file(CLI::App& options);
 Action declare_list(CLI::App& options);
 Action declare_new(CLI::App& options);
+Action declare_predict(CLI::App& options);
 Action declare_profile(CLI::App& options);
 Action declare_report(CLI::App& options);
 Action declare_run(CLI::App& options);

@@ -40,6 +40,8 @@ constexpr std::array kCommands{
             "convlab verify new-forward.cuh --device simt", declare_verify},
     Command{"bench", "Time kernels, beside the library's and what the machine could do",
             "convlab bench --kernel 'cpu.*' --model fa19 -n 100,1000", declare_bench},
+    Command{"predict", "Say what a step from one CUDA kernel to another should do on a GPU, before it is measured",
+            "convlab predict new-forward.cuh --from cuda.basic", declare_predict},
     Command{"profile", "Show where a run's time goes: nvprof's tables, by layer, and the bill of the start-up",
             "convlab profile fa19 -n 1000", declare_profile},
     Command{"report", "Write the course's report with its evidence, one page",
