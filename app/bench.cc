@@ -13,6 +13,7 @@
 #include "app/command.h"
 #include "app/compute_options.h"
 #include "app/guests/kernel_files.h"
+#include "app/problems.h"
 #include "app/results/bench_results.h"
 #include "app/results/progress.h"
 #include "convlab/base/error.h"
@@ -22,9 +23,6 @@
 #include "convlab/measure/in_turns.h"
 #include "convlab/measure/measure.h"
 #include "convlab/measure/sweep.h"
-#include "convlab/model/zoo.h"
-#include "convlab/plan/plan.h"
-#include "convlab/rewrite/simplify.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"
 
@@ -55,23 +53,6 @@ int64_t default_images(DeviceKind device) {
       return 2;
   }
   return 1;
-}
-
-/// The convolutions of a model, each once, for one image.
-std::vector<ConvProblem> problems_of_model(const std::string& name) {
-  Graph loaded = load_model(name);
-  Shape input = loaded.input_shape;
-  if (!input.empty()) input[0] = 1;  // otherwise a single number, which no convolution takes
-  const Graph graph = simplified(std::move(loaded), input, /*into_weights=*/false);
-  std::vector<ConvProblem> problems;
-  for (const PlanStep& step :
-       make_plan(graph, input, open_device("cpu", {})->caps(), {.mode = PlanMode::layers}).steps) {
-    const ConvStep* conv = step.conv_step();
-    if (conv == nullptr || std::find(problems.begin(), problems.end(), conv->problem) != problems.end()) continue;
-    problems.push_back(conv->problem);
-  }
-  if (problems.empty()) throw bad_input("--model {}: has no convolution", name);
-  return problems;
 }
 
 std::vector<ConvProblem> chosen_problems(const BenchOptions& options, DeviceKind device) {

@@ -28,6 +28,7 @@ Action declare_judge_file(CLI::App& options);
 Action declare_list(CLI::App& options);
 Action declare_measure_variants(CLI::App& options);
 Action declare_new(CLI::App& options);
+Action declare_predict(CLI::App& options);
 Action declare_profile(CLI::App& options);
 Action declare_report(CLI::App& options);
 Action declare_run(CLI::App& options);

@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "app/guests/kernel_files.h"
+#include "app/guests/registers.h"
 #include "app/results/counts_json.h"
 #include "convlab/base/error.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/profile/count_kernel.h"
 #include "convlab/profile/kernel_lessons.h"
+#include "convlab/profile/occupancy.h"
 
 namespace convlab::app {
 namespace {
@@ -62,8 +64,11 @@ void count(const RunOptions& options, Output& output) {
   std::vector<CountedKernel> counted;
   for (const PlanStep& step : classifier->engines->first().plan().steps) {
     if (step.conv == nullptr) continue;
-    for (KernelCounts& counts : count_kernel(*step.conv, *step.conv_step(), *classifier->devices.front())) {
-      counted.push_back({step.name, std::string(step.kernel_name()), std::move(counts)});
+    const std::string kernel(step.kernel_name());
+    std::vector<KernelCounts> functions = count_kernel(*step.conv, *step.conv_step(), *classifier->devices.front());
+    add_registers(kernel, kUsualCapability, functions);
+    for (KernelCounts& counts : functions) {
+      counted.push_back({step.name, kernel, std::move(counts)});
     }
   }
   const int64_t images = classifier->count();

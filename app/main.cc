@@ -42,6 +42,8 @@ constexpr std::array kCommands{
             "convlab bench --kernel 'cpu.*' --model fa19 -n 100,1000", declare_bench},
     Command{"ablate", "Tell which of several optimizations gains what, alone and among the others",
             "convlab ablate bench/cpu_techniques.cc --problem n4_c6h22w22_k16r5s5 -o ablation.svg", declare_ablate},
+    Command{"predict", "Say what a step from one CUDA kernel to another should do on a GPU, before it is measured",
+            "convlab predict new-forward.cuh --from cuda.basic", declare_predict},
     Command{"profile", "Show where a run's time goes: nvprof's tables, by layer, and the bill of the start-up",
             "convlab profile fa19 -n 1000", declare_profile},
     Command{"report", "Write the course's report with its evidence, one page",

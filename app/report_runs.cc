@@ -88,7 +88,8 @@ void run_what_is_wanted(const std::string& data, ReportInput& input) {
     while (std::optional<Want> want = next()) {
       tried.push_back(command_of(want->arguments));
       const bool verdict = want->kind == Want::Kind::verdict, times = want->kind == Want::Kind::times;
-      if (!verdict && !times) add_data(data, want->arguments);
+      const bool images = !verdict && !times && want->kind != Want::Kind::prediction;
+      if (images) add_data(data, want->arguments);
       make_evidence(std::move(want->arguments), verdict, input);
     }
     progress.advance(1);

@@ -178,7 +178,7 @@ def write(check: bool) -> int:
         f"here. How many wavefronts a request takes, 4, 8 or 16 bytes a lane, was tried on the same GPU in {patterns} patterns",
         "(`bench/shared_patterns.cu`); a test compares simt's rule with each.", "",
         "Counting looks at the way of each lane through the code's basic blocks, and lets lanes go together from where loops end and",
-        "branches meet (`convlab/warps/lockstep.h`). Registers, caches and time have no counts: they depend on the chip.", ""]  # fmt: skip
+        "branches meet (`convlab/warps/lockstep.h`). Registers are what nvcc says, where it is there; what time all of it should take, [`convlab predict`](predict.md) says.", ""]  # fmt: skip
     return publish({PAGE: "\n".join(page)}, check)
 
 

@@ -4,6 +4,9 @@
 Records: results/FOLDER/*.json, which bench/ladder.sh measured. For each rung the page has its own words (idea,
 arithmetic, limits), its Op Times, its gain over the rung that it changes, and why (docs/ladder_why.md).
 
+Beside the measured steps stand those that bench/predictions.py predicted, from results/predictions/FOLDER.json; a miss is
+explained in docs/ladder_misses.md.
+
     python3 bench/ladder.py                     writes both
     python3 bench/ladder.py --check             exit status 1 if the Records give others
 
@@ -17,6 +20,7 @@ import json
 import re
 import sys
 from pathlib import Path
+from statistics import median
 
 from pages import ROOT, publish, table
 
@@ -27,10 +31,10 @@ SEMESTERS = ["fa17-high", "sp18", "fa18", "sp19", "sp19-library", "fa19", "sp25"
 LIBRARY = {"fp32": "cudnn", "tf32": "cudnn.tf32"}
 
 
-def explanations() -> dict[str, str]:
+def explanations(file: str = "ladder_why.md") -> dict[str, str]:
     """Why each step gained, or did not, by kernel: written by people who saw the figures."""
-    text = (ROOT / "docs" / "ladder_why.md").read_text()
-    sections = re.split(r"^## `([^`]+)`$", text, flags=re.MULTILINE)[1:]
+    text = (ROOT / "docs" / file).read_text()
+    sections = re.split(r"^## `?([^`\n]+)`?$", text, flags=re.MULTILINE)[1:]
     return {name: body.strip() for name, body in zip(sections[::2], sections[1::2], strict=True)}
 
 
@@ -86,6 +90,21 @@ class Records:
 
     def math(self, kernel: str) -> str:
         return self.of[kernel, f"n10000_{LAYERS['conv1']}"]["math"]
+
+
+class Predictions:
+    """What each step should do, said by bench/predictions.py, by kernel and problem."""
+
+    SAME = 0.05  # as kSame in convlab/predict/step.h
+
+    def __init__(self, file: Path) -> None:
+        saved = json.loads(file.read_text()) if file.exists() else {"predictions": [], "not_predicted": []}
+        self.of = {(step["kernel"], step["problem"]): step for step in saved["predictions"]}
+        self.reasons = {step["kernel"]: step["reason"] for step in saved["not_predicted"]}
+
+    @classmethod
+    def change(cls, ratio: float) -> str:
+        return "faster" if ratio < 1 - cls.SAME else "same" if ratio <= 1 + cls.SAME else "slower"
 
 
 def ms(value: float | None) -> str:
@@ -160,6 +179,43 @@ def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[
     return lines + reason
 
 
+def predicted_section(kernels: list[Kernel], records: Records, predictions: Predictions) -> list[str]:
+    """The steps that simt counts, predicted and measured side by side; those that nobody has measured, too."""
+    why = explanations("ladder_misses.md")
+    rows, right, misses, off = [], 0, [], []  # off: by what factor the predicted ratio differs from the measured one
+    for kernel in kernels:
+        for layer, shape in LAYERS.items():
+            step = predictions.of.get((kernel.name, f"n10000_{shape}"))
+            if step is None:
+                continue
+            then, now = records.op_ms(step["from"], layer, 10000), records.op_ms(kernel.name, layer, 10000)
+            row = [f"`{kernel.name}`", f"`{step['from']}`", layer, f"{step['ratio']:.2f}"]
+            said = Predictions.change(step["ratio"])
+            if then is None or now is None:
+                rows.append([*row, "not measured yet", said, "", step["limit"]])
+                continue
+            seen = Predictions.change(now / then)
+            right += said == seen
+            off.append(max(step["ratio"] * then / now, now / then / step["ratio"]))
+            if said != seen:
+                misses.append(f"- `{kernel.name}`, {layer}: predicted {said} ({step['ratio']:.2f}), measured {seen} ({now / then:.2f}). "
+                              + why.get(f"{kernel.name}, {layer}", "Nobody has written yet why."))  # fmt: skip
+            rows.append([*row, f"{now / then:.2f}", said, seen if said == seen else f"**{seen}**", step["limit"]])
+    if not rows:
+        return []
+    lines = ["## Predicted, then measured", ""]
+    if off:
+        lines += [f"Right about faster, the same (within {100 * Predictions.SAME:.0f} %) or slower: {right} of {len(off)} measured steps, {100 * right / len(off):.0f} %. How much",
+                  f"faster or slower is known less well: half of the ratios are off by a factor of {median(off):.2f} or more, the worst by {max(off):.1f}.", ""]  # fmt: skip
+    lines += [why["What the predictions are"], "",
+              *table(["kernel", "instead of", "layer", "time, predicted", "measured", "predicted", "measured", "limited by, predicted"], rows)]  # fmt: skip
+    if misses:
+        lines += ["", "The misses:", "", *misses]
+    not_counted = {kernel: reason for kernel, reason in predictions.reasons.items() if any(each.name == kernel for each in kernels)}
+    lines += ["", *[f"- `{kernel}` is not predicted: {reason}." for kernel, reason in not_counted.items()]]
+    return [*lines, ""]
+
+
 def all_semesters(kernels: list[Kernel], records: Records) -> list[str]:
     problems = sorted({problem for _, problem in records.of if problem.startswith("n10000_")})
     header = ["kernel", *[problem.removeprefix("n10000_") for problem in problems]]
@@ -172,7 +228,7 @@ def all_semesters(kernels: list[Kernel], records: Records) -> list[str]:
     return table(header, rows)
 
 
-def page(kernels: list[Kernel], records: Records) -> str:
+def page(kernels: list[Kernel], records: Records, predictions: Predictions) -> str:
     lines = [
         "# The ladder", "",
         "![How many times as fast as the first rung each rung is](ladder.svg)", "",
@@ -185,6 +241,7 @@ def page(kernels: list[Kernel], records: Records) -> str:
         "`bench/ladder.sh` measures, `bench/ladder.py` writes this page.", "",
         *ladder_table(kernels, records), "",
     ]
+    lines += predicted_section(kernels, records, predictions)
     why = explanations()
     for kernel in kernels:
         lines += rung_section(kernel, records, why)
@@ -204,7 +261,8 @@ def main() -> int:
     if arguments.check and target.exists():  # we do not complain about a kernel that nobody has measured yet
         known = target.read_text()
         kernels = [kernel for kernel in kernels if f"`{kernel.name}`" in known or records.total(kernel.name) is not None]
-    return publish({target: page(kernels, records), ROOT / "docs" / "ladder.svg": picture(kernels, records)}, arguments.check)
+    predictions = Predictions(ROOT / "results" / "predictions" / f"{arguments.records}.json")
+    return publish({target: page(kernels, records, predictions), ROOT / "docs" / "ladder.svg": picture(kernels, records)}, arguments.check)
 
 
 if __name__ == "__main__":

@@ -67,6 +67,11 @@ void show_prints(const GuestEnd& end, const std::vector<std::string>& files) {
 
 }  // namespace
 
+std::string path_of_kernel(const std::string& name) {
+  if (names_kernel_file(name)) return name;
+  return (header_root() / require_conv_kernel(name, DeviceKind::simt).info.file).string();
+}
+
 std::string device_for(const KernelSource& source, const std::string& asked) {
   if (asked.empty() || asked == "auto") return !source.cuda ? "cpu" : cuda_present() ? "cuda" : "simt";
   if (source.cuda == (asked == "cpu")) {
@@ -74,11 +79,6 @@ std::string device_for(const KernelSource& source, const std::string& asked) {
                     source.cuda ? "GPUs; give cuda or simt" : "CPUs; give cpu");
   }
   return asked;
-}
-
-std::string path_of_kernel(const std::string& name) {
-  if (names_kernel_file(name)) return name;
-  return (header_root() / require_conv_kernel(name, DeviceKind::simt).info.file).string();
 }
 
 std::string library_for(const KernelSource& source, const std::string& device, GuestWork work,

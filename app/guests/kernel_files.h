@@ -15,6 +15,9 @@ namespace convlab::app {
 /// CPU. Error(bad_input) if the file is for another.
 std::string device_for(const KernelSource& source, const std::string& asked);
 
+/// The file of a kernel's name: itself, or that of a CUDA kernel of this program. Error where there is none of the name.
+std::string path_of_kernel(const std::string& name);
+
 /// What a guest's kernels are compiled for.
 enum class GuestWork {
   running,
@@ -30,9 +33,6 @@ std::string library_for(const KernelSource& source, const std::string& device, G
 struct GuestKernel {
   std::string device, library, path, name;
 };
-
-/// The file of a kernel's name: itself, or that of a kernel of this program.
-std::string path_of_kernel(const std::string& name);
 
 /// Remembers main()'s arguments for run_in_guest(), and, in a guest, loads the kernel files that its host has compiled:
 /// from then on they are in the registry under the names that the user typed.

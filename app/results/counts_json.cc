@@ -6,6 +6,7 @@
 
 #include "convlab/base/json.h"
 #include "convlab/profile/kernel_lessons.h"
+#include "convlab/profile/occupancy.h"
 
 namespace convlab::app {
 namespace {
@@ -41,6 +42,13 @@ Json totals_of(const KernelCounts& counts) {
   return json;
 }
 
+Json to_json(const Occupancy& occupancy) {
+  return {{"blocks", occupancy.blocks},
+          {"warps", occupancy.warps},
+          {"share", occupancy.share},
+          {"limiter", occupancy.limiter}};
+}
+
 Json to_json(const CountedKernel& counted) {
   const KernelCounts& counts = counted.counts;
   Json lines = Json::array(), branches = Json::array(), lessons = Json::array();
@@ -60,7 +68,6 @@ Json to_json(const CountedKernel& counted) {
   for (const KernelLesson& lesson : lessons_of(counts)) {
     lessons.push_back({{"where", lesson.where}, {"text", lesson.text}, {"share", lesson.share}});
   }
-  const Occupancy occupancy = occupancy_of(counts);
   return {{"layer", counted.layer},
           {"kernel", counted.kernel},
           {"function", counts.kernel},
@@ -71,8 +78,12 @@ Json to_json(const CountedKernel& counted) {
           {"launches", counts.launches},
           {"warps", counts.warps},
           {"flops", counts.flops},
+          {"tf32_flops", counts.tf32_flops},
+          {"half_flops", counts.half_flops},
+          {"instructions", counts.instructions},
           {"active_lanes", counts.active_lanes()},
-          {"occupancy", {{"blocks", occupancy.blocks}, {"share", occupancy.share}, {"limiter", occupancy.limiter}}},
+          {"registers", counts.registers},
+          {"occupancy", to_json(occupancy_of(counts))},
           {"memory", totals_of(counts)},
           {"lines", std::move(lines)},
           {"branches", std::move(branches)},

@@ -147,5 +147,6 @@ std::string simt_writer(const void* host) {
 
 void start_simt_counting() { simt::start_counting(); }
 std::vector<KernelCounts> stop_simt_counting() { return simt::stop_counting(); }
+int64_t simt_filled_bytes() { return simt::filled_bytes(); }
 
 }  // namespace convlab

@@ -57,4 +57,7 @@ std::string simt_writer(const void* host);
 void start_simt_counting();
 std::vector<KernelCounts> stop_simt_counting();
 
+/// Bytes that were filled between the two: see simt::filled_bytes().
+int64_t simt_filled_bytes();
+
 }  // namespace convlab

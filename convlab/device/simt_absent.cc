@@ -21,6 +21,7 @@ std::vector<SimtFault> take_simt_notes() { return {}; }
 std::string simt_writer(const void*) { return ""; }
 void start_simt_counting() {}
 std::vector<KernelCounts> stop_simt_counting() { return {}; }
+int64_t simt_filled_bytes() { return 0; }
 std::string take_simt_complaint() { return {}; }
 
 }  // namespace convlab

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "convlab/device/cuda_compat.h"
 #include "convlab/device/pipeline.cuh"
@@ -28,10 +27,7 @@ inline __device__ uint32_t to_tf32(float value) {
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
   return bits;
 #else
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
-  return (bits + 0x1000u) & 0xffffe000u;
+  return simt::to_tf32(value);
 #endif
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "convlab/profile/kernel_lessons.h"
+#include "convlab/profile/occupancy.h"
 #include "convlab/warps/kernel_counts.h"
 
 namespace convlab {

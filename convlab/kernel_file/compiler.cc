@@ -15,9 +15,11 @@
 #include "convlab/base/file.h"
 #include "convlab/base/process.h"
 #include "convlab/base/resources.h"
+#include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
 #include "convlab/kernel_file/cache.h"
 #include "convlab/kernel_file/tokens.h"
+#include "convlab/kernel_file/unrolled.h"
 
 namespace convlab {
 namespace fs = std::filesystem;
@@ -64,6 +66,14 @@ std::vector<std::string> words(std::string_view text) {
   return result;
 }
 
+/// unrolled() is about loops whose rounds the compiler can count; others would only grow.
+constexpr const char* kNoRuntimeUnrolling = "-fdisable-rtl-loop2_unroll";
+
+std::string text_of(const fs::path& file) {
+  const std::vector<uint8_t> bytes = read_file(file);
+  return {bytes.begin(), bytes.end()};
+}
+
 /// The command, without the names of its input and output.
 std::vector<std::string> command_of(const KernelSource& source, Toolchain toolchain, const CompileOptions& options,
                                     const fs::path& root) {
@@ -78,29 +88,17 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
   if (toolchain == Toolchain::nvcc) {
     // 9.0 has instructions of its own, which only code for it alone may use.
     const int capability = options.compute_capability;
-    add({nvcc(),
-         options.code_only ? "-cubin" : "-shared",
-         "-Xcompiler",
-         "-fPIC",
-         "-lineinfo",
-         "-O3",
-         own ? "-std=c++20" : "-std=c++17",
-         fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""),
-         "--expt-relaxed-constexpr",
-         "-Wno-deprecated-gpu-targets",
-         "-DFMT_USE_CONSTEXPR=1",
-         "-cudart",
-         "static",
-         "-Xlinker",
-         "--exclude-libs,ALL",
-         "-Xlinker",
-         "-Bsymbolic",  // its templates are not the program's of the same name
-         "-I",
-         folder.string(),
-         "-I",
-         root.string(),
-         "-I",
+    add({nvcc(), "-lineinfo", "-O3", own ? "-std=c++20" : "-std=c++17",
+         fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "--expt-relaxed-constexpr",
+         "-Wno-deprecated-gpu-targets", "-DFMT_USE_CONSTEXPR=1", "-I", folder.string(), "-I", root.string(), "-I",
          (root / "convlab/kernel_file/include").string()});
+    if (options.code_only || options.registers_only) {
+      add({"-cubin"});
+      if (options.registers_only) add({"-Xptxas", "-v"});
+    } else {
+      add({"-shared", "-Xcompiler", "-fPIC", "-cudart", "static", "-Xlinker", "--exclude-libs,ALL"});
+      add({"-Xlinker", "-Bsymbolic"});  // its templates are not the program's of the same name
+    }
     if (source.text.find("cublas") != std::string::npos) add({"-lcublas"});
     if (own && !portable.empty()) add({"-I", portable.string()});
     if (!own) add({"-Xcompiler", "-w", "-w", "-Xcompiler", "-fpermissive"});
@@ -115,7 +113,12 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
     add(words(CONVLAB_SIMT_FLAGS));
     // Each basic block tells that it begins. Checks of an array's bounds would cut blocks up that a GPU has whole. Vectors
     // are loaded whole, as they are written.
-    if (options.counted) add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds", "-fno-tree-sra"});
+    if (options.counted) {
+      add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds", "-fno-tree-sra"});
+#ifndef __clang__
+      add({kNoRuntimeUnrolling});
+#endif
+    }
     // Without the thread sanitizer's own library, in whose place simt stands.
     add({"-Wl,--wrap=__cxa_allocate_exception,-Bsymbolic", "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
   } else {
@@ -168,7 +171,10 @@ std::string fingerprint_of(const KernelSource& source, const std::string& unit, 
 std::string shown(const std::string& complaint, const std::string& unit) {
   constexpr size_t kMostLines = 40;
   std::vector<std::string> lines = split(complaint, '\n');
-  std::erase_if(lines, [&](const std::string& line) { return line.empty() || line.find(unit) != std::string::npos; });
+  std::erase_if(lines, [&](const std::string& line) {
+    const bool of_option = line.find("note: disable pass") != std::string::npos;  // of kNoRuntimeUnrolling
+    return line.empty() || of_option || line.find(unit) != std::string::npos;
+  });
   std::string text;
   for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) text += "\n  " + printable(lines[i]);
   if (lines.size() > kMostLines) text += fmt::format("\n  and {} lines more", lines.size() - kMostLines);
@@ -230,7 +236,14 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
   write_file(text, unit);
   const std::string program = command.front();
   command.insert(command.begin() + 1, {"-o", made.string(), text.string()});  // libraries come after what needs them
-  const ProcessRun run = run_process(program, std::move(command), options.limit_s);
+  ProcessRun run;
+  if (options.counted) {
+    std::vector<std::string> preprocess = command;
+    preprocess.push_back("-E");
+    run = run_process(program, std::move(preprocess), options.limit_s);
+    if (run.status == 0) write_file(text, unrolled(text_of(made)));
+  }
+  if (run.status <= 0) run = run_process(program, std::move(command), options.limit_s);
   fs::remove(text, error);
   const std::string complaint = run.complaint + run.output;
   if (run.status != 0) {
@@ -244,10 +257,33 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
     }
     throw bad_input("{} does not compile:{}{}", file, shown(complaint, text.string()), hint_for(complaint));
   }
+  if (options.registers_only) write_file(made, complaint);
   fs::rename(made, library, error);
   if (error) throw unavailable("{}: cannot be put into the cache: {}", library.string(), error.message());
   cache.shrink(kMostCacheBytes);
   return {.library = library, .seconds = run.elapsed_s, .complaints = complaint};
+}
+
+std::map<std::string, int> registers_in(std::string_view words_of_ptxas) {
+  constexpr std::string_view kEntry = "Compiling entry function '", kUsed = "Used ";
+  std::map<std::string, int> registers;
+  std::string kernel;
+  for (const std::string& line : split(words_of_ptxas, '\n')) {
+    if (const size_t at = line.find(kEntry); at != std::string::npos) {
+      const std::string name = line.substr(at + kEntry.size());
+      kernel = short_symbol(name.substr(0, name.find('\'')));
+    } else if (const size_t used = line.find(kUsed); used != std::string::npos && !kernel.empty()) {
+      int& most = registers[kernel];
+      most = std::max(most, std::atoi(line.c_str() + used + kUsed.size()));
+    }
+  }
+  return registers;
+}
+
+std::map<std::string, int> registers_of(const KernelSource& source, int compute_capability) {
+  const CompiledFile made =
+      compile_kernel_file(source, Toolchain::nvcc, {.compute_capability = compute_capability, .registers_only = true});
+  return registers_in(text_of(made.library));
 }
 
 }  // namespace convlab

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convlab/kernel_file/translation.h"
@@ -20,6 +22,7 @@ struct CompileOptions {
   double limit_s = 300;                       ///< a compiler that takes longer is ended
   bool counted = false;                       ///< simt can count what the kernels do; they are slower
   bool code_only = false;                     ///< of nvcc: the GPU's machine code, to be read and not to be loaded
+  bool registers_only = false;                ///< of nvcc: the text of what its assembler says of each kernel
   std::vector<std::string> definitions = {};  ///< of macros: "WITH_TILE=1"
 };
 
@@ -38,5 +41,12 @@ std::string found_tool(const std::string& name);
 /// Error(bad_input) with the compiler's own lines, numbered as in the file, if it does not compile; Error(unavailable)
 /// if the compiler is not there.
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options);
+
+/// How many registers of a GPU of this compute capability a thread of each of a file's kernels takes, as ptxas says, by
+/// the kernels' names without namespaces: "convolve<5>". Error as of compile_kernel_file().
+std::map<std::string, int> registers_of(const KernelSource& source, int compute_capability);
+
+/// The same of ptxas' own words: what `nvcc -Xptxas -v` prints.
+std::map<std::string, int> registers_in(std::string_view words_of_ptxas);
 
 }  // namespace convlab

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convlab/profile/occupancy.h"
+
 namespace convlab {
 namespace {
 
@@ -119,43 +121,20 @@ std::vector<KernelLesson> lessons_of(const KernelCounts& counts) {
   return lessons;
 }
 
-Occupancy occupancy_of(const KernelCounts& counts, int registers) {
-  constexpr int kThreads = 2048, kBlocks = 32, kRegisters = 65536, kRegisterUnit = 256;  // a warp's are in units
-  constexpr size_t kShared = 228 * 1024, kSharedOfSystem = 1024;
-  const int threads = static_cast<int>(counts.block[0] * counts.block[1] * counts.block[2]);
-  const int warps = (threads + kLanes - 1) / kLanes;
-  const size_t shared = counts.static_shared_bytes + counts.dynamic_shared_bytes + kSharedOfSystem;
-  Occupancy occupancy{.blocks = kThreads / (warps * kLanes), .limiter = "threads"};
-  const auto limit = [&](int blocks, std::string_view name) {
-    if (blocks < occupancy.blocks) occupancy = {.blocks = blocks, .limiter = std::string(name)};
-  };
-  limit(kBlocks, "blocks");
-  limit(static_cast<int>(kShared / shared), "shared memory");
-  if (registers > 0) {
-    const int of_warp = (registers * kLanes + kRegisterUnit - 1) / kRegisterUnit * kRegisterUnit;
-    limit(kRegisters / (of_warp * warps), "registers");
-  }
-  occupancy.share = static_cast<double>(occupancy.blocks * warps * kLanes) / kThreads;
-  return occupancy;
-}
-
 std::string to_text(const KernelCounts& counts) {
   const auto extent = [](const std::array<unsigned, 3>& each) {
     return fmt::format("{}x{}x{}", each[0], each[1], each[2]);
   };
-  const Occupancy occupancy = occupancy_of(counts);
   int64_t bytes = 0;
   for (const LineCounts& line : counts.lines) {
     if (line.space == MemorySpace::global) bytes += line.counts.lanes * line.access_bytes;
   }
   std::string text = fmt::format(
       "{}: {} launch{} of {} blocks of {} threads, {} warps; {:.1f} of 32 lanes active\n"
-      "  {:.4g} flops, {:.3g} a byte that lanes ask of global memory; {} + {} bytes of shared memory a block; at most "
-      "{} blocks a multiprocessor ({:.0f} % of its warps, by {})\n",
+      "  {:.4g} flops, {:.3g} a byte that lanes ask of global memory; {} + {} bytes of shared memory a block; {}\n",
       counts.kernel, counts.launches, counts.launches == 1 ? "" : "es", extent(counts.grid), extent(counts.block),
       counts.warps, counts.active_lanes(), static_cast<double>(counts.flops), ratio(counts.flops, bytes),
-      counts.static_shared_bytes, counts.dynamic_shared_bytes, occupancy.blocks, 100 * occupancy.share,
-      occupancy.limiter);
+      counts.static_shared_bytes, counts.dynamic_shared_bytes, to_text(occupancy_of(counts), counts));
   text += fmt::format("  {:<26} {:<22} {:<8} {:<6} {:>2} {:>12} {:>6} {:>8} {:>6} {:>8}\n", "line", "array", "memory",
                       "access", "B", "requests", "lanes", "sectors", "used", "ways");
   for (const LineCounts& line : counts.lines) text += row(line);

@@ -19,18 +19,6 @@ struct KernelLesson {
 /// 2 % of a kernel's traffic is left out.
 std::vector<KernelLesson> lessons_of(const KernelCounts& counts);
 
-/// How many blocks of a kernel fit on a multiprocessor, and what limits them.
-struct Occupancy {
-  int blocks = 0;
-  double share = 0;     ///< of the warps that a multiprocessor holds, 0..1
-  std::string limiter;  ///< "threads", "shared memory", "registers", "blocks"
-};
-
-/// On a multiprocessor of compute capability 9.0: 2048 threads, 32 blocks, 65536 registers, 228 KiB of shared memory, of
-/// which each block takes one for the system (CUDA C++ Programming Guide, table of technical specifications).
-/// `registers`: of a thread; 0: not known, and taken not to limit.
-Occupancy occupancy_of(const KernelCounts& counts, int registers = 0);
-
 /// The kernel's counts as a table, line by line, and its lessons.
 std::string to_text(const KernelCounts& counts);
 

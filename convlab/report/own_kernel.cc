@@ -76,6 +76,12 @@ bool is_timed(const Evidence& evidence, const std::string& kernel, const std::ve
   });
 }
 
+bool is_predicted(const Evidence& evidence, const std::string& from, const std::string& kernel) {
+  return std::ranges::any_of(evidence.predictions, [&](const SavedPrediction& prediction) {
+    return prediction.kernel == kernel && prediction.from == from;
+  });
+}
+
 std::string Want::command(const OwnKernel& kernel) const {
   std::string text = "convlab", what;
   for (const std::string& word : arguments) text += " " + quoted(word);
@@ -97,6 +103,9 @@ std::string Want::command(const OwnKernel& kernel) const {
       break;
     case Kind::counts:
       what = "counts";
+      break;
+    case Kind::prediction:
+      what = "prediction";
       break;
   }
   return fmt::format("{} --json {}", text, quoted(fmt::format("results/{}-{}.json", stem, what)));
@@ -156,6 +165,12 @@ std::vector<Want> wants_of(const OwnKernel& kernel, const ReportInput& input) {
   for (const std::string& name : counted) {
     wants.push_back({Kind::counts, with(profile(name, "simt", kImagesToCount), {"--counters"}), simt_present(),
                      !counts_of(evidence, name, semester).empty()});
+  }
+  if (kernel.baseline != kernel.name) {
+    wants.push_back({Kind::prediction,
+                     {"predict", kernel.name, "--from", kernel.baseline, "--model", model},
+                     simt_present(),
+                     is_predicted(evidence, kernel.baseline, kernel.name)});
   }
   return wants;
 }

@@ -34,6 +34,9 @@ const SavedRun* run_of(const Evidence& evidence, const std::string& kernel, cons
 const SavedProfile* profile_of(const Evidence& evidence, const std::string& kernel, const std::string& semester,
                                bool simt);
 
+/// Whether some prediction is of the step from one kernel to another.
+bool is_predicted(const Evidence& evidence, const std::string& from, const std::string& kernel);
+
 /// One for each layer and function.
 std::vector<const SavedCounts*> counts_of(const Evidence& evidence, const std::string& kernel,
                                           const std::string& semester);
@@ -43,7 +46,7 @@ bool is_timed(const Evidence& evidence, const std::string& kernel, const std::ve
 
 /// One measurement that a report shows of a kernel.
 struct Want {
-  enum class Kind { verdict, outputs, outputs_on_simt, times, profile, profile_on_simt, counts };
+  enum class Kind { verdict, outputs, outputs_on_simt, times, profile, profile_on_simt, counts, prediction };
   Kind kind{};
   std::vector<std::string> arguments;  ///< that make it: {"m3.1", "100", "--kernel", "mine.cu"}
   bool here = false;                   ///< this machine can make it

@@ -218,19 +218,24 @@ std::string roofline_chart(Page& page, const Contents& contents, const OwnKernel
 
 std::string prediction_table(const Contents& contents, const OwnKernel& kernel) {
   Table table("What was expected, and what was measured",
-              {"problem", "machine", "predicted", "measured", "ratio", "it follows from"});
+              {"problem", "machine", "predicted", "measured", "measured over<br>predicted",
+               fmt::format("times {},<br>predicted", escaped(kernel.baseline)), "measured", "it follows from"});
   for (const SavedPrediction& prediction : contents.input.evidence.predictions) {
     if (prediction.kernel != kernel.name) continue;
-    const Record* measured = nullptr;
+    const Record *measured = nullptr, *before = nullptr;
     for (const MachineRecords& machine : contents.machines) {
-      if (machine.machine.device.starts_with(prediction.device))
-        measured = machine.find(kernel.name, prediction.problem);
+      if (!machine.machine.device.starts_with(prediction.device)) continue;
+      measured = machine.find(kernel.name, prediction.problem);
+      before = machine.find(kernel.baseline, prediction.problem);
     }
+    const bool step = prediction.from == kernel.baseline, both = measured && before;
     table.row({text_cell(prediction.problem),
                text_cell(prediction.device),
                number_cell(duration(prediction.ms)),
                measured ? number_cell(duration(measured->hot_ms.median)) : missing_cell(),
                measured ? number_cell(significant(measured->hot_ms.median / prediction.ms) + "×") : missing_cell(),
+               step ? number_cell(significant(prediction.ms / prediction.from_ms) + "×") : missing_cell(),
+               both ? number_cell(significant(measured->hot_ms.median / before->hot_ms.median) + "×") : missing_cell(),
                {.html = escaped(prediction.why), .kind = "long"}});
   }
   return table.empty() ? "" : table.html();

@@ -137,10 +137,16 @@ class OwnSection {
     return heading("Roofline") + html;
   }
 
-  // Appears when there is a prediction.
   std::string prediction() {
     const std::string table = prediction_table(contents_, kernel_);
-    if (table.empty()) return "";
+    const std::vector<std::string> lacking = commands(Want::Kind::prediction);
+    if (kernel_.for_gpu() && kernel_.baseline != kernel_.name) {
+      promise(fmt::format("what the step from {} should do, before it is measured", kernel_.baseline), lacking.empty(),
+              Want::Kind::prediction);
+    }
+    if (table.empty()) {
+      return lacking.empty() ? "" : heading("Prediction and measurement") + missing("Predict it with:", lacking);
+    }
     return heading("Prediction and measurement") + table +
            gap("where prediction and measurement differ, what is it that the prediction leaves out?");
   }

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "convlab/base/symbol.h"
 #include "convlab/simt/execution.h"
 #include "convlab/warps/machine_code.h"
 
@@ -17,6 +18,7 @@ namespace {
 std::atomic<bool> counting{false};
 std::mutex mutex;
 std::vector<KernelCounts> kept;
+int64_t filled = 0;
 
 AccessType type_of(EventKind kind) {
   if (kind == EventKind::atomic) return AccessType::atomic;
@@ -28,7 +30,13 @@ AccessType type_of(EventKind kind) {
 void start_counting() {
   std::lock_guard lock(mutex);
   kept.clear();
+  filled = 0;
   counting = true;
+}
+
+int64_t filled_bytes() {
+  std::lock_guard lock(mutex);
+  return filled;
 }
 
 std::vector<KernelCounts> stop_counting() {
@@ -71,7 +79,9 @@ void CodeCounts::add(const CodeCounts& other) {
     blocks[code].lanes += block.lanes;
   }
   for (const auto& [code, count] : other.diverged) diverged[code] += count;
-  other_flops += other.other_flops;
+  tf32_flops += other.tf32_flops;
+  half_flops += other.half_flops;
+  matrix_instructions += other.matrix_instructions;
 }
 
 void Counting::begin_block(int threads) {
@@ -148,7 +158,7 @@ std::string array_of(const Grid& grid, const CodeCounts::Access& access) {
     if (range && access.at - range->base < range->bytes && !range->name.empty()) return range->name;
     symbol = grid.module->object_at(access.at);
   }
-  return symbol ? short_name(symbol->mangled) : "";
+  return symbol ? short_symbol(symbol->mangled) : "";
 }
 
 /// Where the array of an access to global memory begins; 0 if nobody knows.
@@ -225,14 +235,26 @@ void add_blocks(const Grid& grid, KernelCounts& kernel) {
     const Symbol* const function = grid.module->function_at(reinterpret_cast<uintptr_t>(code));
     if (!function) continue;
     const uintptr_t end = function->begin + function->bytes + grid.module->bias();
-    kernel.flops += block.lanes * float_operations(code, reinterpret_cast<const void*>(end)).value_or(0);
+    const BlockCode work = block_code(code, reinterpret_cast<const void*>(end)).value_or(BlockCode{});
+    kernel.flops += block.lanes * work.float_operations;
+    kernel.instructions += block.warps * work.instructions;
   }
-  kernel.flops += grid.counts.other_flops;
+  for (const auto& [key, access] : grid.counts.accesses) kernel.instructions += access.counts.requests;
+  kernel.instructions += grid.counts.matrix_instructions;
+  kernel.tf32_flops = grid.counts.tf32_flops;
+  kernel.half_flops = grid.counts.half_flops;
+  kernel.flops += kernel.tf32_flops + kernel.half_flops;
 }
 
 }  // namespace
 
 bool is_counting() { return counting; }
+
+void keep_fill(size_t bytes) {
+  if (!counting) return;
+  std::lock_guard lock(mutex);
+  filled += static_cast<int64_t>(bytes);
+}
 
 void keep_counts(const Grid& grid) {
   if (grid.counts.blocks.empty()) return;  // it is not compiled for it

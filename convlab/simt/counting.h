@@ -20,6 +20,9 @@ void start_counting();
 /// What was counted since start_counting(): kernels in the order of their first launches.
 std::vector<KernelCounts> stop_counting();
 
+/// Bytes that were filled on the device between the two, as cudaMemset does.
+int64_t filled_bytes();
+
 namespace internal {
 
 /// Counts of the places in a kernel's code, by the return addresses of hooks.
@@ -39,7 +42,8 @@ struct CodeCounts {
   std::unordered_map<uint64_t, Access> accesses;  ///< by key_of()
   std::unordered_map<const void*, Block> blocks;
   std::unordered_map<const void*, int64_t> diverged;
-  int64_t other_flops = 0;  ///< of operations that are no instructions of the kernel: tensor cores'
+  int64_t tf32_flops = 0, half_flops = 0;  ///< of tensor cores, whose operations are no instructions of the kernel
+  int64_t matrix_instructions = 0;         ///< their operations
 
   void add(const CodeCounts& other);
 
@@ -82,7 +86,12 @@ class Counting final : WarpEvents {
   /// A matrix of `runs` parts of `bytes` each that the whole warp moves at once, `distance` bytes from part to part. We
   /// count it as if each lane took the next 4 bytes; a GPU's own instructions for it differ from chip to chip.
   void matrix(bool is_store, const void* code, uintptr_t base, int runs, size_t bytes, size_t distance);
-  void add_flops(int64_t flops) { counts_.other_flops += flops; }
+
+  /// A product of small matrices on tensor cores.
+  void matrix_product(bool of_tf32, int64_t flops) {
+    (of_tf32 ? counts_.tf32_flops : counts_.half_flops) += flops;
+    ++counts_.matrix_instructions;
+  }
 
   const CodeCounts& counts() const { return counts_; }
 
@@ -115,6 +124,7 @@ struct Grid;
 /// Adds a finished launch to what stop_counting() returns.
 void keep_counts(const Grid& grid);
 bool is_counting();
+void keep_fill(size_t bytes);
 
 }  // namespace internal
 }  // namespace convlab::simt

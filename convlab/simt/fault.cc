@@ -7,6 +7,7 @@
 #include <mutex>
 #include <utility>
 
+#include "convlab/base/symbol.h"
 #include "convlab/simt/execution.h"
 
 namespace convlab::simt {
@@ -104,11 +105,11 @@ const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std:
   if (grid.kernel) own = grid.module->static_shared_of(*grid.kernel);
   if (name.empty()) return own.size() == 1 ? own.front() : nullptr;
   for (const Symbol* symbol : own) {
-    if (short_name(symbol->mangled) == name) return symbol;
+    if (short_symbol(symbol->mangled) == name) return symbol;
   }
   // Perhaps an array of a device function: the name and the type must fit.
   for (const Symbol* other : grid.shared_arrays->symbols) {
-    if (short_name(other->mangled) == name && other->bytes % elements_of(site.array_type->name) == 0) return other;
+    if (short_symbol(other->mangled) == name && other->bytes % elements_of(site.array_type->name) == 0) return other;
   }
   return nullptr;
 }
@@ -133,7 +134,7 @@ std::string describe_static_shared(const Grid& grid, const RawFault& raw, Fault&
     fault.offset = at;
     return "where the kernel has no shared array";
   }
-  fault.array = short_name(symbol->mangled);
+  fault.array = short_symbol(symbol->mangled);
   fault.offset = at - static_cast<int64_t>(symbol->begin);
   const auto bytes = static_cast<int64_t>(symbol->bytes);
   if (fault.kind != FaultKind::out_of_bounds_shared)
@@ -157,7 +158,7 @@ void describe_global(const Grid& grid, const RawFault& raw, Fault& fault, std::s
   const bool inside = range && raw.address - range->base < range->bytes;
   if (symbol && !inside) {
     const uintptr_t begin = symbol->begin + grid.module->bias();
-    fault.array = short_name(symbol->mangled);
+    fault.array = short_symbol(symbol->mangled);
     fault.offset = static_cast<int64_t>(raw.address - begin);
     detail = fmt::format("at byte {} of '{}' ({} bytes)", fault.offset, fault.array, symbol->bytes);
     return;
@@ -168,7 +169,7 @@ void describe_global(const Grid& grid, const RawFault& raw, Fault& fault, std::s
     detail = fmt::format("at address {:#x}, where no device memory is near", raw.address);
     return;
   }
-  fault.array = range->name.empty() && symbol ? short_name(symbol->mangled) : range->name;
+  fault.array = range->name.empty() && symbol ? short_symbol(symbol->mangled) : range->name;
   fault.offset = static_cast<int64_t>(raw.address - range->base);
   const int64_t past = fault.offset - static_cast<int64_t>(range->bytes);
   if (fault.kind != FaultKind::out_of_bounds_global) {
@@ -200,7 +201,7 @@ Fault describe(const Grid& grid, const RawFault& raw, int64_t block, const std::
   if (raw.subscript) {
     const SubscriptSite& site = *raw.subscript;
     const Symbol* symbol = find_subscripted(grid, site, fault.array);
-    if (symbol) fault.array = short_name(symbol->mangled);
+    if (symbol) fault.array = short_symbol(symbol->mangled);
     if (!symbol) fault.kind = FaultKind::out_of_bounds_local;
     fault.where = file_and_line(site.file, site.line);
     detail = fmt::format("index {} does not exist in {}", raw.index, site.array_type->name);
@@ -252,7 +253,7 @@ std::string place_of(const Module& module, const Site& site) {
 }
 
 std::string kernel_name_of(const Grid& grid) {
-  if (grid.kernel) return short_name(grid.kernel->mangled);
+  if (grid.kernel) return short_symbol(grid.kernel->mangled);
   return fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
 }
 

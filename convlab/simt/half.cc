@@ -4,7 +4,12 @@
 #include <cmath>
 #include <cstdint>
 
+#include "convlab/base/half.h"
+
 namespace convlab::simt::cuda {
+
+uint16_t float_to_half(float value) noexcept { return convlab::float_to_half(value); }
+float half_to_float(uint16_t bits) noexcept { return convlab::half_to_float(bits); }
 
 __half __hfma(__half a, __half b, __half c) noexcept {
   const double product = static_cast<double>(static_cast<float>(a)) * static_cast<float>(b);

@@ -2,13 +2,16 @@
 
 #include <cstdint>
 
-#include "convlab/base/half.h"
 #include "convlab/simt/vector_types.h"
 
 /// cuda_fp16.h's types and functions: IEEE binary16 in software. Arithmetic is done in float and rounded once to
 /// nearest even, which is exact for + - * / of halves; a fused multiply-add rounds once because float holds the product
 /// exactly and double the sum.
 namespace convlab::simt::cuda {
+
+/// One instruction of a GPU each: out of line, so that who counts a kernel's code does not count what they are made of.
+uint16_t float_to_half(float value) noexcept;
+float half_to_float(uint16_t bits) noexcept;
 
 struct __half {
   uint16_t bits;

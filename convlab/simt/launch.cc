@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "convlab/base/symbol.h"
 #include "convlab/simt/execution.h"
 #include "convlab/simt/last_writer.h"
 
@@ -130,8 +131,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   const size_t static_bytes = kernel ? grid.module->static_shared_bytes(*kernel) : 0;
   if (static_bytes > kMaxSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
     throw bad_input("kernel {} wants {} bytes of static and {} of dynamic shared memory; a block has {} in all",
-                    kernel ? internal::short_name(kernel->mangled) : "", static_bytes, shape.shared_bytes,
-                    kMaxSharedBytes);
+                    kernel ? short_symbol(kernel->mangled) : "", static_bytes, shape.shared_bytes, kMaxSharedBytes);
   }
 
   const int64_t helpers = std::min<int64_t>(workers(), grid.blocks) - 1;

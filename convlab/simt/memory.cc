@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "convlab/base/error.h"
+#include "convlab/simt/counting.h"
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/last_writer.h"
 
@@ -207,6 +208,7 @@ void copy_on_device(void* to, const void* from, size_t bytes) {
 }
 
 void fill_on_device(void* memory, int byte, size_t bytes) {
+  internal::keep_fill(bytes);
   if (bytes == 0) return;
   std::memset(memory, byte, bytes);
   mark_initialised(memory, bytes);

@@ -43,7 +43,9 @@ void multiply(Worker& worker, void* const lanes[kLanes], Where where) {
     worker.fail(std::move(fault));
     return;
   }
-  if (internal::Counting* const counting = worker.counting()) counting->add_flops(2 * kRows * kColumns * kTerms);
+  if (internal::Counting* const counting = worker.counting()) {
+    counting->matrix_product(kTerms == 8, 2 * kRows * kColumns * kTerms);
+  }
   const auto of = [&](int lane) -> const Fragments& { return *static_cast<const Fragments*>(lanes[lane]); };
   float a[kRows][kTerms], b[kColumns][kTerms];
   for (int row = 0; row < kRows; ++row) {
@@ -78,6 +80,12 @@ void mma_tf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], Whe
 
 void mma_fp16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], Where where) noexcept {
   collective<16>(d, a, b, where);
+}
+
+uint32_t to_tf32(float value) noexcept {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const bool finite = (bits & 0x7f800000u) != 0x7f800000u;
+  return finite ? (bits + 0x1000u) & 0xffffe000u : bits;
 }
 
 }  // namespace convlab::simt

@@ -12,4 +12,7 @@ namespace convlab::simt {
 void mma_tf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], Where where = Where::current()) noexcept;
 void mma_fp16(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], Where where = Where::current()) noexcept;
 
+/// PTX's cvt.rna.tf32.f32: rounded to TF32's 10 explicit mantissa bits, ties away from zero.
+uint32_t to_tf32(float value) noexcept;
+
 }  // namespace convlab::simt

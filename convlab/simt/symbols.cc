@@ -1,6 +1,5 @@
 #include "convlab/simt/symbols.h"
 
-#include <cxxabi.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -16,6 +15,7 @@
 #include <mutex>
 
 #include "convlab/base/error.h"
+#include "convlab/base/symbol.h"
 
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE
 #include <backtrace.h>
@@ -133,30 +133,6 @@ Line line_of(uintptr_t address) {
 #endif
 
 }  // namespace
-
-std::string short_name(std::string_view symbol) {
-  std::string name(symbol);
-  int status = 0;
-  if (char* demangled = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)) {
-    name = demangled;
-    std::free(demangled);
-  }
-  if (const size_t clone = name.find(" [clone"); clone != std::string::npos) name.resize(clone);
-  // From the left: the last name that starts outside of all brackets. From there to the parameters.
-  size_t begin = 0, end = name.size();
-  int depth = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (c == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) end = std::min(end, i);
-    if (c == '<' || c == '(') ++depth;
-    if (c == '>' || c == ')') --depth;
-    if (depth == 0 && (c == ' ' || (c == ':' && i > 0 && name[i - 1] == ':'))) {
-      begin = i + 1;
-      end = name.size();
-    }
-  }
-  return name.substr(begin, end - begin);
-}
 
 std::string subscripted_name(std::string_view line, int column) {
   if (column < 1 || static_cast<size_t>(column) > line.size()) return "";
@@ -413,7 +389,7 @@ std::string Module::where(const void* return_address) const {
   }
 #endif
   if (const Symbol* function = function_at(address)) {
-    return fmt::format("{}+{:#x}", short_name(function->mangled), address - bias_ - function->begin);
+    return fmt::format("{}+{:#x}", short_symbol(function->mangled), address - bias_ - function->begin);
   }
   return fmt::format("{:#x}", address - bias_);
 }

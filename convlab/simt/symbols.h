@@ -31,10 +31,6 @@ struct SharedArrays {
   const Symbol* nearest(int64_t offset) const;
 };
 
-/// "tile" of "convlab::(anonymous namespace)::kernel<16>(float const*)::tile", mangled or not: the last name, without
-/// namespaces, return type and parameters, with template arguments.
-std::string short_name(std::string_view symbol);
-
 /// The array of a subscript in a source line, given the column of its ']' (g++) or of its first letter (clang): "tile"
 /// for `y = tile[a[1]][n];`. "" if the text there is no subscript.
 std::string subscripted_name(std::string_view line, int column);

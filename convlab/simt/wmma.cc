@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "convlab/simt/execution.h"
+#include "convlab/simt/mma.h"
 
 namespace convlab::simt::wmma {
 namespace internal {
@@ -110,7 +111,7 @@ void run_multiplication(Worker& worker, void* const lanes[kLanes], Where where) 
   if (dissenting >= 0) return fail_divergent(worker, dissenting, !lanes[dissenting], where);
 
   const int m = first.a.rows, k = first.a.columns, n = first.b.columns;
-  if (Counting* const counting = worker.counting()) counting->add_flops(int64_t{2} * m * k * n);
+  if (Counting* const counting = worker.counting()) counting->matrix_product(first.tf32, int64_t{2} * m * k * n);
   float a[kMaxElements], b[kMaxElements], c[kMaxElements];
   gather(lanes, &Multiplication::a, a);
   gather(lanes, &Multiplication::b, b);
@@ -155,10 +156,6 @@ void multiply(Multiplication& multiplication, Where where) noexcept {
 
 }  // namespace internal
 
-float __float_to_tf32(float value) noexcept {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if ((bits & 0x7f800000u) == 0x7f800000u) return value;  // infinity, NaN
-  return std::bit_cast<float>((bits + 0x1000u) & 0xffffe000u);
-}
+float __float_to_tf32(float value) noexcept { return std::bit_cast<float>(to_tf32(value)); }
 
 }  // namespace convlab::simt::wmma

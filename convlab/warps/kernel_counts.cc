@@ -158,6 +158,9 @@ KernelCounts& KernelCounts::operator+=(const KernelCounts& other) {
   launches += other.launches;
   warps += other.warps;
   flops += other.flops;
+  tf32_flops += other.tf32_flops;
+  half_flops += other.half_flops;
+  instructions += other.instructions;
   blocks += other.blocks;
   lanes += other.lanes;
   for (const LineCounts& line : other.lines) {

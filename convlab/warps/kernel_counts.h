@@ -89,12 +89,15 @@ struct KernelCounts {
   std::string kernel;
   std::array<unsigned, 3> grid{}, block{};
   size_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
+  int registers = 0;  ///< of a thread, on a GPU; 0: nobody has asked its compiler
   int64_t launches = 0, warps = 0;
-  int64_t flops = 0;   ///< additions, multiplications, divisions and square roots of floats; a multiply-add is two
-  int64_t blocks = 0;  ///< basic blocks that warps executed
-  int64_t lanes = 0;   ///< that were active in them, summed
-  std::vector<LineCounts> lines;       ///< in the order of the source
-  std::vector<BranchCounts> branches;  ///< those that diverged, likewise
+  int64_t flops = 0;  ///< additions, multiplications, divisions and square roots of floats; a multiply-add is two
+  int64_t tf32_flops = 0, half_flops = 0;  ///< of these, tensor cores', by what they multiply
+  int64_t instructions = 0;                ///< that warps issue, accesses to memory among them, about: see BlockCode
+  int64_t blocks = 0;                      ///< basic blocks that warps executed
+  int64_t lanes = 0;                       ///< that were active in them, summed
+  std::vector<LineCounts> lines;           ///< in the order of the source
+  std::vector<BranchCounts> branches;      ///< those that diverged, likewise
 
   MemoryCounts total(MemorySpace space, AccessType type) const;
 

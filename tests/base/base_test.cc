@@ -5,6 +5,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/base/half.h"
+#include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
 
 namespace convlab {
@@ -42,6 +43,14 @@ TEST(Text, PrintableKeepsUtf8AndNothingElse) {
 TEST(Text, ClosestSuggestsOnlyWhatIsNear) {
   EXPECT_EQ(closest("fa91", {"fa19", "sp18"}), "fa19");
   EXPECT_EQ(closest("resnet", {"fa19", "sp18"}), "");
+}
+
+TEST(Symbol, HasTheLastNameWithItsTemplateArguments) {
+  EXPECT_EQ(short_symbol("_ZN7convlab12_GLOBAL__N_111tile_kernelILi16EEEvPKfPfi"), "tile_kernel<16>");
+  EXPECT_EQ(short_symbol("_ZZN7convlab12_GLOBAL__N_111tile_kernelILi16EEEvPKfPfiE4tile"), "tile");
+  EXPECT_EQ(short_symbol("_Z5plaini"), "plain");
+  EXPECT_EQ(short_symbol("main"), "main");
+  EXPECT_EQ(short_symbol("convlab::(anonymous namespace)::table"), "table");
 }
 
 TEST(Half, EveryHalfSurvivesTheWayThroughFloat) {

@@ -11,9 +11,11 @@
 
 #include "convlab/base/file.h"
 #include "convlab/kernel_file/cache.h"
+#include "convlab/kernel_file/compiler.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/kernel_file/tokens.h"
 #include "convlab/kernel_file/translation.h"
+#include "convlab/kernel_file/unrolled.h"
 #include "tests/errors.h"
 #include "tests/temporary_folder.h"
 
@@ -240,6 +242,36 @@ TEST(Caches, AreTemporaryWhereNothingCanBeWritten) {
   }
   ::unsetenv("CONVLAB_CACHE");
   EXPECT_FALSE(std::filesystem::exists(place));
+}
+
+TEST(Registers, AreWhatPtxasSaysOfEachKernel) {
+  const std::map<std::string, int> registers = registers_in(
+      "ptxas info    : 0 bytes gmem\n"
+      "ptxas info    : Compiling entry function "
+      "'_ZN7convlab56_GLOBAL__N__b6539875_19_10_register_tile_cu_1957ef8c_59422convolve_register_tileILi8ELi5EEEvPKfS3_"
+      "Pf' "
+      "for 'sm_90a'\n"
+      "ptxas info    : Function properties for _ZN7convlab\n"
+      "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+      "ptxas info    : Used 109 registers, used 1 barriers\n"
+      "ptxas info    : Compile time = 259.535 ms\n"
+      "ptxas info    : Compiling entry function '_Z7forwardPf' for 'sm_90a'\n"
+      "ptxas info    : Used 8 registers\n");
+  EXPECT_EQ(registers, (std::map<std::string, int>{{"convolve_register_tile<8, 5>", 109}, {"forward", 8}}));
+  EXPECT_TRUE(registers_in("nvcc fatal : something else").empty());
+}
+
+TEST(Unrolled, AsksForWhatNvccDoes) {
+  EXPECT_EQ(unrolled("# 1 \"a.cu\"\n#pragma unroll\nfor (int i = 0; i < 5; ++i) f(i);\n"),
+            "# 1 \"a.cu\"\n#pragma GCC unroll 64\nfor (int i = 0; i < 5; ++i) f(i);\n");
+  EXPECT_EQ(unrolled("#pragma unroll 1\nfor (;;) f();"), "#pragma GCC unroll 1\nfor (;;) f();");
+  EXPECT_EQ(unrolled("void f() { for (;;) g(); }"), "void f() { _Pragma(\"GCC unroll 16\") for (;;) g(); }");
+  EXPECT_EQ(unrolled("#pragma GCC unroll 2\nfor (;;) f();"), "#pragma GCC unroll 2\nfor (;;) f();");
+}
+
+TEST(Unrolled, LeavesTheSystemsHeadersAsTheyAre) {
+  const std::string kSystem = "# 1 \"/usr/include/c++/12/vector\" 1 3\nfor (;;) f();\n# 7 \"a.cu\" 2\n";
+  EXPECT_EQ(unrolled(kSystem + "for (;;) g();"), kSystem + "_Pragma(\"GCC unroll 16\") for (;;) g();");
 }
 
 }  // namespace

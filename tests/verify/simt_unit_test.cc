@@ -115,15 +115,6 @@ TEST(Math, PicksBytes) {
   EXPECT_EQ(cuda::__byte_perm(0x33221100u, 0x77665544u, 0x3571), 0x33557711u);
 }
 
-TEST(Names, OfKernelsAndArrays) {
-  using internal::short_name;
-  EXPECT_EQ(short_name("_ZN7convlab12_GLOBAL__N_111tile_kernelILi16EEEvPKfPfi"), "tile_kernel<16>");
-  EXPECT_EQ(short_name("_ZZN7convlab12_GLOBAL__N_111tile_kernelILi16EEEvPKfPfiE4tile"), "tile");
-  EXPECT_EQ(short_name("_Z5plaini"), "plain");
-  EXPECT_EQ(short_name("main"), "main");
-  EXPECT_EQ(short_name("convlab::(anonymous namespace)::table"), "table");
-}
-
 TEST(Names, OfSubscripts) {
   using internal::subscripted_name;
   const std::string line = "  y[0] = tile[a[1]][n] + z;";

@@ -1,0 +1,29 @@
+#include "app/problems.h"
+
+#include <algorithm>
+
+#include "convlab/base/error.h"
+#include "convlab/device/device.h"
+#include "convlab/model/zoo.h"
+#include "convlab/plan/plan.h"
+#include "convlab/rewrite/simplify.h"
+
+namespace convlab::app {
+
+std::vector<ConvProblem> problems_of_model(const std::string& name) {
+  Graph loaded = load_model(name);
+  Shape input = loaded.input_shape;
+  if (!input.empty()) input[0] = 1;  // otherwise a single number, which no convolution takes
+  const Graph graph = simplified(std::move(loaded), input, /*into_weights=*/false);
+  std::vector<ConvProblem> problems;
+  for (const PlanStep& step :
+       make_plan(graph, input, open_device("cpu", {})->caps(), {.mode = PlanMode::layers}).steps) {
+    const ConvStep* conv = step.conv_step();
+    if (conv == nullptr || std::find(problems.begin(), problems.end(), conv->problem) != problems.end()) continue;
+    problems.push_back(conv->problem);
+  }
+  if (problems.empty()) throw bad_input("--model {}: has no convolution", name);
+  return problems;
+}
+
+}  // namespace convlab::app

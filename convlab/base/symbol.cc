@@ -1,0 +1,34 @@
+#include "convlab/base/symbol.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace convlab {
+
+std::string short_symbol(std::string_view symbol) {
+  std::string name(symbol);
+  int status = 0;
+  if (char* demangled = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)) {
+    name = demangled;
+    std::free(demangled);
+  }
+  if (const size_t clone = name.find(" [clone"); clone != std::string::npos) name.resize(clone);
+  // From the left: the last name that starts outside of all brackets. From there to the parameters.
+  size_t begin = 0, end = name.size();
+  int depth = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(' && depth == 0 && name.compare(i, 21, "(anonymous namespace)") != 0) end = std::min(end, i);
+    if (c == '<' || c == '(') ++depth;
+    if (c == '>' || c == ')') --depth;
+    if (depth == 0 && (c == ' ' || (c == ':' && i > 0 && name[i - 1] == ':'))) {
+      begin = i + 1;
+      end = name.size();
+    }
+  }
+  return name.substr(begin, end - begin);
+}
+
+}  // namespace convlab

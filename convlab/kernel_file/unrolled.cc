@@ -1,0 +1,62 @@
+#include "convlab/kernel_file/unrolled.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+#include "convlab/kernel_file/tokens.h"
+
+namespace convlab {
+namespace {
+
+constexpr std::string_view kAllRounds = "64", kFewRounds = "16";
+
+/// What follows "unroll" in `#pragma unroll 4` and `#pragma GCC unroll 4`; nullopt if the line is another.
+std::optional<std::string_view> asked_rounds(std::string_view directive) {
+  constexpr std::string_view kUnroll = "unroll", kBlank = " \t\r";
+  const size_t pragma = directive.find("pragma"), at = directive.find(kUnroll);
+  if (pragma == std::string_view::npos || at == std::string_view::npos) return std::nullopt;
+  const size_t rounds = directive.find_first_not_of(kBlank, at + kUnroll.size());
+  return rounds == std::string_view::npos ? kAllRounds : directive.substr(rounds);
+}
+
+/// Whether `# 31 "file" 3` begins a part of the system's headers.
+bool is_of_system(std::string_view directive) {
+  const size_t flags = directive.rfind('"');
+  return flags != std::string_view::npos && directive.find('3', flags) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::string unrolled(std::string_view preprocessed) {
+  const std::vector<Token> tokens = tokens_of(preprocessed);
+  std::string result;
+  size_t done = 0;
+  const auto up_to = [&](size_t at) {
+    result += preprocessed.substr(done, at - done);
+    done = at;
+  };
+  bool of_system = false;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const auto at = static_cast<size_t>(tokens[i].text.data() - preprocessed.data());
+    if (tokens[i].kind == Token::Kind::directive) {
+      if (const auto rounds = asked_rounds(tokens[i].text)) {
+        up_to(at);
+        result += fmt::format("#pragma GCC unroll {}", *rounds);
+        done += tokens[i].text.size();
+      } else if (tokens[i].text.find('"') != std::string_view::npos) {
+        of_system = is_of_system(tokens[i].text);
+      }
+      continue;
+    }
+    const bool asked = i > 0 && asked_rounds(tokens[i - 1].text).has_value();
+    if (of_system || asked || !tokens[i].is("for") || i + 1 == tokens.size() || !tokens[i + 1].is("(")) continue;
+    up_to(at);
+    result += fmt::format("_Pragma(\"GCC unroll {}\") ", kFewRounds);
+  }
+  up_to(preprocessed.size());
+  return result;
+}
+
+}  // namespace convlab

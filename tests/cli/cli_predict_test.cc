@@ -1,0 +1,161 @@
+// convlab predict: what a step should do, said before it is measured, and what it says of bad input.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/program.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kProblem = "n10000_c3h20w20_k4r3s3";
+const std::string kRecords = CONVLAB_SOURCE_DIR "/results/nvidia-h200/fa19.json";
+
+bool simt_is_there() { return run_program({"verify", "--device", "simt", "--problem", "c1h4w4_k1r1s1"}).status != 3; }
+
+#define SKIP_WITHOUT_SIMT() \
+  if (!simt_is_there()) GTEST_SKIP() << "this build has no simt"
+
+ProgramRun predict(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "predict");
+  arguments.insert(arguments.end(), {"--machine", kRecords, "--device", "simt"});
+  return run_program(std::move(arguments));
+}
+
+std::string written(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+  const std::string path = (folder.path() / name).string();
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(Predict, SaysWhatAStepShouldDoAndWhy) {
+  SKIP_WITHOUT_SIMT();
+  const ProgramRun run = predict({"cuda.restrict_unroll", "--from", "cuda.basic", "--problem", kProblem});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, HasSubstr(std::string(kProblem) + ": cuda.restrict_unroll should take 0."));
+  EXPECT_THAT(run.output, HasSubstr("times cuda.basic's time"));
+  EXPECT_THAT(run.output, HasSubstr("limited by instruction issue"));
+  EXPECT_THAT(run.output, HasSubstr("on NVIDIA H200; counts of 2 images on simt, times 5000"));
+  for (const char* quantity : {"sectors that they touch", "warp instructions", "flops", "warps of a multiprocessor"}) {
+    EXPECT_THAT(run.output, HasSubstr(quantity));
+  }
+  EXPECT_THAT(run.output, HasSubstr("cuda.basic: convolve_basic: instruction issue"));
+}
+
+TEST(Predict, JsonHasTheArithmetic) {
+  SKIP_WITHOUT_SIMT();
+  const ProgramRun run = predict({"cuda.unroll_gemm", "--from", "cuda.basic", "--problem", kProblem, "--json", "-"});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  const Json step = Json::parse(run.output)["predictions"][0];
+  EXPECT_EQ(step["kernel"], "cuda.unroll_gemm");
+  EXPECT_EQ(step["from"], "cuda.basic");
+  EXPECT_EQ(step["problem"], kProblem);
+  EXPECT_DOUBLE_EQ(step["ratio"].get<double>(), step["ms"].get<double>() / step["from_ms"].get<double>());
+  // Two functions, one after the other, each as slow as its slowest resource.
+  ASSERT_EQ(step["after"]["functions"].size(), 2u);
+  double sum = 0;
+  for (const Json& function : step["after"]["functions"]) {
+    double slowest = 0;
+    for (const Json& resource : function["resources"]) {
+      const double ms = resource["ms"].get<double>();
+      EXPECT_NEAR(ms, resource["count"].get<double>() / resource["rate"].get<double>() * 1e3, 1e-9 * ms);
+      slowest = std::max(slowest, ms);
+    }
+    sum += slowest;
+  }
+  EXPECT_DOUBLE_EQ(step["ms"].get<double>(), sum);
+  // 10000 images of 18 x 18 outputs of 4 maps, one store each in requests of up to 32.
+  EXPECT_GT(step["before"]["functions"][0]["global_requests"].get<double>(), 10000.0 * 4 * 18 * 18 / 32);
+}
+
+TEST(Predict, TakesFilesAndPutsMeasurementsBeside) {
+  SKIP_WITHOUT_SIMT();
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "mine.cuh").string();
+  ASSERT_EQ(run_program({"new", "mxnet", "-o", file}).status, 0);
+  std::ifstream records(kRecords);
+  Json measured = Json::array();
+  for (Json record : Json::parse(records)) {
+    if (record["kernel"] != "cuda.basic" || record["problem"] != "n100_c1h70w70_k12r5s5") continue;
+    measured.push_back(record);
+    record["kernel"] = file;
+    record["hot_ms"]["median"] = 3 * record["hot_ms"]["median"].get<double>();
+    measured.push_back(record);
+  }
+  ASSERT_EQ(measured.size(), 2u);
+  const std::string times = written(folder, "times.json", measured.dump());
+  const ProgramRun run = predict(
+      {file, "--from", "cuda.basic", "--problem", "n100_c1h70w70_k12r5s5", "--measured", times, "--counted", "1"});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, HasSubstr("counts of 1 image on simt, times 100"));
+  EXPECT_THAT(run.output, HasSubstr("the second over the first"));
+  EXPECT_THAT(run.output, HasSubstr("The step makes it slower"));
+  EXPECT_THAT(run.output, HasSubstr("The larger miss to explain:"));
+}
+
+TEST(Predict, ComplainsAboutKernels) {
+  EXPECT_EQ(predict({"cuda.basic"}).status, 2);
+  EXPECT_THAT(predict({"cuda.basic", "--from", "cuda.basic"}).complaint, HasSubstr("is the same kernel"));
+  SKIP_WITHOUT_SIMT();
+  const ProgramRun cpu = predict({"cpu.direct", "--from", "cuda.basic"});
+  EXPECT_EQ(cpu.status, 3);
+  EXPECT_THAT(cpu.complaint, HasSubstr("cpu.direct runs on cpu"));
+  const ProgramRun unknown = predict({"cuda.basic", "--from", "cuda.basik"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.complaint, HasSubstr("did you mean cuda.basic?"));
+  EXPECT_EQ(predict({"nowhere.cu", "--from", "cuda.basic"}).status, 2);
+
+  const TemporaryFolder folder;
+  const std::string host = written(
+      folder, "host.cc",
+      "void convolve(const float* x, const float* w, float* y, int n, int c, int h, int wd, int k, int r) {}\n");
+  const ProgramRun of_cpu = predict({host, "--from", "cuda.basic"});
+  EXPECT_EQ(of_cpu.status, 2);
+  EXPECT_THAT(of_cpu.complaint, HasSubstr("the file is for CPUs"));
+
+  const std::string file = (folder.path() / "broken.cuh").string();
+  ASSERT_EQ(run_program({"new", "mxnet", "-o", file}).status, 0);
+  std::ofstream(file, std::ios::app) << "\nint broken() { return nothing; }\n";
+  const ProgramRun broken = predict({file, "--from", "cuda.basic"});
+  EXPECT_EQ(broken.status, 2);
+  EXPECT_THAT(broken.complaint, HasSubstr("does not compile"));
+}
+
+TEST(Predict, ComplainsAboutProblemsThatDoNotFit) {
+  EXPECT_EQ(predict({"cuda.shared_tile", "--from", "cuda.basic", "--problem", "nonsense"}).status, 2);
+  SKIP_WITHOUT_SIMT();
+  const ProgramRun run = predict({"cuda.restrict_unroll", "--from", "cuda.basic", "--problem", "n2_c3h20w20_k4r2s2"});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.complaint, HasSubstr("cuda.restrict_unroll: n2_c3h20w20_k4r2s2: is compiled for filters of"));
+}
+
+TEST(Predict, ComplainsAboutMachines) {
+  const TemporaryFolder folder;
+  const auto complaint = [&](const std::string& machine) {
+    const ProgramRun run = run_program({"predict", "cuda.shared_tile", "--from", "cuda.basic", "--machine", machine});
+    EXPECT_EQ(run.status, 2) << run.complaint;
+    return run.complaint;
+  };
+  EXPECT_THAT(complaint((folder.path() / "nowhere.json").string()), HasSubstr("nowhere.json"));
+  EXPECT_THAT(complaint(written(folder, "broken.json", "[{")), HasSubstr("broken.json"));
+  EXPECT_THAT(complaint(written(folder, "empty.json", "[]")), HasSubstr("has no Record of a GPU"));
+  std::ifstream file(kRecords);
+  Json records = Json::parse(file);
+  records.erase(records.begin() + 1, records.end());
+  records[0]["ceilings"]["memory_gbps"] = 0;
+  EXPECT_THAT(complaint(written(folder, "none.json", records.dump())), HasSubstr("there are no ceilings"));
+  records[0]["ceilings"].erase("gflops");
+  EXPECT_THAT(complaint(written(folder, "without.json", records.dump())), HasSubstr("gflops"));
+}
+
+}  // namespace
+}  // namespace convlab
