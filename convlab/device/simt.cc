@@ -9,11 +9,11 @@
 #include "convlab/device/cpu.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/simt/counting.h"
+#include "convlab/simt/cuda/runtime.h"
 #include "convlab/simt/fault.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
-#include "convlab/simt/runtime.h"
 
 namespace convlab {
 namespace {

@@ -1,4 +1,4 @@
-#include "convlab/simt/runtime.h"
+#include "convlab/simt/cuda/runtime.h"
 
 #include <fmt/format.h>
 

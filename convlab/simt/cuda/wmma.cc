@@ -1,4 +1,4 @@
-#include "convlab/simt/wmma.h"
+#include "convlab/simt/cuda/wmma.h"
 
 #include <bit>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "convlab/simt/atomics.h"
+#include "convlab/simt/cuda/atomics.h"
 
 #include <algorithm>
 #include <bit>
