@@ -137,6 +137,8 @@ std::vector<SimtFault> take_simt_notes() { return in_words(simt::take_notes()); 
 
 std::string take_simt_complaint() { return simt::take_runtime_complaint(); }
 
+std::string take_simt_leaks() { return simt::take_runtime_leaks(); }
+
 std::string simt_writer(const void* host) {
   if (!simt::came_from_device(host)) return "";
   const auto writer = simt::last_writer(host);

@@ -22,5 +22,6 @@ std::string simt_writer(const void*) { return ""; }
 void start_simt_counting() {}
 std::vector<KernelCounts> stop_simt_counting() { return {}; }
 std::string take_simt_complaint() { return {}; }
+std::string take_simt_leaks() { return {}; }
 
 }  // namespace convlab

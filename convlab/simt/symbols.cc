@@ -405,6 +405,21 @@ const Module::Segment* Module::segment_at(uintptr_t address) const {
   return nullptr;
 }
 
+const void* Module::code_ending_in(uint32_t low, int bits) const {
+  if (low == 0) return nullptr;
+  const uintptr_t step = uintptr_t{1} << bits;
+  uintptr_t found = 0;
+  for (const Segment& segment : segments_) {
+    if (segment.writable) continue;
+    for (uintptr_t address = (segment.base & ~(step - 1)) | low; address < segment.base + segment.bytes;
+         address += step) {
+      if (address < segment.base) continue;
+      if (found == 0 || function_at(address)) found = address;
+    }
+  }
+  return reinterpret_cast<const void*>(found);
+}
+
 std::string Module::where(const void* return_address) const {
   const uintptr_t address = reinterpret_cast<uintptr_t>(return_address) - 1;
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE

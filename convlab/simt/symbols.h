@@ -72,6 +72,10 @@ class Module {
   };
   /// The loaded segment that holds a run-time address, or nullptr.
   const Segment* segment_at(uintptr_t address) const;
+
+  /// An address in the code with these lowest bits; nullptr if there is none, or `low` is 0. Of several one in a function.
+  const void* code_ending_in(uint32_t low, int bits) const;
+
   bool has_symbols() const { return !objects_.empty() || !functions_.empty(); }
 
   /// "conv.cu:31" for the instruction before `return_address`; without line tables "kernel+0x1f".

@@ -19,17 +19,26 @@ namespace convlab::simt {
 namespace cuda {
 namespace {
 
+struct Allocation {
+  size_t bytes = 0;
+  std::string name;
+  Where where;
+  int64_t number = 0;  // in the order of calls
+  bool told = false;   // as a leak
+};
+
 struct State {
   std::mutex mutex;
   cudaError_t last = cudaSuccess;
   std::string complaint;
-  std::unordered_set<void*> device;            // what cudaMalloc gave
+  std::map<void*, Allocation> device;          // what cudaMalloc gave
   std::map<void*, RegisteredRange> host;       // what kernels may touch of the host's
   std::unordered_set<void*> host_allocations;  // what cudaMallocHost and its like gave
   std::map<EventTag*, std::chrono::steady_clock::time_point> events;
   std::unordered_set<StreamTag*> streams;
   std::unordered_map<const void*, size_t> dynamic_limits;  // of kernels for which the file has asked
   uintptr_t next_handle = 1;
+  int64_t allocations = 0;
 };
 
 State& state() {
@@ -229,9 +238,10 @@ cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noex
 
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
   try {
-    void* const array = simt::allocate(bytes, variable_of(name));
+    const std::string_view variable = variable_of(name);
+    void* const array = simt::allocate(bytes, variable);
     std::lock_guard lock(state().mutex);
-    state().device.insert(array);
+    state().device[array] = {bytes, std::string(variable), where, ++state().allocations};
     *memory = array;
     return cudaSuccess;
   } catch (const std::exception& error) {
@@ -471,6 +481,33 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 }  // namespace cuda
+
+std::string take_runtime_leaks() {
+  using namespace cuda;
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  struct Leak {
+    size_t bytes = 0;
+    int64_t first = 0, count = 0;
+  };
+  std::map<std::string, Leak> leaks;  // by array and line
+  for (auto& [memory, each] : s.device) {
+    if (std::exchange(each.told, true)) continue;
+    const std::string name = each.name.empty() ? "an array" : each.name;
+    Leak& leak = leaks[fmt::format("{} (cudaMalloc in {}:{}", name, file_name(each.where), each.where.line())];
+    leak.first = leak.count == 0 ? each.number : std::min(leak.first, each.number);
+    leak.bytes += each.bytes;
+    ++leak.count;
+  }
+  std::map<int64_t, std::string> in_order;
+  for (const auto& [what, leak] : leaks) {
+    const std::string times = leak.count > 1 ? fmt::format(", {} times", leak.count) : "";
+    in_order[leak.first] = fmt::format("{} bytes of {}{})", leak.bytes, what, times);
+  }
+  std::string text;
+  for (const auto& [first, leak] : in_order) text += (text.empty() ? "" : ", ") + leak;
+  return text;
+}
 
 std::string take_runtime_complaint() {
   std::lock_guard lock(cuda::state().mutex);

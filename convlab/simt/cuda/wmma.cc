@@ -71,7 +71,7 @@ void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
   for (int run = 0; run < runs; ++run) {
     worker.check_access(base + static_cast<size_t>(run) * first.leading_dimension * element_bytes,
                         static_cast<size_t>(length) * element_bytes,
-                        first.is_store ? AccessKind::write : AccessKind::read, nullptr, where);
+                        first.is_store ? AccessKind::write : AccessKind::read, first.code, where);
   }
   if (Counting* const counting = worker.counting()) {
     counting->matrix(first.is_store, first.code, base, runs, static_cast<size_t>(length) * element_bytes,
