@@ -186,14 +186,18 @@ void make_traps_calls(const Tokens& tokens, Edits& edits) {
   }
 }
 
-/// A GPU has 64 KiB of constant memory, which nvcc knows and the host's compiler does not.
-void limit_constants(const Tokens& tokens, Edits& edits) {
+/// A GPU has 64 KiB of constant memory, which nvcc knows and the host's compiler does not. A section of their own tells
+/// simt constants from __device__ variables; the compiler has none for both what is const and what is not.
+void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].is("__constant__")) continue;
     size_t bracket = 0, end = i;
+    bool is_const = false;
     for (; end < tokens.size() && !tokens[end].is(";"); ++end) {
       if (tokens[end].is("[") && bracket == 0) bracket = end;
+      is_const |= tokens[end].is("const") || tokens[end].is("constexpr");
     }
+    if (!is_const) edits.replace(tokens[i].text, "__attribute__((section(\"convlab_constant\")))");
     if (bracket == 0 || end == tokens.size() || tokens[bracket - 1].kind != Token::Kind::name) continue;
     edits.replace(tokens[end].text,
                   fmt::format("; static_assert(sizeof({}) <= 65536, \"a GPU has 64 KiB of constant memory\");",
@@ -211,7 +215,7 @@ std::string translated(const KernelSource& source, Toolchain toolchain) {
     make_launches_calls(tokens, edits);
     make_dynamic_arrays_pointers(tokens, edits);
     make_traps_calls(tokens, edits);
-    limit_constants(tokens, edits);
+    mark_and_limit_constants(tokens, edits);
   }
   return edits.apply();
 }

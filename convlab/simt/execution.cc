@@ -762,7 +762,11 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
     fail(std::move(fault));
   }
   if (code) (writes ? write_sites : read_sites)[(reinterpret_cast<uintptr_t>(code) >> 1) % kSites] = found;
-  if (found.cells) check_order(found, address, bytes, kind, {code, where});
+  if (found.cells) {
+    // A race in the block is one of all blocks, mostly, and then the nearer cause.
+    check_order_in_block(address, bytes, kind, {code, where});
+    check_order(found, address, bytes, kind, {code, where});
+  }
   if (kind != AccessKind::read && kind != AccessKind::write) grid_->races.synchronise(global_accessor);
   if (!found.initialised) return;
   const size_t first = (address - found.base) / 4, last = (address - found.base + bytes - 1) / 4;
@@ -794,30 +798,37 @@ void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes
     at = stop;
   }
   if (kind == AccessKind::write) note_progress();
-  const AccessKind in_block = kind_in_block(kind);
-  if (is_atomic(in_block)) settle_doubts(thread, address);
+  if (!other) return;
+  RawFault fault = order_fault(address, bytes, kind, site);
+  fault.other_block = other;
+  report(std::move(fault));
+}
+
+void Worker::check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {
+  kind = kind_in_block(kind);
+  if (is_atomic(kind)) settle_doubts(static_cast<int>(current_ - threads_.data()), address);
   ShadowResult result;
-  for (uintptr_t at = address; at < end;) {
+  for (uintptr_t at = address; at < address + bytes;) {
     const size_t offset = at % PagedShadow::kPageBytes;
-    const size_t count = std::min(end - at, PagedShadow::kPageBytes - offset);
-    const ShadowResult found = touch(block_shadow.page(at), offset, count, in_block, accessor);
+    const size_t count = std::min(address + bytes - at, PagedShadow::kPageBytes - offset);
+    const ShadowResult found = touch(block_shadow.page(at), offset, count, kind, accessor);
     if (result.kind == ShadowResult::ok) result = found;
     at += count;
   }
-  if (!other && result.kind == ShadowResult::ok) return;
+  if (result.kind == ShadowResult::race) report_race_in_block(order_fault(address, bytes, kind, site), result, kind);
+}
+
+RawFault Worker::order_fault(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) const {
   RawFault fault;
   fault.kind = FaultKind::race_global;
-  fault.thread = thread;
+  fault.thread = static_cast<int>(current_ - threads_.data());
   fault.space = RawFault::Space::global;
   fault.address = address;
   fault.access_bytes = static_cast<int>(bytes);
   fault.is_write = is_write(kind);
   fault.code = site.code;
   fault.location = site.where;
-  // A race in the block is one of all blocks, mostly, and then the nearer cause.
-  if (result.kind == ShadowResult::race) return report_race_in_block(std::move(fault), result, in_block);
-  fault.other_block = other;
-  report(std::move(fault));
+  return fault;
 }
 
 }  // namespace internal

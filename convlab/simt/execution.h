@@ -196,6 +196,9 @@ class Worker {
 
   /// Checks an access to memory that `entry` covers against what other blocks do, and remembers it.
   void check_order(const SiteEntry& entry, uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
+
+  /// The same against what other threads of the block do.
+  void check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
   void fence_block() { current_->fenced = true; }
   void fence() {
     fence_block();
@@ -266,6 +269,7 @@ class Worker {
   AccessKind kind_in_block(AccessKind kind) const;
   void synchronise_in_block(AccessKind kind);
   bool ordered_by_fences(const AccessRecord& other) const;
+  RawFault order_fault(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) const;
   void report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind);
   void doubt(int guesser, RawFault fault);
   void settle_doubts(int guesser, uintptr_t address);

@@ -12,13 +12,13 @@
 namespace convlab::simt {
 namespace {
 
-std::string all_messages(const std::vector<Fault>& faults) {
-  std::string text;
-  for (const Fault& fault : faults) {
-    if (!text.empty()) text += '\n';
-    text += fault.message;
-  }
-  return text;
+// One mistake shows in several places: a missing barrier as two races, say.
+std::string first_message(const std::vector<Fault>& faults) {
+  if (faults.empty()) return "";
+  const size_t others = faults.size() - 1;
+  if (others == 0) return faults[0].message;
+  return fmt::format("{}; {} other fault{} of this block may follow from it", faults[0].message, others,
+                     others == 1 ? "" : "s");
 }
 
 /// The path is absolute, or one from the build folder.
@@ -84,7 +84,7 @@ std::string_view name_of(FaultKind kind) {
 std::string to_text(Position p) { return fmt::format("({},{},{})", p.x, p.y, p.z); }
 
 FaultError::FaultError(std::vector<Fault> faults)
-    : Error(ErrorKind::wrong_result, all_messages(faults)), faults_(std::move(faults)) {}
+    : Error(ErrorKind::wrong_result, first_message(faults)), faults_(std::move(faults)) {}
 
 namespace internal {
 namespace {

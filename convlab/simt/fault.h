@@ -61,7 +61,7 @@ struct Fault {
   std::string message;  ///< all of it in one line
 };
 
-/// A launch throws this if its kernel broke the rules. The faults are those of the first block, in the grid's order,
+/// A launch throws this if its kernel broke the rules: what() is the first fault's message. The faults are those of the first block, in the grid's order,
 /// that has any (at most kMaxFaults), so that the report is the same however many workers ran.
 class FaultError : public Error {
  public:

@@ -101,6 +101,12 @@ inline bool touch_quickly(const GlobalCell& cell, bool is_write, const GlobalAcc
   return (read ^ accessor.now) >> record::kClockShift == 0 || (read >= accessor.floor && (read & record::kFlag) != 0);
 }
 
+/// Have several blocks read it? Then whoever writes it races with one of them, and no more need be remembered.
+inline bool many_have_read(const GlobalCell& cell, const GlobalAccessor& accessor) {
+  const uint64_t read = cell.read.load(std::memory_order_relaxed);
+  return read >= accessor.floor && (read & record::kFlag) != 0;
+}
+
 /// The other side of a race.
 struct OtherAccess {
   int64_t block = -1;  ///< -1: we only know that there is one

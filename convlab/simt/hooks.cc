@@ -31,14 +31,25 @@ namespace {
   worker->check_order(site, address, bytes, is_write ? AccessKind::write : AccessKind::read, {code, {}});
 }
 
-// Among blocks, and then in the block.
+[[gnu::noinline]] void check_order_in_block(Worker* worker, uintptr_t address, size_t bytes, bool is_write,
+                                            const void* code) {
+  const HostScope host;
+  worker->check_order_in_block(address, bytes, is_write ? AccessKind::write : AccessKind::read, {code, {}});
+}
+
 template <size_t kBytes, bool kWrite>
-[[gnu::always_inline]] inline bool quick_global(Worker& worker, const SiteEntry& site, uintptr_t address) {
+[[gnu::always_inline]] inline bool quick_among_blocks(const GlobalCell* cells, const GlobalAccessor& accessor) {
   if constexpr (kBytes < 4) return false;
-  const GlobalCell* const cells = &site.cell(address);
   for (size_t i = 0; i < kBytes / 4; ++i) {
-    if (!touch_quickly(cells[i], kWrite, worker.global_accessor)) return false;
+    if (!touch_quickly(cells[i], kWrite, accessor)) return false;
   }
+  return true;
+}
+
+template <size_t kBytes, bool kWrite>
+[[gnu::always_inline]] inline bool quick_in_block(Worker& worker, const GlobalCell* cells, uintptr_t address) {
+  if constexpr (kBytes < 4) return false;
+  if (!kWrite && many_have_read(*cells, worker.global_accessor)) return true;
   Cell* const words = worker.block_shadow.page(address).words() + address % PagedShadow::kPageBytes / 4;
   for (size_t i = 0; i < kBytes / 4; ++i) {
     if (!touch_quickly<Shadow::Of::global>(words[i], kWrite, worker.accessor)) return false;
@@ -92,7 +103,11 @@ template <size_t kBytes, bool kWrite>
       if (initialised) {
         if (!site.cells) return;
         worker->accessor.at(code, kWrite ? 0 : address);
-        if (!quick_global<kBytes, kWrite>(*worker, site, address)) {
+        const GlobalCell* const cells = &site.cell(address);
+        if (!quick_in_block<kBytes, kWrite>(*worker, cells, address)) {
+          check_order_in_block(worker, address, kBytes, kWrite, code);
+        }
+        if (!quick_among_blocks<kBytes, kWrite>(cells, worker->global_accessor)) {
           check_order(worker, site, address, kBytes, kWrite, code);
         }
         return;

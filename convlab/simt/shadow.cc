@@ -188,7 +188,19 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
       cell.write.epoch = kSplitEpoch;
       cell.write.stamp = accessor.block_epoch;
     }
-    for (; offset < stop; ++offset) keep(touch_cell(parts[offset % 4], shadow.of(), kind, accessor));
+    // A structure that is read as a whole has bytes that nobody writes: some others suffice.
+    bool any_written = false;
+    ShadowResult unwritten;
+    for (; offset < stop; ++offset) {
+      const ShadowResult result = touch_cell(parts[offset % 4], shadow.of(), kind, accessor);
+      if (result.kind == ShadowResult::uninitialised) {
+        unwritten = result;
+      } else {
+        any_written = true;
+        keep(result);
+      }
+    }
+    if (!any_written) keep(unwritten);
   }
   return first;
 }

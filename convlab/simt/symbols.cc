@@ -267,11 +267,14 @@ void Module::read_file(const std::string& path) {
   constexpr std::string_view kEntries = "__patchable_function_entries";
   for (int i = 0; text && i < header->e_shnum; ++i) {
     const auto& section = sections[i];
-    if (section.sh_name >= names.sh_size ||
-        std::string_view(text + section.sh_name, strnlen(text + section.sh_name, names.sh_size - section.sh_name)) !=
-            kEntries) {
-      continue;
+    if (section.sh_name >= names.sh_size) continue;
+    const std::string_view name(text + section.sh_name,
+                                strnlen(text + section.sh_name, names.sh_size - section.sh_name));
+    if (name == "convlab_constant") {
+      constants_begin_ = section.sh_addr + bias_;
+      constants_bytes_ = section.sh_size;
     }
+    if (name != kEntries) continue;
     const auto* entries = reinterpret_cast<const uintptr_t*>(section.sh_addr + bias_);
     for (size_t e = 0; e < section.sh_size / sizeof(uintptr_t); ++e) {
       if (const Symbol* kernel = function_at(entries[e])) kernels_.push_back(kernel);

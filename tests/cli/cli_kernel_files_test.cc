@@ -199,6 +199,23 @@ TEST_F(KernelFiles, MemoryThatIsNotFreedIsNoted) {
   EXPECT_TRUE(right[0]["notes"].empty()) << right[0]["notes"];
 }
 
+TEST_F(KernelFiles, VariablesOfTheDeviceMayBeWritten) {
+  std::string text =
+      text_of(changed("mxnet", "mine.cuh", "  float sum = 0;\n", "  atomicAdd(&count, one);\n  float sum = 0;\n"));
+  const std::string kernel = "// A block makes", launch = "  forward_kernel<<<";
+  ASSERT_NE(text.find(kernel), std::string::npos);
+  text.insert(text.find(kernel), "__device__ int count;\n__constant__ int one;\n\n");
+  text.insert(text.find(launch),
+              "  const int numbers[2] = {0, 1};\n  cudaMemcpyToSymbol(count, numbers, sizeof(int));\n"
+              "  cudaMemcpyToSymbol(one, numbers + 1, sizeof(int));\n");
+  const auto judged = [&](const std::string& name, int status) {
+    return verified({write(name, text), "--device", "simt", "--problem", "n1_c1h9w9_k2r3s3"}, status)[0];
+  };
+  EXPECT_EQ(judged("right.cuh", 0)["verdict"], "PASSED");
+  text.replace(text.find("&count, one"), 11, "&one, count");
+  EXPECT_THAT(judged("wrong.cuh", 1)["cases"][0]["reason"].get<std::string>(), HasSubstr("'one', which is read-only"));
+}
+
 // What a kernel does by itself: a line before its first loop.
 TEST_F(KernelFiles, AKernelMayTrapAssertAndPrint) {
   const auto judged = [&](const std::string& name, const std::string& line, int status) {

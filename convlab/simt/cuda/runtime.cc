@@ -12,8 +12,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "convlab/base/error.h"
 #include "convlab/base/limits.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/symbols.h"
 
 namespace convlab::simt {
 namespace cuda {
@@ -265,7 +267,14 @@ cudaError_t allocate_on_host(void** memory, size_t bytes, const char* call, Wher
 cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                            Where where) noexcept {
   try {
-    simt::copy_to_symbol(symbol, symbol_bytes, from, bytes, offset);
+    const auto address = reinterpret_cast<uintptr_t>(symbol);
+    if (simt::internal::Module::of(symbol).is_constant(address)) {
+      simt::copy_to_symbol(symbol, symbol_bytes, from, bytes, offset);
+    } else if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
+      throw bad_input("the copy passes the end of the variable");
+    } else {
+      std::memcpy(static_cast<char*>(symbol) + offset, from, bytes);
+    }
     return cudaSuccess;
   } catch (const std::exception& error) {
     return failed(cudaErrorInvalidValue, "cudaMemcpyToSymbol", where, error.what());
