@@ -57,6 +57,19 @@ template <size_t kBytes, bool kWrite>
   return true;
 }
 
+// Of its own, so that accesses to memory that nothing writes to need few registers.
+template <size_t kBytes, bool kWrite>
+[[gnu::noinline]] void ordered_access(Worker* worker, const SiteEntry& site, uintptr_t address, const void* code) {
+  worker->accessor.at(code, kWrite ? 0 : address);
+  const GlobalCell* const cells = &site.cell(address);
+  if (!quick_in_block<kBytes, kWrite>(*worker, cells, address)) {
+    check_order_in_block(worker, address, kBytes, kWrite, code);
+  }
+  if (!quick_among_blocks<kBytes, kWrite>(cells, worker->global_accessor)) {
+    check_order(worker, site, address, kBytes, kWrite, code);
+  }
+}
+
 template <size_t kBytes, bool kWrite>
 [[gnu::always_inline]] inline bool quick_shared(const SharedRegion& region, size_t offset, const Accessor& accessor) {
   if constexpr (kBytes < 4) return false;
@@ -101,15 +114,7 @@ template <size_t kBytes, bool kWrite>
         }
       }
       if (initialised) {
-        if (!site.cells) return;
-        worker->accessor.at(code, kWrite ? 0 : address);
-        const GlobalCell* const cells = &site.cell(address);
-        if (!quick_in_block<kBytes, kWrite>(*worker, cells, address)) {
-          check_order_in_block(worker, address, kBytes, kWrite, code);
-        }
-        if (!quick_among_blocks<kBytes, kWrite>(cells, worker->global_accessor)) {
-          check_order(worker, site, address, kBytes, kWrite, code);
-        }
+        if (site.cells) ordered_access<kBytes, kWrite>(worker, site, address, code);
         return;
       }
     } else if (address - worker->stack_base < Worker::kStackBytes) {
