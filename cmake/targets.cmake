@@ -23,7 +23,7 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # The layers, lowest first. A layer includes from itself and those before it; tests/layers_test.cc reads this line.
-set(CONVLAB_LAYERS base tensor conv warps simt device dataset model
+set(CONVLAB_LAYERS base tensor conv warps simt simt/cuda device dataset model
   kernels kernels/cpu kernels/cpu_direct kernels/cpu_gemm kernels/cpu_lanes kernels/cpu_pairs kernels/ops
   kernels/ladder kernels/gpu_dense kernels/first_layer kernels/deep_layer kernels/hopper kernels/libraries
   kernel_file rewrite plan engine verify measure profile predict evidence report)

@@ -7,7 +7,7 @@
 #include <cublas_v2.h>
 #include <dlfcn.h>
 #else
-#include "convlab/simt/cublas.h"
+#include "convlab/simt/cuda/cublas.h"
 #endif
 
 namespace convlab {

@@ -161,7 +161,7 @@ __device__ __forceinline__ T* dynamic_shared() {
 #include <utility>
 
 #include "convlab/device/device.h"
-#include "convlab/simt/cuda_on_host.h"
+#include "convlab/simt/cuda/cuda_on_host.h"
 
 #define CONVLAB_KERNEL_NAMESPACE for_simt
 

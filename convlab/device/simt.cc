@@ -9,11 +9,11 @@
 #include "convlab/device/cpu.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/simt/counting.h"
+#include "convlab/simt/cuda/runtime.h"
 #include "convlab/simt/fault.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
-#include "convlab/simt/runtime.h"
 
 namespace convlab {
 namespace {
@@ -136,6 +136,8 @@ int64_t simt_blocks_begun() { return simt::blocks_begun(); }
 std::vector<SimtFault> take_simt_notes() { return in_words(simt::take_notes()); }
 
 std::string take_simt_complaint() { return simt::take_runtime_complaint(); }
+
+std::string take_simt_leaks() { return simt::take_runtime_leaks(); }
 
 std::string simt_writer(const void* host) {
   if (!simt::came_from_device(host)) return "";

@@ -49,6 +49,9 @@ std::vector<SimtFault> take_simt_notes();
 /// The first call of CUDA's run-time interface that failed since the last question: see simt::take_runtime_complaint().
 std::string take_simt_complaint();
 
+/// What kernel files did not give back of the device's memory: see simt::take_runtime_leaks().
+std::string take_simt_leaks();
+
 /// Who wrote the float at this address of the host, which came from simt's memory: "thread (3,1,0) of block (0,2,0) of
 /// convolve wrote it, at conv.cu:31", or "no thread wrote it"; "" if we do not know.
 std::string simt_writer(const void* host);

@@ -23,5 +23,6 @@ void start_simt_counting() {}
 std::vector<KernelCounts> stop_simt_counting() { return {}; }
 int64_t simt_filled_bytes() { return 0; }
 std::string take_simt_complaint() { return {}; }
+std::string take_simt_leaks() { return {}; }
 
 }  // namespace convlab

@@ -5,7 +5,7 @@
 #include "convlab/device/cuda_compat.h"
 #include "convlab/device/pipeline.cuh"
 #ifndef __CUDACC__
-#include "convlab/simt/mma.h"
+#include "convlab/simt/cuda/mma.h"
 #endif
 
 namespace convlab {

@@ -111,16 +111,17 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
   if (toolchain == Toolchain::simt) {
     add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
     add(words(CONVLAB_SIMT_FLAGS));
-    // Each basic block tells that it begins. Checks of an array's bounds would cut blocks up that a GPU has whole. Vectors
+    // Each basic block tells that it begins. Checks of bounds and alignment would cut blocks up that a GPU has whole. Vectors
     // are loaded whole, as they are written.
     if (options.counted) {
-      add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds", "-fno-tree-sra"});
+      add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment", "-fno-tree-sra"});
 #ifndef __clang__
       add({kNoRuntimeUnrolling});
 #endif
     }
     // Without the thread sanitizer's own library, in whose place simt stands.
-    add({"-Wl,--wrap=__cxa_allocate_exception,-Bsymbolic", "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
+    add({"-Wl,--wrap=__cxa_allocate_exception,--wrap=__assert_fail,--wrap=printf,--wrap=__printf_chk,-Bsymbolic",
+         "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
   } else {
     add({own ? "-std=gnu++20" : "-std=gnu++17", "-O3", "-march=native", "-fopenmp", "-g1"});
   }

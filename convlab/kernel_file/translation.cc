@@ -171,14 +171,33 @@ void make_dynamic_arrays_pointers(const Tokens& tokens, Edits& edits) {
   }
 }
 
-/// A GPU has 64 KiB of constant memory, which nvcc knows and the host's compiler does not.
-void limit_constants(const Tokens& tokens, Edits& edits) {
+/// `asm volatile("trap;")` becomes __trap(). The host's assembler knows no PTX.
+void make_traps_calls(const Tokens& tokens, Edits& edits) {
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].is("asm") && !tokens[i].is("__asm__") && !tokens[i].is("__asm")) continue;
+    size_t open = i + 1;
+    while (open < tokens.size() && (tokens[open].is("volatile") || tokens[open].is("__volatile__"))) ++open;
+    const size_t close = open < tokens.size() && tokens[open].is("(") ? closing_bracket(tokens, open) : tokens.size();
+    if (close != open + 2 && !(close < tokens.size() && tokens[open + 2].is(":"))) continue;
+    const std::string_view text = tokens[open + 1].text;
+    if (text != "\"trap;\"" && text != "\"trap;\\n\"") continue;
+    const std::string_view whole = text_from(tokens[i], tokens[close]);
+    edits.replace(whole, "::convlab::simt::cuda::__trap()" + line_ends(whole));
+  }
+}
+
+/// A GPU has 64 KiB of constant memory, which nvcc knows and the host's compiler does not. A section of their own tells
+/// simt constants from __device__ variables; the compiler has none for both what is const and what is not.
+void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].is("__constant__")) continue;
     size_t bracket = 0, end = i;
+    bool is_const = false;
     for (; end < tokens.size() && !tokens[end].is(";"); ++end) {
       if (tokens[end].is("[") && bracket == 0) bracket = end;
+      is_const |= tokens[end].is("const") || tokens[end].is("constexpr");
     }
+    if (!is_const) edits.replace(tokens[i].text, "__attribute__((section(\"convlab_constant\")))");
     if (bracket == 0 || end == tokens.size() || tokens[bracket - 1].kind != Token::Kind::name) continue;
     edits.replace(tokens[end].text,
                   fmt::format("; static_assert(sizeof({}) <= 65536, \"a GPU has 64 KiB of constant memory\");",
@@ -195,7 +214,8 @@ std::string translated(const KernelSource& source, Toolchain toolchain) {
   if (toolchain == Toolchain::simt) {
     make_launches_calls(tokens, edits);
     make_dynamic_arrays_pointers(tokens, edits);
-    limit_constants(tokens, edits);
+    make_traps_calls(tokens, edits);
+    mark_and_limit_constants(tokens, edits);
   }
   return edits.apply();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <cstring>
 #include <tuple>
 
@@ -37,6 +38,7 @@ constexpr size_t kDynamicGuard = 64 * 1024;
 // An access in no range, this near to the static shared arrays, counts as one past them.
 constexpr size_t kStaticNear = 64 * 1024;
 constexpr size_t kSignalStackBytes = 128 * 1024;
+constexpr int kNobody = -1;  // see DoubtInBlock
 
 void* map_memory(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -133,6 +135,7 @@ void Worker::run(Grid& grid) {
       const int64_t linear = grid.next_block.fetch_add(1, std::memory_order_relaxed);
       if (linear >= grid.blocks || linear > grid.first_fault_block.load(std::memory_order_relaxed)) break;
       run_block(linear);
+      if (!printed_.empty()) grid.printed.add(linear, std::exchange(printed_, {}));
     }
   }  // the clock asks for the grid as long as it runs
   signals_ = nullptr;
@@ -151,6 +154,7 @@ void Worker::run_block(int64_t linear) {
     epoch_ = 0;
     static_shared.shadow->clear();
     dynamic_shared.shadow->clear();
+    block_shadow.clear();
   }
   block_linear_ = linear;
   begun_blocks.fetch_add(1, std::memory_order_relaxed);
@@ -160,6 +164,9 @@ void Worker::run_block(int64_t linear) {
   block_faults_.clear();
   accessor.block_epoch = ++epoch_;
   global_accessor = grid.races.accessor_of(linear);
+  block_shadow.begin_block();
+  releases_.clear();
+  doubts_.clear();
   if (free_stacks_.size() != static_cast<size_t>(kMaxThreads)) {
     free_stacks_.clear();
     for (int i = kMaxThreads - 1; i >= 0; --i) free_stacks_.push_back(i);
@@ -173,6 +180,8 @@ void Worker::run_block(int64_t linear) {
     thread.context = nullptr;
     thread.stack = -1;
     thread.state = ThreadState::ready;
+    thread.fenced = false;
+    thread.acquired = 0;
     thread.index = index;
     thread.copies.clear();
     thread.copy_groups = 0;
@@ -197,6 +206,7 @@ void Worker::run_block(int64_t linear) {
         if (grid.first_fault_block.load(std::memory_order_relaxed) < linear || block_is_dead_) return;
       } while (run_warp(warps_[w], w * kWarpSize));
     }
+    report_doubts_in_block();
     if (!release_barrier()) break;
   }
   if (block_faults_.empty()) {
@@ -241,6 +251,7 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
     const uintptr_t top = stack_of(thread.stack) + kStackBytes - static_cast<uintptr_t>(thread.stack % 61) * 64;
     thread.context = make_fcontext(reinterpret_cast<void*>(top), kStackBytes, &Worker::fiber_main);
   }
+  ++resumed_;
   current_ = &thread;
   thread_index = thread.index;
   accessor.set(epoch_, 1u << lane, static_cast<int>(&warp - warps_.data()), warp.clock);
@@ -344,7 +355,9 @@ bool Worker::release_barrier() {
     if (threads_[t].state == ThreadState::done) continue;
     threads_[t].state = ThreadState::ready;
     threads_[t].value = sum;
+    threads_[t].acquired = 0;
   }
+  releases_.clear();
   for (int w = 0; w * kWarpSize < count; ++w) {
     warps_[w].ready = warps_[w].all & ~warps_[w].done;
     warps_[w].clock.restart();
@@ -474,6 +487,53 @@ void Worker::fail_throw(const void* code) {
   fail(std::move(fault));
 }
 
+void Worker::fail_assertion(const char* expression, const void* code) {
+  RawFault fault;
+  fault.kind = FaultKind::assertion;
+  fault.code = code;
+  fault.detail = fmt::format("'{}' does not hold", expression);
+  fail(std::move(fault));
+}
+
+// Of which memory the address is; it becomes the offset in shared memory.
+RawFault::Space Worker::space_of(uintptr_t& address) const {
+  if (const size_t offset = address - static_shared.base; offset < static_shared.span) {
+    address = offset;
+    return RawFault::Space::static_shared;
+  }
+  if (const size_t offset = address - dynamic_shared.base; offset < dynamic_shared.span) {
+    address = offset;
+    return RawFault::Space::dynamic_shared;
+  }
+  return address - stack_base < kStackBytes ? RawFault::Space::none : RawFault::Space::global;
+}
+
+void Worker::fail_misaligned(uintptr_t address, size_t bytes, bool is_write, const void* code, Where where) {
+  RawFault fault;
+  fault.kind = FaultKind::misaligned;
+  fault.access_bytes = static_cast<int>(bytes);
+  fault.is_write = is_write;
+  fault.code = code;
+  fault.location = where;
+  fault.address = address;
+  fault.space = space_of(fault.address);
+  fail(std::move(fault));
+}
+
+int Worker::print(const char* format, std::va_list arguments) {
+  std::va_list again;
+  va_copy(again, arguments);
+  const int count = std::vsnprintf(nullptr, 0, format, arguments);
+  const size_t before = printed_.size(), bytes = count < 0 ? 0 : static_cast<size_t>(count);
+  if (before + bytes <= Printed::kMostBytes) {
+    printed_.resize(before + bytes + 1);
+    std::vsnprintf(printed_.data() + before, bytes + 1, format, again);
+    printed_.resize(before + bytes);
+  }
+  va_end(again);
+  return count;
+}
+
 void Worker::fail_instruction(int signal, uintptr_t counter) {
   RawFault fault;
   // In a library that the kernel called there is no line to name.
@@ -495,6 +555,7 @@ void Worker::on_clock(uintptr_t counter) {
     if (own != last_progress_) grid_->progress.fetch_add(1, std::memory_order_relaxed);
     const int64_t all = grid_->progress.load(std::memory_order_relaxed);
     const bool progress = all != last_progress_of_grid_;
+    spins_ = resumed_ == std::exchange(resumed_at_last_tick_, resumed_);
     last_progress_ = own;
     last_progress_of_grid_ = all;
     ticks_without_progress_ = progress ? 0 : ticks_without_progress_ + 1;
@@ -524,6 +585,12 @@ void Worker::fail_if_stuck(const void* code, Where where) {
       "no thread ended and none wrote anything new for {:g} seconds; an endless loop, or a block that waits for "
       "another which may not run before it ends",
       stuck_after());
+  if (const Range* range = nearest_range(*grid_->ranges, accessor.read);
+      spins_ && accessor.read != 0 && (!range || accessor.read - range->base >= range->bytes || range->writable)) {
+    fault.address = accessor.read;
+    fault.space = space_of(fault.address);
+    fault.other_code = grid_->module->code_ending_in(accessor.now.code, AccessRecord::kCodeBits);
+  }
   fail(std::move(fault));
 }
 
@@ -538,14 +605,88 @@ void Worker::fail_subscript(const SubscriptSite* site, int64_t index) {
 void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where) {
   if (bytes == 0) return;
   fail_if_stuck(code, where);
+  accessor.at(code, kind == AccessKind::read ? address : 0);
   if (const size_t offset = address - static_shared.base; offset < static_shared.span) {
-    return check_shared(static_shared, RawFault::Space::static_shared, offset, bytes, kind, code, where);
+    check_shared(static_shared, RawFault::Space::static_shared, offset, bytes, kind, code, where);
+  } else if (const size_t offset = address - dynamic_shared.base; offset < dynamic_shared.span) {
+    check_shared(dynamic_shared, RawFault::Space::dynamic_shared, offset, bytes, kind, code, where);
+  } else if (const size_t offset = address - stack_base; offset < kStackBytes && bytes <= kStackBytes - offset) {
+    return;
+  } else {
+    check_global(address, bytes, kind, code, where);
   }
-  if (const size_t offset = address - dynamic_shared.base; offset < dynamic_shared.span) {
-    return check_shared(dynamic_shared, RawFault::Space::dynamic_shared, offset, bytes, kind, code, where);
+  synchronise_in_block(kind);
+}
+
+// A volatile write after a fence is a flag, which others may wait for; without one it orders nothing and is a write like
+// any other, as in code that takes a warp's lanes for synchronous.
+AccessKind Worker::kind_in_block(AccessKind kind) const {
+  if (kind != AccessKind::volatile_write) return kind;
+  return current_->fenced ? AccessKind::atomic_write : AccessKind::write;
+}
+
+// Comes after the access.
+void Worker::synchronise_in_block(AccessKind kind) {
+  if (kind == AccessKind::read || kind == AccessKind::write) return;
+  CudaThread& self = *current_;
+  if (is_write(kind) && self.fenced) {
+    WarpClock& clock = warps_[accessor.now.warp].clock;
+    releases_.push_back({static_cast<int>(&self - threads_.data()), clock.stamp});
+    accessor.now.stamp = ++clock.stamp;
+    self.fenced = false;
   }
-  if (const size_t offset = address - stack_base; offset < kStackBytes && bytes <= kStackBytes - offset) return;
-  check_global(address, bytes, kind, code, where);
+  if (kind != AccessKind::volatile_write) self.acquired = releases_.size();
+}
+
+// Did all threads of the record release what they did before the running thread acquired?
+bool Worker::ordered_by_fences(const AccessRecord& other) const {
+  const size_t acquired = current_->acquired;
+  if (acquired == 0) return false;
+  if (other.many_warps) return true;  // we do not know whose
+  const bool alone = std::has_single_bit(other.lanes);
+  for (LaneMask lanes = other.lanes; lanes != 0; lanes &= lanes - 1) {
+    const int thread = static_cast<int>(other.warp) * kWarpSize + std::countr_zero(lanes);
+    if (&threads_[thread] == current_) continue;
+    // Of several lanes only the last one's time is known.
+    const bool released = std::any_of(
+        releases_.begin(), releases_.begin() + static_cast<ptrdiff_t>(acquired),
+        [&](const Release& release) { return release.thread == thread && (!alone || release.stamp >= other.stamp); });
+    if (!released) return false;
+  }
+  return true;
+}
+
+void Worker::report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind) {
+  const AccessRecord& now = accessor.now;
+  const AccessRecord& other = result.other;
+  if (ordered_by_fences(other)) return;
+  settle_doubts(kNobody, fault.address);
+  // wmma acts for all lanes: then any lane of the other side will do.
+  const LaneMask own = other.warp == now.warp && std::has_single_bit(now.lanes) ? now.lanes : 0;
+  const LaneMask others = other.lanes & ~own;
+  fault.other_thread = static_cast<int>(other.warp) * kWarpSize + std::countr_zero(others ? others : other.lanes);
+  fault.other_code = grid_->module->code_ending_in(other.code, AccessRecord::kCodeBits);
+  fault.other_wrote = result.other_was_write;
+  const bool may_be_guess = result.other_was_write ? kind == AccessKind::read && other.atomic : is_atomic(kind);
+  if (!may_be_guess) return report(std::move(fault));
+  doubt(result.other_was_write ? fault.thread : fault.other_thread, std::move(fault));
+}
+
+void Worker::doubt(int guesser, RawFault fault) {
+  constexpr size_t kMostDoubts = 1 << 12;
+  if (doubts_.size() == kMostDoubts) return report(std::move(fault));
+  const uintptr_t address = fault.address;
+  doubts_.push_back({address, guesser, std::move(fault)});
+}
+
+void Worker::settle_doubts(int guesser, uintptr_t address) {
+  if (doubts_.empty()) return;
+  std::erase_if(doubts_,
+                [&](const DoubtInBlock& doubt) { return doubt.guesser == guesser && doubt.address == address; });
+}
+
+void Worker::report_doubts_in_block() {
+  for (DoubtInBlock& doubt : std::exchange(doubts_, {})) report(std::move(doubt.fault));
 }
 
 void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t offset, size_t bytes, AccessKind kind,
@@ -566,25 +707,21 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
     fault.kind = FaultKind::out_of_bounds_shared;
     fail(std::move(fault));
   }
+  kind = kind_in_block(kind);
+  if (is_atomic(kind)) settle_doubts(fault.thread, offset);
   const ShadowResult result = touch(*region.shadow, offset, bytes, kind, accessor);
-  if (result.kind == ShadowResult::ok) return;
   if (result.kind == ShadowResult::uninitialised) {
     fault.kind = FaultKind::uninitialised_shared;
-  } else {
+    doubt(kNobody, std::move(fault));
+  } else if (result.kind == ShadowResult::race) {
     fault.kind = FaultKind::race_shared;
-    // wmma acts for all lanes: then any lane of the other side will do.
-    const AccessRecord& now = accessor.now;
-    const LaneMask own = result.other.warp == now.warp && (now.lanes & (now.lanes - 1)) == 0 ? now.lanes : 0;
-    const LaneMask others = result.other.lanes & ~own;
-    fault.other_thread = result.other.warp * kWarpSize + std::countr_zero(others ? others : result.other.lanes);
-    const std::string_view does = fault.is_write ? "writes" : "reads";
-    const std::string other = to_text(grid_->thread_position(fault.other_thread));
-    fault.detail = result.kind == ShadowResult::in_flight
-                       ? fmt::format("{} where a copy of thread {} goes, which that has not waited for", does, other)
-                       : fmt::format("{} what thread {} {}, with no barrier between", does, other,
-                                     result.other_was_write ? "wrote" : "read");
+    report_race_in_block(std::move(fault), result, kind);
+  } else if (result.kind == ShadowResult::in_flight) {
+    fault.kind = FaultKind::race_shared;
+    fault.other_thread = static_cast<int>(result.other.warp) * kWarpSize + std::countr_zero(result.other.lanes);
+    fault.unawaited_copy = true;
+    report(std::move(fault));
   }
-  report(std::move(fault));
 }
 
 void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, const void* code, Where where) {
@@ -619,6 +756,7 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
     } else if (!grid_->module->has_symbols()) {
       found = {segment->base, segment->bytes, nullptr, nullptr};
     }
+    if (found.bytes > 0 && grid_->races.checked()) found.cells = cells_of_variable(found.base, found.bytes);
   }
   if (found.bytes == 0) {
     fault.kind = FaultKind::out_of_bounds_global;
@@ -631,7 +769,11 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
     fail(std::move(fault));
   }
   if (code) (writes ? write_sites : read_sites)[(reinterpret_cast<uintptr_t>(code) >> 1) % kSites] = found;
-  if (found.cells) check_order(found, address, bytes, kind, {code, where});
+  if (found.cells) {
+    // A race in the block is one of all blocks, mostly, and then the nearer cause.
+    check_order_in_block(address, bytes, kind, {code, where});
+    check_order(found, address, bytes, kind, {code, where});
+  }
   if (kind != AccessKind::read && kind != AccessKind::write) grid_->races.synchronise(global_accessor);
   if (!found.initialised) return;
   const size_t first = (address - found.base) / 4, last = (address - found.base + bytes - 1) / 4;
@@ -639,7 +781,7 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
     for (size_t word = first; word <= last; ++word) {
       if (is_initialised(found.initialised + word)) continue;
       fault.kind = FaultKind::uninitialised_global;
-      report(std::move(fault));
+      doubt(kNobody, std::move(fault));
       break;
     }
   }
@@ -658,24 +800,42 @@ void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes
   for (uintptr_t at = address; at < end;) {
     const uintptr_t word = at & ~uintptr_t{3}, stop = std::min(end, word + 4);
     const unsigned mask = ((1u << (stop - at)) - 1) << (at - word);
-    GlobalCell& cell = entry.cells[(at - entry.base) / 4];
-    const auto found = grid_->races.touch(cell, at, mask, kind, thread, number, global_accessor);
+    const auto found = grid_->races.touch(entry.cell(at), at, mask, kind, thread, number, global_accessor);
     if (!other) other = found;
     at = stop;
   }
   if (kind == AccessKind::write) note_progress();
   if (!other) return;
+  RawFault fault = order_fault(address, bytes, kind, site);
+  fault.other_block = other;
+  report(std::move(fault));
+}
+
+void Worker::check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {
+  kind = kind_in_block(kind);
+  if (is_atomic(kind)) settle_doubts(static_cast<int>(current_ - threads_.data()), address);
+  ShadowResult result;
+  for (uintptr_t at = address; at < address + bytes;) {
+    const size_t offset = at % PagedShadow::kPageBytes;
+    const size_t count = std::min(address + bytes - at, PagedShadow::kPageBytes - offset);
+    const ShadowResult found = touch(block_shadow.page(at), offset, count, kind, accessor);
+    if (result.kind == ShadowResult::ok) result = found;
+    at += count;
+  }
+  if (result.kind == ShadowResult::race) report_race_in_block(order_fault(address, bytes, kind, site), result, kind);
+}
+
+RawFault Worker::order_fault(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) const {
   RawFault fault;
   fault.kind = FaultKind::race_global;
-  fault.thread = thread;
-  fault.other_block = other;
+  fault.thread = static_cast<int>(current_ - threads_.data());
   fault.space = RawFault::Space::global;
   fault.address = address;
   fault.access_bytes = static_cast<int>(bytes);
   fault.is_write = is_write(kind);
   fault.code = site.code;
   fault.location = site.where;
-  report(std::move(fault));
+  return fault;
 }
 
 }  // namespace internal
@@ -708,8 +868,10 @@ void warp_collective(CollectiveWork run, void* payload, Where where) noexcept {
   worker->warp_operation({WarpOperation::collective, UINT32_MAX, 0, kWarpSize, run, payload}, 0, where);
 }
 
-void thread_fence() noexcept {
-  if (internal::Worker* const worker = active_worker) worker->fence();
+void thread_fence(FenceScope scope) noexcept {
+  internal::Worker* const worker = active_worker;
+  if (!worker) return;
+  scope == FenceScope::block ? worker->fence_block() : worker->fence();
 }
 
 void trap(Where where) noexcept {

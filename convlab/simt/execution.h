@@ -3,6 +3,7 @@
 #include <boost/context/detail/fcontext.hpp>
 
 #include <atomic>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -16,6 +17,7 @@
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/printing.h"
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/signals.h"
 #include "convlab/simt/symbols.h"
@@ -35,7 +37,10 @@ struct RawFault {
   FaultKind kind{};
   int thread = 0;  ///< in the block, linear
   int other_thread = -1;
-  std::optional<OtherAccess> other_block;  ///< of a race on global memory
+  const void* other_code = nullptr;        ///< of a race in a block: where the other access is, if we know it
+  bool other_wrote = false;                ///< likewise
+  bool unawaited_copy = false;             ///< the other is an asynchronous copy that its thread has not waited for
+  std::optional<OtherAccess> other_block;  ///< of a race of blocks
   Space space = Space::none;
   uintptr_t address = 0;  ///< in global space; otherwise the offset in the region, which may be negative
   int access_bytes = 0;
@@ -71,6 +76,7 @@ struct Grid {
   const SharedArrays* shared_arrays = nullptr;
   std::shared_ptr<const Ranges> ranges;
   GlobalRaces races;
+  Printed printed;
   bool counted = false;
 
   std::atomic<int64_t> next_block{0};
@@ -135,9 +141,18 @@ struct CudaThread {
   Where where{};
   BarrierOperation barrier{};
   WarpRequest request{};
-  uint64_t value = 0;  ///< what it brings, and then what it gets
+  uint64_t value = 0;   ///< what it brings, and then what it gets
+  bool fenced = false;  ///< there was a fence since its last release
+  size_t acquired = 0;  ///< how many of the block's releases come before what it does
   std::vector<PendingCopy> copies;
   size_t copy_groups = 0;  ///< that it has committed
+};
+
+/// A fence and then an atomic operation of one thread in a barrier interval: what it did before comes before what
+/// threads do after later atomic operations of their own. A volatile access counts as one, as between blocks.
+struct Release {
+  int thread = 0;
+  uint32_t stamp = 0;  ///< what the thread did with this stamp of its warp's clock, or a lower one
 };
 
 struct Warp {
@@ -155,6 +170,8 @@ struct SiteEntry {
   size_t bytes = 0;
   uint8_t* initialised = nullptr;  ///< see Range
   GlobalCell* cells = nullptr;     ///< see Range
+
+  GlobalCell& cell(uintptr_t address) const { return cells[address / 4 - base / 4]; }
 };
 
 // Several workers read and mark a range's map, in no order that matters.
@@ -170,7 +187,7 @@ struct SharedRegion {
   std::unique_ptr<Shadow> shadow;
 
   void make_shadow(size_t bytes) {
-    shadow = std::make_unique<Shadow>(bytes);
+    shadow = std::make_unique<Shadow>(Shadow::Of::shared, bytes);
     words = shadow->words();
   }
 };
@@ -192,9 +209,21 @@ class Worker {
 
   /// Checks an access to memory that `entry` covers against what other blocks do, and remembers it.
   void check_order(const SiteEntry& entry, uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
-  void fence() { global_accessor.fenced = true; }
+
+  /// The same against what other threads of the block do.
+  void check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
+  void fence_block() { current_->fenced = true; }
+  void fence() {
+    fence_block();
+    global_accessor.fenced = true;
+  }
   [[noreturn]] void fail(RawFault fault);
   [[noreturn]] void fail_throw(const void* code);
+  [[noreturn]] void fail_assertion(const char* expression, const void* code);
+  [[noreturn]] void fail_misaligned(uintptr_t address, size_t bytes, bool is_write, const void* code, Where where = {});
+
+  /// A kernel's printf().
+  int print(const char* format, std::va_list arguments);
 
   /// A signal by the instruction at `counter`, while a CUDA thread runs.
   [[noreturn]] void fail_instruction(int signal, uintptr_t counter);
@@ -219,6 +248,7 @@ class Worker {
 
   Accessor accessor{};
   GlobalAccessor global_accessor{};
+  PagedShadow block_shadow;     ///< of global memory
   LaneTrace* trace = nullptr;   ///< of the running thread; nullptr: the launch is not counted
   ControlFlow* flow = nullptr;  ///< what traces learn
   SharedRegion static_shared, dynamic_shared;
@@ -242,6 +272,7 @@ class Worker {
   bool release_barrier();
   void report_waiting();
   void fail_if_stuck(const void* code, Where where);
+  RawFault::Space space_of(uintptr_t& address) const;
   void note_progress() {  // no other thread writes
     progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
@@ -250,9 +281,20 @@ class Worker {
   void note_exited_threads(const CudaThread& waiting);
   void forget_shared_memory();
 
+  // What orders the threads of a block beside barriers, and races that perhaps are none.
+  AccessKind kind_in_block(AccessKind kind) const;
+  void synchronise_in_block(AccessKind kind);
+  bool ordered_by_fences(const AccessRecord& other) const;
+  RawFault order_fault(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) const;
+  void report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind);
+  void doubt(int guesser, RawFault fault);
+  void settle_doubts(int guesser, uintptr_t address);
+  void report_doubts_in_block();
+
   // warp.cc
   bool complete_if_all_arrived(Warp& warp, int first_thread, int lane);
   void complete(Warp& warp, int first_thread, LaneMask group);
+  void share_acquired(int first_thread, LaneMask group);
   void complete_shuffle(Warp& warp, int first_thread, LaneMask group);
   bool release_stuck_lanes(Warp& warp, int first_thread);
   std::string missing_lane_text(const CudaThread& waiting, int missing) const;
@@ -277,15 +319,27 @@ class Worker {
   void* dynamic_memory_ = nullptr;
   void* signal_stack_ = nullptr;
   uint32_t epoch_ = 0;
+  std::vector<Release> releases_;  ///< of this barrier interval
+  struct DoubtInBlock {
+    uintptr_t address;
+    int guesser;  ///< the thread whose plain read is no race if it goes on to an atomic operation there; -1: see below
+    RawFault fault;
+  };
+  /// Likewise: what may turn out to be no fault, or a consequence. A read of what nothing wrote is one if the word is
+  /// written by another thread before a barrier: then the two race.
+  std::vector<DoubtInBlock> doubts_;
   SignalScope* signals_ = nullptr;
   SiteNumbers site_numbers_;
   std::unique_ptr<Counting> counting_;
+  std::string printed_;  ///< by the running block
 
   // Progress, as the clock's handler on this thread sees it.
   std::atomic<int64_t> progress_{0};  ///< threads that ended and words that were written
   int64_t last_progress_ = 0, last_progress_of_grid_ = 0;
   int ticks_without_progress_ = 0;
   std::atomic<bool> stuck_{false};
+  int64_t resumed_ = 0, resumed_at_last_tick_ = -1;  ///< how often a CUDA thread was let go on
+  bool spins_ = false;                               ///< stuck with one CUDA thread that waits for nobody
 };
 
 /// The worker whose CUDA thread runs on this OS thread now; nullptr while host code runs, including simt's own.

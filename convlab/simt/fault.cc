@@ -13,13 +13,13 @@
 namespace convlab::simt {
 namespace {
 
-std::string all_messages(const std::vector<Fault>& faults) {
-  std::string text;
-  for (const Fault& fault : faults) {
-    if (!text.empty()) text += '\n';
-    text += fault.message;
-  }
-  return text;
+// One mistake shows in several places: a missing barrier as two races, say.
+std::string first_message(const std::vector<Fault>& faults) {
+  if (faults.empty()) return "";
+  const size_t others = faults.size() - 1;
+  if (others == 0) return faults[0].message;
+  return fmt::format("{}; {} other fault{} of this block may follow from it", faults[0].message, others,
+                     others == 1 ? "" : "s");
 }
 
 /// The path is absolute, or one from the build folder.
@@ -76,6 +76,8 @@ std::string_view name_of(FaultKind kind) {
       return "no progress";
     case FaultKind::trap:
       return "trap";
+    case FaultKind::assertion:
+      return "assertion failed";
   }
   return "fault";
 }
@@ -83,7 +85,7 @@ std::string_view name_of(FaultKind kind) {
 std::string to_text(Position p) { return fmt::format("({},{},{})", p.x, p.y, p.z); }
 
 FaultError::FaultError(std::vector<Fault> faults)
-    : Error(ErrorKind::wrong_result, all_messages(faults)), faults_(std::move(faults)) {}
+    : Error(ErrorKind::wrong_result, first_message(faults)), faults_(std::move(faults)) {}
 
 namespace internal {
 namespace {
@@ -114,7 +116,19 @@ const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std:
   return nullptr;
 }
 
-// "which thread (0,0,0) of block (1,0,0) wrote at conv.cu:31".
+// "writes what thread (0,0,0) read at conv.cu:31, with no barrier between".
+std::string describe_race_in_block(const Grid& grid, const RawFault& raw, Fault& fault) {
+  if (raw.unawaited_copy) {
+    return fmt::format("{} where a copy of thread {} goes, which that has not waited for",
+                       raw.is_write ? "writes" : "reads", to_text(*fault.other_thread));
+  }
+  if (raw.other_code) fault.other_where = grid.module->where(raw.other_code);
+  return fmt::format("{} what thread {} {}{}, with no barrier between", raw.is_write ? "writes" : "reads",
+                     to_text(*fault.other_thread), raw.other_wrote ? "wrote" : "read",
+                     raw.other_code ? " at " + fault.other_where : "");
+}
+
+// "what thread (0,0,0) of block (1,0,0) wrote at conv.cu:31".
 std::string describe_other(const Grid& grid, const RawFault& raw, Fault& fault) {
   const OtherAccess& other = *raw.other_block;
   if (other.block < 0) return "what another block read";
@@ -123,7 +137,9 @@ std::string describe_other(const Grid& grid, const RawFault& raw, Fault& fault) 
   std::string text = fmt::format("what thread {} of block {} {}", to_text(*fault.other_thread),
                                  to_text(*fault.other_block), other.wrote ? "wrote" : "read");
   const bool is_known = other.site.code || other.site.where.line() != 0;
-  return is_known ? text + " at " + place_of(*grid.module, {other.site.code, other.site.where}) : text;
+  if (!is_known) return text;
+  fault.other_where = place_of(*grid.module, other.site);
+  return text + " at " + fault.other_where;
 }
 
 // "4 bytes past the end of 'tile' (128 bytes)".
@@ -147,12 +163,9 @@ std::string describe_static_shared(const Grid& grid, const RawFault& raw, Fault&
 }
 
 // "12 bytes past the end of 'x' (400 bytes)".
-void describe_global(const Grid& grid, const RawFault& raw, Fault& fault, std::string& detail) {
+std::string describe_global(const Grid& grid, const RawFault& raw, Fault& fault) {
   const Range* range = nearest_range(*grid.ranges, raw.address);
-  if (raw.address < 4096) {
-    detail = fmt::format("at address {:#x}: a null pointer", raw.address);
-    return;
-  }
+  if (raw.address < 4096) return fmt::format("at address {:#x}: a null pointer", raw.address);
   const Symbol* symbol = grid.module->object_at(raw.address);
   if (range && range->name.empty() && !symbol) symbol = grid.module->object_at(range->base);
   const bool inside = range && raw.address - range->base < range->bytes;
@@ -160,29 +173,44 @@ void describe_global(const Grid& grid, const RawFault& raw, Fault& fault, std::s
     const uintptr_t begin = symbol->begin + grid.module->bias();
     fault.array = short_symbol(symbol->mangled);
     fault.offset = static_cast<int64_t>(raw.address - begin);
-    detail = fmt::format("at byte {} of '{}' ({} bytes)", fault.offset, fault.array, symbol->bytes);
-    return;
+    return fmt::format("at byte {} of '{}' ({} bytes)", fault.offset, fault.array, symbol->bytes);
   }
   constexpr uintptr_t kNear = uintptr_t{1} << 30;  // beyond, the nearest allocation has nothing to do with it
   if (!range || (raw.address < range->base - kNear && range->base > kNear) ||
       (raw.address > range->base && raw.address - range->base > range->bytes + kNear)) {
-    detail = fmt::format("at address {:#x}, where no device memory is near", raw.address);
-    return;
+    return fmt::format("at address {:#x}, where no device memory is near", raw.address);
   }
   fault.array = range->name.empty() && symbol ? short_symbol(symbol->mangled) : range->name;
   fault.offset = static_cast<int64_t>(raw.address - range->base);
   const int64_t past = fault.offset - static_cast<int64_t>(range->bytes);
   if (fault.kind != FaultKind::out_of_bounds_global) {
-    detail = fmt::format("at byte {} of '{}' ({} bytes)", fault.offset, fault.array, range->bytes);
-  } else if (inside && past + raw.access_bytes <= 0) {
-    detail = fmt::format("at byte {} of '{}', which is read-only", fault.offset, fault.array);
-  } else if (fault.offset < 0) {
-    detail = fmt::format("{} bytes before the start of '{}' ({} bytes)", -fault.offset, fault.array, range->bytes);
-  } else if (inside) {
-    detail = fmt::format("across the end of '{}' ({} bytes)", fault.array, range->bytes);
-  } else {
-    detail = fmt::format("{} bytes past the end of '{}' ({} bytes)", past, fault.array, range->bytes);
+    return fmt::format("at byte {} of '{}' ({} bytes)", fault.offset, fault.array, range->bytes);
   }
+  if (inside && past + raw.access_bytes <= 0) {
+    return fmt::format("at byte {} of '{}', which is read-only", fault.offset, fault.array);
+  }
+  if (fault.offset < 0) {
+    return fmt::format("{} bytes before the start of '{}' ({} bytes)", -fault.offset, fault.array, range->bytes);
+  }
+  if (inside) return fmt::format("across the end of '{}' ({} bytes)", fault.array, range->bytes);
+  return fmt::format("{} bytes past the end of '{}' ({} bytes)", past, fault.array, range->bytes);
+}
+
+// "at byte 16 of 'x' (400 bytes)" and its like; "" where the fault is in no memory.
+std::string describe_place(const Grid& grid, const RawFault& raw, Fault& fault) {
+  switch (raw.space) {
+    case RawFault::Space::none:
+      break;
+    case RawFault::Space::static_shared:
+      return describe_static_shared(grid, raw, fault);
+    case RawFault::Space::dynamic_shared:
+      fault.array = "dynamic shared memory";
+      fault.offset = static_cast<int64_t>(raw.address);
+      return fmt::format("at byte {} of dynamic shared memory ({} bytes)", fault.offset, grid.shared_bytes);
+    case RawFault::Space::global:
+      return describe_global(grid, raw, fault);
+  }
+  return "";
 }
 
 Fault describe(const Grid& grid, const RawFault& raw, int64_t block, const std::string& kernel_name) {
@@ -208,30 +236,24 @@ Fault describe(const Grid& grid, const RawFault& raw, int64_t block, const std::
     if (!fault.array.empty()) detail += fmt::format(" of array '{}'", fault.array);
   } else {
     fault.where = place_of(*grid.module, {raw.code, raw.location});
+    if (raw.kind == FaultKind::race_shared || (raw.kind == FaultKind::race_global && !raw.other_block)) {
+      detail = describe_race_in_block(grid, raw, fault);
+    }
     if (raw.other_block) {
       detail = fmt::format("{} {}, and nothing orders the two", raw.is_write ? "writes" : "reads",
                            describe_other(grid, raw, fault));
     }
-    const std::string access = fmt::format("{} of {} bytes ", raw.is_write ? "write" : "read", raw.access_bytes);
-    switch (raw.space) {
-      case RawFault::Space::none:
-        break;
-      case RawFault::Space::static_shared:
-        detail = access + describe_static_shared(grid, raw, fault) + (detail.empty() ? "" : ": " + detail);
-        break;
-      case RawFault::Space::dynamic_shared:
-        fault.array = "dynamic shared memory";
-        fault.offset = static_cast<int64_t>(raw.address);
-        detail = access +
-                 fmt::format("at byte {} of dynamic shared memory ({} bytes)", fault.offset, grid.shared_bytes) +
-                 (detail.empty() ? "" : ": " + detail);
-        break;
-      case RawFault::Space::global: {
-        std::string place;
-        describe_global(grid, raw, fault, place);
-        detail = access + place + (detail.empty() ? "" : ": " + detail);
-        break;
-      }
+    const std::string place = describe_place(grid, raw, fault);
+    if (raw.kind == FaultKind::stuck && !place.empty()) {
+      const std::string where = raw.other_code ? ", at " + grid.module->where(raw.other_code) : "";
+      detail += fmt::format(
+          "; if it waits until another thread writes {}, which it read last{}: that is not volatile, so that a GPU's "
+          "compiler may read it but once. Declare it volatile, with a __threadfence() before what follows",
+          place, where);
+    } else if (!place.empty()) {
+      const std::string access =
+          fmt::format("{} of {} bytes {}", raw.is_write ? "write" : "read", raw.access_bytes, place);
+      detail = access + (detail.empty() ? "" : ": " + detail);
     }
   }
   fault.message = fmt::format("{}: kernel {}, block {}, thread {}: {}, at {}{}", name_of(fault.kind), fault.kernel,
@@ -249,7 +271,7 @@ std::vector<Fault> notes;  // of all launches since the last question
 }  // namespace
 
 std::string place_of(const Module& module, const Site& site) {
-  return site.code ? module.where(site.code) : file_and_line(site.where.file_name(), site.where.line());
+  return site.where.line() != 0 ? file_and_line(site.where.file_name(), site.where.line()) : module.where(site.code);
 }
 
 std::string kernel_name_of(const Grid& grid) {

@@ -19,7 +19,7 @@ enum class FaultKind {
   uninitialised_shared,  ///< a read of shared memory that nothing in this block wrote
   uninitialised_global,  ///< a read of device memory that nothing wrote since it was allocated
   race_shared,           ///< two threads, one shared address, at least one write, nothing that orders them
-  race_global,           ///< two blocks, one global address, at least one write, nothing that orders them
+  race_global,           ///< likewise on global memory, of a block or of two
   divergent_barrier,     ///< __syncthreads that some threads of the block do not reach, or reach at different places
   divergent_warp,        ///< a warp-wide operation that some lanes of its mask do not reach, or reach differently
   inactive_lane,         ///< a shuffle reads a lane that takes no part, or a lane calls with a mask without itself
@@ -29,6 +29,7 @@ enum class FaultKind {
   processor,             ///< any other instruction that the processor refuses
   stuck,                 ///< no progress for as long as set_stuck_after() says
   trap,                  ///< __trap()
+  assertion,             ///< an assert() that does not hold
 };
 
 /// "race on shared memory" and its like.
@@ -50,6 +51,7 @@ struct Fault {
   Position block, thread;
   std::optional<Position> other_thread;  ///< the other side of a race; one that did not reach the barrier
   std::optional<Position> other_block;   ///< of a race between blocks
+  std::string other_where;               ///< of a race, where the other side is; "" if we do not know
   std::string array;                     ///< the variable's or the allocation's name; "" if there is none
   int64_t offset = 0;                    ///< of the access from the array's start, in bytes
   int access_bytes = 0;
@@ -59,7 +61,7 @@ struct Fault {
   std::string message;  ///< all of it in one line
 };
 
-/// A launch throws this if its kernel broke the rules. The faults are those of the first block, in the grid's order,
+/// A launch throws this if its kernel broke the rules: what() is the first fault's message. The faults are those of the first block, in the grid's order,
 /// that has any (at most kMaxFaults), so that the report is the same however many workers ran.
 class FaultError : public Error {
  public:

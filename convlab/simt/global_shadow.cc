@@ -16,7 +16,8 @@ constexpr size_t kMaxDoubts = 1 << 16;
 unsigned mask_of(uint64_t record) { return static_cast<unsigned>(record >> kMaskShift & kWhole); }
 uint64_t clock_of(uint64_t record) { return record >> kClockShift & kMaxClock; }
 
-bool is_atomic(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::write; }
+// A volatile access counts as atomic.
+bool counts_as_atomic(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::write; }
 
 // The record of one byte, kept by itself.
 uint64_t byte_of(uint64_t record, int byte) { return mask_of(record) >> byte & 1 ? record | kMaskField : 0; }
@@ -28,6 +29,13 @@ std::shared_ptr<GlobalCell[]> make_global_cells(size_t bytes) {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw unavailable("simt: no address space to watch over {} bytes of memory", bytes);
   return {static_cast<GlobalCell*>(memory), [size](GlobalCell* cells) { munmap(cells, size); }};
+}
+
+void forget(GlobalCell* cells, size_t bytes) {
+  for (size_t i = 0; i < bytes / 4 + 1; ++i) {
+    if (cells[i].write != 0) cells[i].write = 0;
+    if (cells[i].read != 0) cells[i].read = 0;
+  }
 }
 
 void GlobalRaces::begin(int64_t blocks) {
@@ -98,7 +106,7 @@ std::optional<OtherAccess> GlobalRaces::touch(GlobalCell& cell, uintptr_t addres
                                               int thread, uint64_t site, GlobalAccessor& accessor) {
   Access access{kind, accessor.now};
   access.record |= static_cast<uint64_t>(thread) << kThreadShift | site;
-  if (is_write(kind) && is_atomic(kind)) access.record |= kFlag;
+  if (is_write(kind) && counts_as_atomic(kind)) access.record |= kFlag;
   return touch_word(cell, address, mask, access, accessor);
 }
 
@@ -130,7 +138,7 @@ std::optional<OtherAccess> GlobalRaces::touch_bytes(GlobalCell& cell, uintptr_t 
                                                     const Access& access, GlobalAccessor& accessor) {
   SplitWords& split = split_[address / 4 % split_.size()];
   std::lock_guard lock(split.mutex);
-  const auto [entry, is_new] = split.words.try_emplace(address & ~uintptr_t{3});
+  const auto [entry, is_new] = split.words.try_emplace(&cell);
   std::array<GlobalCell, 4>& bytes = entry->second;
   if (is_new) {
     const uint64_t write = cell.write.exchange((accessor.now & ~kMaskField) | kSplit);
@@ -155,7 +163,7 @@ uint64_t GlobalRaces::after_write(uint64_t write, const Access& access, unsigned
   if (serial_of(write) != serial_of(accessor.now)) return mine;
   const bool same_clock = clock_of(write) == clock_of(mine);
   // If a plain write precedes the block's own atomic, the write stays on record: it races with the atomics of others.
-  if (same_clock && is_atomic(access.kind) && (write & kFlag) == 0) return write | (mine & kMaskField);
+  if (same_clock && counts_as_atomic(access.kind) && (write & kFlag) == 0) return write | (mine & kMaskField);
   const uint64_t joined = mine | (write & kMaskField);
   return (joined ^ write) >> kClockShift == 0 ? write : joined;
 }
@@ -170,7 +178,7 @@ uint64_t GlobalRaces::after_read(uint64_t read, const Access& access, unsigned m
 
 std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t address, uint64_t write, uint64_t read,
                                                  const Access& access, GlobalAccessor& accessor) {
-  const bool atomic = is_atomic(access.kind), atomic_before = (write & kFlag) != 0;
+  const bool atomic = counts_as_atomic(access.kind), atomic_before = (write & kFlag) != 0;
   const auto in_doubt = [&](const OtherAccess& other) {
     doubt({&cell, address, static_cast<int64_t>(serial_of(accessor.now) - begin_), thread_of(access.record),
            is_write(access.kind), place_of(access.record), other});

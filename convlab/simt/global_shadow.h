@@ -25,8 +25,8 @@
 ///   - atomic operations on one address follow each other. So the last block to use a counter may reset it.
 ///
 /// A volatile access counts as atomic. A plain read is forgiven if the same thread goes on to an atomic operation on
-/// what it read: the first guess of a loop around atomicCAS. Reads of memory that a launch only reads cost least. We
-/// remember no __device__ variables, and of several blocks that read an address only the first.
+/// what it read: the first guess of a loop around atomicCAS. Reads of memory that a launch only reads cost least. Of
+/// several blocks that read an address we remember only the first.
 ///
 /// Words that two blocks touch in parts (half, unsigned char) are kept by bytes, in a table of the launch.
 namespace convlab::simt::internal {
@@ -54,6 +54,9 @@ struct GlobalCell {
 
 /// Zeroed cells for `bytes` of memory; they take memory only when touched.
 std::shared_ptr<GlobalCell[]> make_global_cells(size_t bytes);
+
+/// Zeroes what is not.
+void forget(GlobalCell* cells, size_t bytes);
 
 /// Returns the first of `count` numbers that no cell holds, for the blocks of a launch. Defined with the cells.
 uint64_t take_block_serials(uint64_t count);
@@ -96,6 +99,12 @@ inline bool touch_quickly(const GlobalCell& cell, bool is_write, const GlobalAcc
   if (is_write || write >= accessor.floor) return (write ^ accessor.now) >> record::kClockShift == 0;
   const uint64_t read = cell.read.load(std::memory_order_relaxed);
   return (read ^ accessor.now) >> record::kClockShift == 0 || (read >= accessor.floor && (read & record::kFlag) != 0);
+}
+
+/// Have several blocks read it? Then whoever writes it races with one of them, and no more need be remembered.
+inline bool many_have_read(const GlobalCell& cell, const GlobalAccessor& accessor) {
+  const uint64_t read = cell.read.load(std::memory_order_relaxed);
+  return read >= accessor.floor && (read & record::kFlag) != 0;
 }
 
 /// The other side of a race.
@@ -175,10 +184,10 @@ class GlobalRaces {
   std::mutex releases_mutex_;
   std::unordered_map<uint64_t, std::vector<uint64_t>> releases_;  // of a block: tickets
 
-  /// Words by their address: a part of them, so that workers seldom wait for each other.
+  /// Words by their cell: a part of them, so that workers seldom wait for each other.
   struct SplitWords {
     std::mutex mutex;
-    std::unordered_map<uintptr_t, std::array<GlobalCell, 4>> words;
+    std::unordered_map<const GlobalCell*, std::array<GlobalCell, 4>> words;
   };
   std::array<SplitWords, 256> split_;
 

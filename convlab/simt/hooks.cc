@@ -1,5 +1,5 @@
 // The functions that the compiler's instrumentation calls: -fsanitize=thread at each load and store of a kernel,
-// -fsanitize=bounds at an index past an array's dimension, -fsanitize-coverage at each basic block. We use only their instrumentation and link none of the
+// -fsanitize=bounds at an index past an array's dimension, -fsanitize=alignment at a misaligned pointer, -fsanitize-coverage at each basic block. We use only their instrumentation and link none of the
 // sanitizers' run-time libraries. Outside of a kernel (the host part of a kernel's file) the hooks do nothing.
 
 #include <algorithm>
@@ -17,14 +17,7 @@ namespace {
 [[gnu::noinline, gnu::cold]] void fail_misaligned(Worker* worker, uintptr_t address, size_t bytes, bool is_write,
                                                   const void* code) {
   const HostScope host;
-  RawFault fault;
-  fault.kind = FaultKind::misaligned;
-  fault.space = RawFault::Space::global;
-  fault.address = address;
-  fault.access_bytes = static_cast<int>(bytes);
-  fault.is_write = is_write;
-  fault.code = code;
-  worker->fail(std::move(fault));
+  worker->fail_misaligned(address, bytes, is_write, code);
 }
 
 [[gnu::noinline]] void slow_access(Worker* worker, uintptr_t address, size_t bytes, AccessKind kind, const void* code) {
@@ -38,14 +31,43 @@ namespace {
   worker->check_order(site, address, bytes, is_write ? AccessKind::write : AccessKind::read, {code, {}});
 }
 
+[[gnu::noinline]] void check_order_in_block(Worker* worker, uintptr_t address, size_t bytes, bool is_write,
+                                            const void* code) {
+  const HostScope host;
+  worker->check_order_in_block(address, bytes, is_write ? AccessKind::write : AccessKind::read, {code, {}});
+}
+
 template <size_t kBytes, bool kWrite>
-[[gnu::always_inline]] inline bool quick_global(const SiteEntry& site, size_t offset, const GlobalAccessor& accessor) {
+[[gnu::always_inline]] inline bool quick_among_blocks(const GlobalCell* cells, const GlobalAccessor& accessor) {
   if constexpr (kBytes < 4) return false;
-  const GlobalCell* cell = site.cells + offset / 4;
   for (size_t i = 0; i < kBytes / 4; ++i) {
-    if (!touch_quickly(cell[i], kWrite, accessor)) return false;
+    if (!touch_quickly(cells[i], kWrite, accessor)) return false;
   }
   return true;
+}
+
+template <size_t kBytes, bool kWrite>
+[[gnu::always_inline]] inline bool quick_in_block(Worker& worker, const GlobalCell* cells, uintptr_t address) {
+  if constexpr (kBytes < 4) return false;
+  if (!kWrite && many_have_read(*cells, worker.global_accessor)) return true;
+  Cell* const words = worker.block_shadow.page(address).words() + address % PagedShadow::kPageBytes / 4;
+  for (size_t i = 0; i < kBytes / 4; ++i) {
+    if (!touch_quickly<Shadow::Of::global>(words[i], kWrite, worker.accessor)) return false;
+  }
+  return true;
+}
+
+// Of its own, so that accesses to memory that nothing writes to need few registers.
+template <size_t kBytes, bool kWrite>
+[[gnu::noinline]] void ordered_access(Worker* worker, const SiteEntry& site, uintptr_t address, const void* code) {
+  worker->accessor.at(code, kWrite ? 0 : address);
+  const GlobalCell* const cells = &site.cell(address);
+  if (!quick_in_block<kBytes, kWrite>(*worker, cells, address)) {
+    check_order_in_block(worker, address, kBytes, kWrite, code);
+  }
+  if (!quick_among_blocks<kBytes, kWrite>(cells, worker->global_accessor)) {
+    check_order(worker, site, address, kBytes, kWrite, code);
+  }
 }
 
 template <size_t kBytes, bool kWrite>
@@ -56,7 +78,7 @@ template <size_t kBytes, bool kWrite>
   for (size_t i = 0; i < kBytes / 4; ++i, ++cell) {
     // A block's first write finds out whether there is a variable.
     if (kWrite && cell->write.epoch < accessor.block_epoch && region.used && !region.used[offset / 4 + i]) return false;
-    if (!touch_quickly(*cell, kWrite, accessor)) return false;
+    if (!touch_quickly<Shadow::Of::shared>(*cell, kWrite, accessor)) return false;
   }
   return true;
 }
@@ -74,8 +96,10 @@ template <size_t kBytes, bool kWrite>
       return fail_misaligned(worker, address, kBytes, kWrite, code);
   }
   if (const size_t offset = address - worker->static_shared.base; offset < worker->static_shared.span) {
+    worker->accessor.at(code, kWrite ? 0 : address);
     if (quick_shared<kBytes, kWrite>(worker->static_shared, offset, worker->accessor)) return;
   } else if (const size_t offset = address - worker->dynamic_shared.base; offset < worker->dynamic_shared.span) {
+    worker->accessor.at(code, kWrite ? 0 : address);
     if (quick_shared<kBytes, kWrite>(worker->dynamic_shared, offset, worker->accessor)) return;
   } else {
     const size_t slot = (reinterpret_cast<uintptr_t>(code) >> 1) % Worker::kSites;
@@ -90,9 +114,7 @@ template <size_t kBytes, bool kWrite>
         }
       }
       if (initialised) {
-        if (site.cells && !quick_global<kBytes, kWrite>(site, offset, worker->global_accessor)) {
-          check_order(worker, site, address, kBytes, kWrite, code);
-        }
+        if (site.cells) ordered_access<kBytes, kWrite>(worker, site, address, code);
         return;
       }
     } else if (address - worker->stack_base < Worker::kStackBytes) {
@@ -123,6 +145,22 @@ void on_volatile(void* pointer, AccessKind kind, const void* code) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
   if (worker && address % kBytes != 0) fail_misaligned(worker, address, kBytes, is_write(kind), code);
   on_range(pointer, kBytes, kind, code);
+}
+
+// What the compiler passes with a pointer that is not aligned for its type: the layout is that of -fsanitize=alignment.
+struct MismatchSite {
+  const char* file;
+  uint32_t line, column;
+  const void* type;
+  uint8_t log_alignment, kind;
+};
+
+// A whole vector is loaded at once on a GPU, even where the host's compiler loads its members one by one.
+void on_mismatch(const MismatchSite* site, uintptr_t address, const void* code) {
+  constexpr uint8_t kLoad = 0, kStore = 1;
+  Worker* const worker = active_worker;
+  if (!worker || (site->kind != kLoad && site->kind != kStore)) return;
+  fail_misaligned(worker, address, size_t{1} << site->log_alignment, site->kind == kStore, code);
 }
 
 [[noreturn]] void on_subscript(const SubscriptSite* site, uint64_t index) {
@@ -251,6 +289,9 @@ CONVLAB_SIMT_ATOMICS(64, uint64_t)
 void __tsan_atomic_thread_fence(int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 
+void __ubsan_handle_type_mismatch_v1(const MismatchSite* site, uintptr_t address) {
+  on_mismatch(site, address, __builtin_return_address(0));
+}
 void __ubsan_handle_out_of_bounds(const SubscriptSite* site, uint64_t index) { on_subscript(site, index); }
 void __ubsan_handle_out_of_bounds_abort(const SubscriptSite* site, uint64_t index) { on_subscript(site, index); }
 

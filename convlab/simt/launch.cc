@@ -147,6 +147,7 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
     work(grid);
   }
   internal::keep_notes(grid);
+  grid.printed.show(grid.first_fault_block);
   if (grid.error) std::rethrow_exception(grid.error);
   if (grid.faults.empty()) internal::report_doubts(grid);
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 
 #include "convlab/base/error.h"
@@ -79,14 +80,19 @@ class Registry {
     if (count > (uint64_t{1} << internal::record::kSerialBits) - next_serial_) {
       // Starts again. Records of earlier launches must not be taken for later ones.
       for (const auto& range : *ranges_) {
-        for (size_t cell = 0; range->cells && cell < (range->bytes + 3) / 4; ++cell) {
-          if (range->cells[cell].write != 0) range->cells[cell].write = 0;
-          if (range->cells[cell].read != 0) range->cells[cell].read = 0;
-        }
+        if (range->cells) internal::forget(range->cells.get(), range->bytes);
       }
+      for (const auto& [base, variable] : variables_) internal::forget(variable.cells.get(), variable.bytes);
       next_serial_ = 1;
     }
     return std::exchange(next_serial_, next_serial_ + count);
+  }
+
+  internal::GlobalCell* cells_of_variable(uintptr_t base, size_t bytes) {
+    std::lock_guard lock(mutex_);
+    Variable& variable = variables_[base];
+    if (!variable.cells) variable = {bytes, internal::make_global_cells(bytes + base % 4)};
+    return variable.cells.get();
   }
 
  private:
@@ -98,7 +104,13 @@ class Registry {
     ranges_ = std::move(ranges);
   }
 
+  struct Variable {
+    size_t bytes = 0;
+    std::shared_ptr<internal::GlobalCell[]> cells;
+  };
+
   std::mutex mutex_;
+  std::map<uintptr_t, Variable> variables_;  // by where they begin
   std::shared_ptr<const Ranges> ranges_ = std::make_shared<const Ranges>();
   uint64_t next_serial_ = 1;
 };
@@ -120,6 +132,9 @@ std::pair<uint8_t*, size_t> map_part(const Range& range, const void* memory, siz
 namespace internal {
 
 std::shared_ptr<const Ranges> current_ranges() { return Registry::instance().ranges(); }
+GlobalCell* cells_of_variable(uintptr_t base, size_t bytes) {
+  return Registry::instance().cells_of_variable(base, bytes);
+}
 uint64_t take_block_serials(uint64_t count) { return Registry::instance().take_block_serials(count); }
 
 const Range* nearest_range(const Ranges& ranges, uintptr_t address) {

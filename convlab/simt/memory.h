@@ -83,6 +83,9 @@ struct Range {
 
 using Ranges = std::vector<std::shared_ptr<const Range>>;
 
+/// The cells of a __device__ variable, made when first asked for and kept for the process's life.
+GlobalCell* cells_of_variable(uintptr_t base, size_t bytes);
+
 /// All ranges, sorted by base address.
 std::shared_ptr<const Ranges> current_ranges();
 

@@ -46,28 +46,39 @@ void join(AccessRecord& record, const Accessor& accessor, bool atomic) {
     record = record_of(accessor, atomic);
   } else {
     if (record.lanes != now.lanes) record.collective = 0;
+    if (!atomic) record.atomic = 0;
     record.lanes |= now.lanes;
     record.stamp = now.stamp;
   }
 }
 
-ShadowResult touch_cell(Cell& cell, AccessKind kind, const Accessor& accessor) {
+// The lane that does an atomic operation may have read the word plainly before: its first guess.
+void forget_guess(AccessRecord& read, const AccessRecord& now) {
+  if (read.epoch != now.epoch || read.many_warps || read.warp != now.warp) return;
+  read.lanes &= ~now.lanes;
+  if (read.lanes == 0) read = {};
+}
+
+ShadowResult touch_cell(Cell& cell, Shadow::Of of, AccessKind kind, const Accessor& accessor) {
   ShadowResult result;
+  const bool unwritten = of == Shadow::Of::shared && cell.write.epoch < accessor.block_epoch;
   if (!is_write(kind)) {
-    if (cell.write.epoch < accessor.block_epoch) {
+    const bool is_volatile = kind == AccessKind::volatile_read;
+    if (unwritten) {
       result.kind = ShadowResult::uninitialised;
-    } else if (concurrent(cell.write, accessor)) {
+    } else if (!(is_volatile && cell.write.atomic) && concurrent(cell.write, accessor)) {
       result = {ShadowResult::race, cell.write, true};
     }
-    join(cell.read, accessor, false);
+    join(cell.read, accessor, is_volatile);
     return result;
   }
-  const bool atomic = kind == AccessKind::atomic_update || kind == AccessKind::atomic_write;
-  if (kind == AccessKind::atomic_update && cell.write.epoch < accessor.block_epoch) {
+  const bool atomic = is_atomic(kind);
+  if (atomic) forget_guess(cell.read, accessor.now);
+  if (kind == AccessKind::atomic_update && unwritten) {
     result.kind = ShadowResult::uninitialised;
   } else if (!(atomic && cell.write.atomic) && concurrent(cell.write, accessor)) {
     result = {ShadowResult::race, cell.write, true};
-  } else if (concurrent(cell.read, accessor)) {
+  } else if (!(atomic && cell.read.atomic) && concurrent(cell.read, accessor)) {
     result = {ShadowResult::race, cell.read, false};
   }
   if (!atomic) {
@@ -130,7 +141,8 @@ bool WarpClock::ordered(const AccessRecord& record, LaneMask lanes) const {
   return true;
 }
 
-Shadow::Shadow(size_t bytes) : bytes_((bytes + 3) / 4 * 4), words_(map_cells(bytes_ / 4)), split_(map_cells(bytes_)) {}
+Shadow::Shadow(Of of, size_t bytes)
+    : of_(of), bytes_((bytes + 3) / 4 * 4), words_(map_cells(bytes_ / 4)), split_(map_cells(bytes_)) {}
 
 Shadow::~Shadow() {
   munmap(words_, std::max<size_t>(bytes_ / 4, 1) * sizeof(Cell));
@@ -140,6 +152,24 @@ Shadow::~Shadow() {
 void Shadow::clear() {
   std::fill(words_, words_ + bytes_ / 4, Cell{});
   std::fill(split_, split_ + bytes_, Cell{});
+}
+
+void PagedShadow::begin_block() {
+  if (pages_.size() <= kKept) return;
+  pages_.clear();
+  slots_ = {};
+  shadows_.resize(kKept);
+}
+
+Shadow& PagedShadow::find(uintptr_t number) {
+  const auto [page, is_new] = pages_.try_emplace(number);
+  if (is_new) {
+    const size_t used = pages_.size() - 1;
+    if (used == shadows_.size()) shadows_.push_back(std::make_unique<Shadow>(Shadow::Of::global, kPageBytes));
+    page->second = shadows_[used].get();
+  }
+  slots_[number % kSlots] = {number, page->second};
+  return *page->second;
 }
 
 ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind, const Accessor& accessor) {
@@ -161,7 +191,7 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
     }
     const bool whole = stop - offset == 4;
     if (whole && !is_split(cell, accessor.block_epoch)) {
-      keep(touch_cell(cell, kind, accessor));
+      keep(touch_cell(cell, shadow.of(), kind, accessor));
       offset = stop;
       continue;
     }
@@ -171,7 +201,19 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
       cell.write.epoch = kSplitEpoch;
       cell.write.stamp = accessor.block_epoch;
     }
-    for (; offset < stop; ++offset) keep(touch_cell(parts[offset % 4], kind, accessor));
+    // A structure that is read as a whole has bytes that nobody writes: some others suffice.
+    bool any_written = false;
+    ShadowResult unwritten;
+    for (; offset < stop; ++offset) {
+      const ShadowResult result = touch_cell(parts[offset % 4], shadow.of(), kind, accessor);
+      if (result.kind == ShadowResult::uninitialised) {
+        unwritten = result;
+      } else {
+        any_written = true;
+        keep(result);
+      }
+    }
+    if (!any_written) keep(unwritten);
   }
   return first;
 }
@@ -184,7 +226,9 @@ void mark_in_flight(Shadow& shadow, size_t offset, size_t bytes, const Accessor&
 }
 
 void mark_landed(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor) {
-  mark(shadow, offset, bytes, accessor.now);
+  AccessRecord write = accessor.now;
+  write.code = 0;  // that of an access before
+  mark(shadow, offset, bytes, write);
 }
 
 }  // namespace convlab::simt::internal

@@ -1,16 +1,21 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
 
 #include "convlab/warps/trace.h"
 
-/// What simt remembers of shared memory: for each 4 bytes, who wrote and who read them last, and when.
+/// What simt remembers of the threads of one block, to find their races on shared and on global memory: for each 4
+/// bytes, who wrote and who read them last, and when.
 ///
 /// Time is counted in barrier intervals: a worker's counter goes up at each block's start and at each __syncthreads,
 /// and never goes back, so that nothing has to be cleared between blocks. Inside an interval, only __syncwarp orders
 /// threads; each warp counts its own (WarpClock). Shuffles, votes and wmma wait for lanes but order no memory, as in
-/// CUDA.
+/// CUDA. What fences order, the Worker knows.
 ///
 /// Where threads touch a part of a word (half, unsigned char), the word is split: its four bytes have their own cells
 /// until the end of the block.
@@ -21,11 +26,21 @@ struct AccessRecord {
   uint32_t epoch = 0;  ///< barrier interval; 0: never
   uint32_t stamp = 0;  ///< the warp's clock
   LaneMask lanes = 0;  ///< of `warp`; more than one after reads or atomics by several
-  uint8_t warp = 0;
-  uint8_t many_warps = 0;  ///< lanes of other warps, too
-  uint8_t atomic = 0;      ///< all of it by atomic operations
-  uint8_t collective = 0;  ///< all of it by warp-wide operations of these lanes together (wmma)
+  uint32_t warp : 5 = 0;
+  uint32_t many_warps : 1 = 0;  ///< lanes of other warps, too
+  uint32_t atomic : 1 = 0;      ///< all of it by atomic operations, or volatile reads
+  uint32_t collective : 1 = 0;  ///< all of it by warp-wide operations of these lanes together (wmma)
+  static constexpr int kCodeBits = 24;
+  uint32_t code : kCodeBits =
+                      0;  ///< where: the lowest bits of the return address, of several accesses' one; 0: not known
+
+  /// By the same lanes, with nothing between that orders memory?
+  bool is_beside(const AccessRecord& other) const {
+    return epoch == other.epoch && stamp == other.stamp && lanes == other.lanes && warp == other.warp &&
+           many_warps == other.many_warps;
+  }
 };
+static_assert(sizeof(AccessRecord) == 16);
 
 struct Cell {
   AccessRecord write, read;
@@ -60,14 +75,19 @@ struct WarpClock {
   bool ordered(const AccessRecord& record, LaneMask lanes) const;
 };
 
-/// Cells for one region of shared memory: the thread's static shared variables, or the dynamic shared memory.
+/// Cells for one region of memory: the thread's static shared variables, the dynamic shared memory, or a page of global
+/// memory.
 class Shadow {
  public:
-  explicit Shadow(size_t bytes);
+  /// Of shared memory a block finds nothing written when it begins.
+  enum class Of : uint8_t { shared, global };
+
+  Shadow(Of of, size_t bytes);
   ~Shadow();
   Shadow(const Shadow&) = delete;
   Shadow& operator=(const Shadow&) = delete;
 
+  Of of() const { return of_; }
   size_t bytes() const { return bytes_; }
   Cell* words() const { return words_; }  ///< one cell for each 4 bytes of the region
   Cell* split() const { return split_; }  ///< one cell for each byte, used where a word is split
@@ -76,25 +96,66 @@ class Shadow {
   void clear();
 
  private:
+  Of of_;
   size_t bytes_;
   Cell* words_;
   Cell* split_;
 };
 
-/// Who touches shared memory, and when.
+/// Cells for what a block touches of global memory, made where it touches it.
+class PagedShadow {
+ public:
+  static constexpr size_t kPageBytes = 1 << 14;
+
+  /// The page of these addresses. It stays until a block begins.
+  Shadow& page(uintptr_t address) {
+    const uintptr_t number = address / kPageBytes;
+    const Slot& slot = slots_[number % kSlots];
+    return slot.number == number ? *slot.shadow : find(number);
+  }
+
+  /// Keeps no more memory than a few pages take.
+  void begin_block();
+
+  /// Forgets everything; only needed when the worker's epochs run out.
+  void clear() { *this = {}; }
+
+ private:
+  static constexpr size_t kSlots = 64, kKept = 64;
+  struct Slot {
+    uintptr_t number = UINTPTR_MAX;
+    Shadow* shadow = nullptr;
+  };
+  Shadow& find(uintptr_t number);
+
+  std::array<Slot, kSlots> slots_;  // pages that are quickly found
+  std::unordered_map<uintptr_t, Shadow*> pages_;
+  std::vector<std::unique_ptr<Shadow>> shadows_;  // the first pages_.size() are in use; what others hold is old
+};
+
+/// Who touches memory, and when.
 struct Accessor {
   AccessRecord now;      ///< what an access leaves behind
   uint32_t block_epoch;  ///< the block's first
+  uintptr_t read = 0;    ///< by the running thread's last access, since it was let go on
   const WarpClock* clock;
 
   void set(uint32_t epoch, LaneMask lanes, int warp, const WarpClock& warp_clock) {
     clock = &warp_clock;
-    now = {epoch, warp_clock.stamp, lanes, static_cast<uint8_t>(warp), 0, 0, 0};
+    read = 0;
+    now = {.epoch = epoch, .stamp = warp_clock.stamp, .lanes = lanes, .warp = static_cast<uint32_t>(warp)};
+  }
+
+  /// An access's return address, and what it reads; 0 if it writes, or cannot be read in advance.
+  void at(const void* code, uintptr_t address) {
+    read = address;
+    now.code = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(code)) & ((1u << AccessRecord::kCodeBits) - 1);
   }
 };
 
 enum class AccessKind : uint8_t { read, write, atomic_update, atomic_write, volatile_read, volatile_write };
 
+inline bool is_atomic(AccessKind kind) { return kind == AccessKind::atomic_update || kind == AccessKind::atomic_write; }
 inline bool is_write(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::volatile_read; }
 
 /// What was wrong with an access, and the other side of a race; in_flight: a copy that its thread has not waited for.
@@ -104,18 +165,21 @@ struct ShadowResult {
   bool other_was_write = false;
 };
 
-/// Remembers one lane's access to one whole word, if nothing can be wrong with it: the word was written in an earlier
-/// barrier interval of this block (a read), or not touched in this interval (a write). False: touch() must look.
+/// Remembers one lane's access to one whole word, if nothing can be wrong with it: nobody else touched the word in this
+/// barrier interval (a write), or wrote it (a read; shared memory must have been written in this block). False: touch()
+/// must look.
+template <Shadow::Of kOf>
 inline bool touch_quickly(Cell& cell, bool is_write, const Accessor& accessor) {
   const AccessRecord& now = accessor.now;
+  AccessRecord& read = cell.read;
+  // kSplitEpoch is never below.
+  if (cell.write.epoch >= now.epoch && (!cell.write.is_beside(now) || cell.write.atomic)) return false;
   if (is_write) {
-    // kSplitEpoch is never below.
-    if (cell.write.epoch >= now.epoch || cell.read.epoch >= now.epoch) return false;
+    if (read.epoch >= now.epoch && !read.is_beside(now)) return false;
     cell.write = now;
     return true;
   }
-  if (cell.write.epoch - accessor.block_epoch >= now.epoch - accessor.block_epoch) return false;
-  AccessRecord& read = cell.read;
+  if (kOf == Shadow::Of::shared && cell.write.epoch < accessor.block_epoch) return false;
   if (read.epoch != now.epoch) {
     read = now;
   } else if (read.stamp != now.stamp) {

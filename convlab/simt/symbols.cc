@@ -243,11 +243,14 @@ void Module::read_file(const std::string& path) {
   constexpr std::string_view kEntries = "__patchable_function_entries";
   for (int i = 0; text && i < header->e_shnum; ++i) {
     const auto& section = sections[i];
-    if (section.sh_name >= names.sh_size ||
-        std::string_view(text + section.sh_name, strnlen(text + section.sh_name, names.sh_size - section.sh_name)) !=
-            kEntries) {
-      continue;
+    if (section.sh_name >= names.sh_size) continue;
+    const std::string_view name(text + section.sh_name,
+                                strnlen(text + section.sh_name, names.sh_size - section.sh_name));
+    if (name == "convlab_constant") {
+      constants_begin_ = section.sh_addr + bias_;
+      constants_bytes_ = section.sh_size;
     }
+    if (name != kEntries) continue;
     const auto* entries = reinterpret_cast<const uintptr_t*>(section.sh_addr + bias_);
     for (size_t e = 0; e < section.sh_size / sizeof(uintptr_t); ++e) {
       if (const Symbol* kernel = function_at(entries[e])) kernels_.push_back(kernel);
@@ -379,6 +382,21 @@ const Module::Segment* Module::segment_at(uintptr_t address) const {
     if (address - segment.base < segment.bytes) return &segment;
   }
   return nullptr;
+}
+
+const void* Module::code_ending_in(uint32_t low, int bits) const {
+  if (low == 0) return nullptr;
+  const uintptr_t step = uintptr_t{1} << bits;
+  uintptr_t found = 0;
+  for (const Segment& segment : segments_) {
+    if (segment.writable) continue;
+    for (uintptr_t address = (segment.base & ~(step - 1)) | low; address < segment.base + segment.bytes;
+         address += step) {
+      if (address < segment.base) continue;
+      if (found == 0 || function_at(address)) found = address;
+    }
+  }
+  return reinterpret_cast<const void*>(found);
 }
 
 std::string Module::where(const void* return_address) const {

@@ -68,6 +68,13 @@ class Module {
   };
   /// The loaded segment that holds a run-time address, or nullptr.
   const Segment* segment_at(uintptr_t address) const;
+
+  /// Whether a kernel file has declared this variable __constant__: see convlab/kernel_file/translation.cc.
+  bool is_constant(uintptr_t address) const { return address - constants_begin_ < constants_bytes_; }
+
+  /// An address in the code with these lowest bits; nullptr if there is none, or `low` is 0. Of several one in a function.
+  const void* code_ending_in(uint32_t low, int bits) const;
+
   bool has_symbols() const { return !objects_.empty() || !functions_.empty(); }
 
   /// "conv.cu:31" for the instruction before `return_address`; without line tables "kernel+0x1f".
@@ -82,6 +89,8 @@ class Module {
   bool is_program_ = false;  // not a library
   size_t thread_local_bytes_ = 0;
   std::vector<Segment> segments_;
+  uintptr_t constants_begin_ = 0;
+  size_t constants_bytes_ = 0;
   std::vector<Symbol> functions_, objects_, thread_locals_;  // sorted by begin
   std::vector<const Symbol*> kernels_;                       // of functions_
   mutable std::mutex mutex_;                                 // guards what follows

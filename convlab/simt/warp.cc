@@ -134,6 +134,7 @@ void Worker::complete(Warp& warp, int first_thread, LaneMask group) {
       return;
     case WarpOperation::sync:
       warp.clock.synchronise(group, warp.all);
+      share_acquired(first_thread, group);
       accessor.now.stamp = warp.clock.stamp;  // for the lane that goes on at once
       return;
     case WarpOperation::active_mask:
@@ -154,6 +155,17 @@ void Worker::complete(Warp& warp, int first_thread, LaneMask group) {
       }
       for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) thread_of(lanes).value = combined;
     }
+  }
+}
+
+// What one lane acquired comes before what each does from now on.
+void Worker::share_acquired(int first_thread, LaneMask group) {
+  size_t most = 0;
+  for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) {
+    most = std::max(most, threads_[first_thread + std::countr_zero(lanes)].acquired);
+  }
+  for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) {
+    threads_[first_thread + std::countr_zero(lanes)].acquired = most;
   }
 }
 

@@ -53,9 +53,10 @@ void warp_collective(CollectiveWork run, void* payload, Where where) noexcept;
 /// Reports an explicit __trap() and ends the thread.
 [[noreturn]] void trap(Where where) noexcept;
 
-/// What the block did to global memory so far comes before its next atomic operation there: see global_shadow.h. The
-/// processor needs no fence: atomics order it, too.
-void thread_fence() noexcept;
+/// What the thread did so far comes before its next atomic operation, for threads of its block or for all: see
+/// global_shadow.h. The processor needs no fence: atomics order it, too.
+enum class FenceScope : uint8_t { block, device };
+void thread_fence(FenceScope scope) noexcept;
 
 /// The launch's dynamic shared memory, aligned to 1024 bytes.
 [[gnu::const]] void* dynamic_shared_memory() noexcept;
@@ -105,10 +106,9 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, Where where = Where::current
   warp_operation(WarpOperation::sync, mask, 0, 0, 32, where);
 }
 
-/// A block runs on one thread of the host: inside it, only the compiler must keep the order of memory.
-inline void __threadfence_block() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
-inline void __threadfence() { thread_fence(); }
-inline void __threadfence_system() { thread_fence(); }
+inline void __threadfence_block() { thread_fence(FenceScope::block); }
+inline void __threadfence() { thread_fence(FenceScope::device); }
+inline void __threadfence_system() { thread_fence(FenceScope::device); }
 [[noreturn]] inline void __trap(Where where = Where::current()) { trap(where); }
 
 /// The lanes at the same place as the calling thread, once no other lane of the warp can run.

@@ -247,6 +247,7 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
   Comparing comparing(layer->expected(), batch.at(), source_, oracle_.threads());
   FileVerdict verdict;
   take_simt_complaint();
+  take_simt_leaks();
   take_simt_notes();
   try {
     device_.make_current();
@@ -268,6 +269,11 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
   }
   verdict.note = take_simt_complaint();
   if (verdict.outcome == Outcome::passed && verdict.note.empty() && !noted.empty()) verdict.note = noted.front().text;
+  // A fault leaves the file's code in the middle, where it could not free anything.
+  if (const std::string leaks = take_simt_leaks(); !leaks.empty() && verdict.outcome == Outcome::passed) {
+    verdict.note +=
+        fmt::format("{}it keeps device memory that it does not free: {}", verdict.note.empty() ? "" : "; ", leaks);
+  }
   if (verdict.outcome == Outcome::failed && verdict.faults.empty() && !verdict.note.empty()) {
     verdict.reason += fmt::format("; before, {}", verdict.note);
   }

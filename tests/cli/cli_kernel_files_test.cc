@@ -187,6 +187,53 @@ const std::vector<Behaviour> kBehaviours{
     {"undefined", "extern void nobody(); nobody();", "NOT_COMPILED", ""},
 };
 
+TEST_F(KernelFiles, MemoryThatIsNotFreedIsNoted) {
+  const std::string problem = "n1_c1h9w9_k2r3s3";
+  const Json leaks = verified(
+      {changed("minidnn", "leak.cu", "  cudaFree(device_input);\n", ""), "--device", "simt", "--problem", problem}, 0);
+  EXPECT_EQ(leaks[0]["verdict"], "PASSED");
+  ASSERT_EQ(leaks[0]["notes"].size(), 1u);
+  EXPECT_THAT(leaks[0]["notes"][0].get<std::string>(),
+              ContainsRegex("324 bytes of device_input_ptr \\(cudaMalloc in leak.cu:[0-9]+\\)"));
+  const Json right = verified({make("minidnn", "right.cu"), "--device", "simt", "--problem", problem}, 0);
+  EXPECT_TRUE(right[0]["notes"].empty()) << right[0]["notes"];
+}
+
+TEST_F(KernelFiles, VariablesOfTheDeviceMayBeWritten) {
+  std::string text =
+      text_of(changed("mxnet", "mine.cuh", "  float sum = 0;\n", "  atomicAdd(&count, one);\n  float sum = 0;\n"));
+  const std::string kernel = "// A block makes", launch = "  forward_kernel<<<";
+  ASSERT_NE(text.find(kernel), std::string::npos);
+  text.insert(text.find(kernel), "__device__ int count;\n__constant__ int one;\n\n");
+  text.insert(text.find(launch),
+              "  const int numbers[2] = {0, 1};\n  cudaMemcpyToSymbol(count, numbers, sizeof(int));\n"
+              "  cudaMemcpyToSymbol(one, numbers + 1, sizeof(int));\n");
+  const auto judged = [&](const std::string& name, int status) {
+    return verified({write(name, text), "--device", "simt", "--problem", "n1_c1h9w9_k2r3s3"}, status)[0];
+  };
+  EXPECT_EQ(judged("right.cuh", 0)["verdict"], "PASSED");
+  text.replace(text.find("&count, one"), 11, "&one, count");
+  EXPECT_THAT(judged("wrong.cuh", 1)["cases"][0]["reason"].get<std::string>(), HasSubstr("'one', which is read-only"));
+}
+
+// What a kernel does by itself: a line before its first loop.
+TEST_F(KernelFiles, AKernelMayTrapAssertAndPrint) {
+  const auto judged = [&](const std::string& name, const std::string& line, int status) {
+    const std::string file = changed("mxnet", name, "  float sum = 0;\n", "  float sum = 0;\n  " + line + "\n");
+    return verified({file, "--device", "simt", "--problem", "n1_c1h9w9_k2r3s3"}, status)[0];
+  };
+  const auto reason = [](const Json& file) { return file["cases"][0]["reason"].get<std::string>(); };
+  EXPECT_THAT(reason(judged("trap.cuh", "if (h == 2) asm volatile(\"trap;\");", 1)),
+              ContainsRegex("^trap: kernel forward_kernel, .*at trap.cuh:[0-9]+"));
+  EXPECT_THAT(reason(judged("trap_too.cuh", "if (h == 2) __trap();", 1)), StartsWith("trap: kernel forward_kernel, "));
+  EXPECT_THAT(reason(judged("assert.cuh", "assert(h < 5);", 1)),
+              ContainsRegex("^assertion failed: kernel forward_kernel, block \\(0,0,0\\), thread \\(0,5,0\\): "
+                            "'h < 5' does not hold, at assert.cuh:[0-9]+"));
+  const Json prints = judged("print.cuh", R"(for (int i = 0; i < 9999; ++i) printf("FAILED: no %d", i);)", 0);
+  EXPECT_EQ(prints["verdict"], "PASSED") << prints;
+  EXPECT_EQ(prints["cases"].size(), 1u);
+}
+
 TEST_F(KernelFiles, MoreSharedMemoryThanUsualIsAskedFor) {
   const std::string launch = "forward_kernel<<<grid, block>>>";
   const auto reason = [&](const std::string& before, const std::string& bytes, int status) {

@@ -1,5 +1,8 @@
 #include "tests/simt_kernels/samples.h"
 
+#undef NDEBUG  // assert() is there in any build
+#include <cassert>
+
 // One kernel for each fault that simt must report. nvcc compiles them, too; on a GPU they would go unnoticed.
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
@@ -395,14 +398,16 @@ __global__ void waits_by_atomics(int* flag) {
   }
 }
 
-// The block's sum, without the atomic.
-__global__ void forgotten_atomic(const float* x, float* y) { y[0] = y[0] + x[threadIdx.x]; }
+// The blocks' sum, without the atomic.
+__global__ void forgotten_atomic(const float* x, float* y) {
+  if (threadIdx.x == 0) y[0] = y[0] + x[blockIdx.x];
+}
 
 __global__ void blocks_overlap(const float* x, float* y) { y[blockIdx.x * 31 + threadIdx.x] = x[threadIdx.x]; }
 
 __global__ void reads_its_neighbour(float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
-  y[i] = y[(i + 1) % 64];
+  y[i] = threadIdx.x == 31 ? y[(i + 1) % 64] : 0.0f;
 }
 
 __global__ void plain_beside_atomic(float* y) {
@@ -427,7 +432,52 @@ __global__ void flag_without_fence(float* y, unsigned* done) {
   if (atomicInc(done, gridDim.x - 1) == gridDim.x - 1) y[0] = y[1] + y[2];
 }
 
-__global__ void blocks_share_a_byte(unsigned char* y) { y[blockIdx.x + threadIdx.x % 3] = 1; }
+__global__ void blocks_share_a_byte(unsigned char* y) {
+  if (threadIdx.x < 3) y[blockIdx.x + threadIdx.x] = 1;
+}
+
+// The members may be loaded one by one; the vector may not.
+__global__ void misaligned_vector(const float* x, float* y) {
+  const float4 four = *reinterpret_cast<const float4*>(x + 4 * (threadIdx.x % 8) + (threadIdx.x == 5));
+  y[threadIdx.x] = four.x + four.y + four.z + four.w;
+}
+
+__global__ void misaligned_vector_store(float* y) {
+  *reinterpret_cast<int2*>(y + 2 * threadIdx.x - (threadIdx.x == 3)) = make_int2(1, 2);
+}
+
+__global__ void misaligned_shared_vector(const float* x, float* y) {
+  __shared__ float line[68];
+  for (int i = threadIdx.x; i < 68; i += 32) line[i] = x[i % 64];
+  __syncthreads();
+  const float2 two = reinterpret_cast<const float2*>(line + 1)[threadIdx.x];
+  y[threadIdx.x] = two.x - two.y;
+}
+
+__global__ void assertion_fails(const float* x, float* y) {
+  assert(x[threadIdx.x] + threadIdx.x != 8.0f);
+  y[threadIdx.x] = x[threadIdx.x];
+}
+
+__global__ void waits_for_a_plain_shared_flag(const float* x, float* y) {
+  __shared__ int ready;
+  if (threadIdx.x == 0) ready = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    while (ready == 0) {
+    }
+  }
+  if (threadIdx.x == 32) ready = 1;
+  y[threadIdx.x] = x[threadIdx.x];
+}
+
+__global__ void waits_for_a_plain_flag(int* flag) {
+  if (threadIdx.x == 0) {
+    while (flag[3] == 0) {
+    }
+  }
+  if (threadIdx.x == 32) flag[3] = 1;
+}
 
 }  // namespace
 
@@ -569,6 +619,19 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
     case Planted::flag_without_fence:
       fill_bytes(y, 0, 64 * sizeof(float), stream);
       return launch(flag_without_fence, two_blocks, stream, y, reinterpret_cast<unsigned*>(y + 60));
+    case Planted::misaligned_vector:
+      return launch(misaligned_vector, one_warp, stream, x, y);
+    case Planted::misaligned_vector_store:
+      return launch(misaligned_vector_store, one_warp, stream, y);
+    case Planted::misaligned_shared_vector:
+      return launch(misaligned_shared_vector, one_warp, stream, x, y);
+    case Planted::assertion_fails:
+      return launch(assertion_fails, one_warp, stream, x, y);
+    case Planted::waits_for_a_plain_shared_flag:
+      return launch(waits_for_a_plain_shared_flag, two_warps, stream, x, y);
+    case Planted::waits_for_a_plain_flag:
+      fill_bytes(y, 0, 64 * sizeof(float), stream);
+      return launch(waits_for_a_plain_flag, two_warps, stream, reinterpret_cast<int*>(y));
     case Planted::blocks_share_a_byte:
       return launch(blocks_share_a_byte, two_blocks, stream, reinterpret_cast<unsigned char*>(y));
   }

@@ -324,6 +324,15 @@ __global__ void tf32_kernel(const float* __restrict__ a, const float* __restrict
   }
 }
 
+// A member is loaded by itself, wherever it lies.
+__global__ void members_kernel(const float* x, float* y) {
+  y[threadIdx.x] = reinterpret_cast<const float4*>(x + threadIdx.x)->x;
+}
+
+__global__ void print_kernel(int lines) {
+  for (int i = 0; i < lines; ++i) printf("block %d thread %d line %d\n", blockIdx.x, threadIdx.x, i);
+}
+
 }  // namespace
 
 void matmul_tiled(const float* a, const float* b, float* c, int m, int n, int k, cudaStream_t stream) {
@@ -379,6 +388,12 @@ void active_lanes(unsigned* out, cudaStream_t stream) { launch(active_lanes_kern
 void atomics_of_all_kinds(int* out, cudaStream_t stream) {
   fill_bytes(out, 0, 7 * sizeof(int), stream);
   launch(atomics_kernel, {.grid = 1, .block = 64}, stream, out);
+}
+void members_of_vectors(const float* x, float* y, cudaStream_t stream) {
+  launch(members_kernel, {.grid = 1, .block = 32}, stream, x, y);
+}
+void print_threads(int lines, int blocks, cudaStream_t stream) {
+  launch(print_kernel, {.grid = blocks, .block = 2}, stream, lines);
 }
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE

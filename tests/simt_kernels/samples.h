@@ -38,6 +38,8 @@ void sum_by_last_block(const float* x, float* sums, unsigned* done, int count, i
 void running_sum(const float* x, float* sums, int* flags, int blocks, cudaStream_t stream);
 void largest_of_floats(const float* x, int* most, int blocks, cudaStream_t stream);
 void add_block_to_bytes(unsigned char* values, int count, cudaStream_t stream);
+void members_of_vectors(const float* x, float* y, cudaStream_t stream);
+void print_threads(int lines, int blocks, cudaStream_t stream);
 
 // Planted faults, one in each.
 enum class Planted {
@@ -101,6 +103,12 @@ enum class Planted {
   reads_sum_too_early,
   flag_without_fence,
   blocks_share_a_byte,
+  misaligned_vector,
+  misaligned_vector_store,
+  misaligned_shared_vector,
+  assertion_fails,
+  waits_for_a_plain_shared_flag,
+  waits_for_a_plain_flag,
 };
 /// x holds 64 floats, y 64 floats.
 void plant(Planted fault, const float* x, float* y, cudaStream_t stream);

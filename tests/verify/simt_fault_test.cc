@@ -179,7 +179,16 @@ INSTANTIATE_TEST_SUITE_P(
         Expected{Planted::calls_nothing, "calls_nothing", FaultKind::processor, 0, 7, kNone, "", kNone},
         Expected{Planted::throws, "throws", FaultKind::exception, 0, 4, kNone, "", kNone},
         Expected{Planted::endless_loop, "endless_loop", FaultKind::stuck, 0, 0, kNone, "", kNone},
-        Expected{Planted::waits_by_atomics, "waits_by_atomics", FaultKind::stuck, 0, 0, kNone, "", kNone}),
+        Expected{Planted::waits_by_atomics, "waits_by_atomics", FaultKind::stuck, 0, 0, kNone, "", kNone},
+        Expected{Planted::misaligned_vector, "misaligned_vector", FaultKind::misaligned, 0, 5, kNone, "x", 84},
+        Expected{Planted::misaligned_vector_store, "misaligned_vector_store", FaultKind::misaligned, 0, 3, kNone, "y",
+                 20},
+        Expected{Planted::misaligned_shared_vector, "misaligned_shared_vector", FaultKind::misaligned, 0, 0, kNone,
+                 "line", 4},
+        Expected{Planted::assertion_fails, "assertion_fails", FaultKind::assertion, 0, 7, kNone, "", kNone},
+        Expected{Planted::waits_for_a_plain_shared_flag, "waits_for_a_plain_shared_flag", FaultKind::stuck, 0, 0, kNone,
+                 "ready", 0},
+        Expected{Planted::waits_for_a_plain_flag, "waits_for_a_plain_flag", FaultKind::stuck, 0, 0, kNone, "y", 12}),
     [](const auto& info) { return info.param.kernel; });
 
 /// Two blocks of one launch and an address: the report names the later one, and the other's thread and line.
@@ -258,6 +267,26 @@ TEST(Faults, ABlockMayNotWaitForALaterOne) {
               testing::StartsWith("no progress: kernel endless_loop_with_barriers, block (0,0,0)"));
 }
 
+TEST(Faults, SayWhatAThreadWaitsFor) {
+  simt::set_stuck_after(0.2);
+  const std::vector<Fault> plain = faults_of(Planted::waits_for_a_plain_flag);
+  const std::vector<Fault> arithmetic = faults_of(Planted::endless_loop);
+  simt::set_stuck_after(30);
+  ASSERT_FALSE(plain.empty());
+  EXPECT_THAT(plain[0].message, testing::ContainsRegex("at byte 12 of 'y' .*at planted_faults.cu:[0-9]+: that is not "
+                                                       "volatile, .*__threadfence"));
+  ASSERT_FALSE(arithmetic.empty());
+  EXPECT_THAT(arithmetic[0].message, testing::Not(testing::HasSubstr("volatile")));
+}
+
+TEST(Faults, OfAnAssertionSayIt) {
+  const std::vector<Fault> faults = faults_of(Planted::assertion_fails);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_THAT(faults[0].message, testing::StartsWith("assertion failed: kernel assertion_fails, block (0,0,0), thread "
+                                                     "(7,0,0): 'x[threadIdx.x] + threadIdx.x != 8.0f' does not hold, "
+                                                     "at planted_faults.cu:"));
+}
+
 TEST(Faults, StuckAfterIsWithinADay) {
   for (const double seconds : {0.0, -1.0, 1e9, std::nan("")}) {
     EXPECT_THROW(simt::set_stuck_after(seconds), Error) << seconds;
@@ -288,12 +317,13 @@ TEST(Faults, OfANarrowedArrayNameIt) {
 TEST(Faults, AreAWrongResultToTheCaller) {
   try {
     const std::vector<float> x(64);
-    const simt::RegisteredRange registered(x.data(), 256, "x");
-    plant(Planted::global_write_past_end, x.data(), const_cast<float*>(x.data()), nullptr);
+    std::vector<float> y(64);
+    const simt::RegisteredRange rx(x.data(), 256, "x"), ry(y.data(), 256, "y");
+    plant(Planted::global_write_past_end, x.data(), y.data(), nullptr);
     FAIL() << "nothing reported";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::wrong_result);
-    EXPECT_THAT(error.what(), testing::HasSubstr("past the end of 'x' (256 bytes)"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("past the end of 'y' (256 bytes)"));
   }
 }
 

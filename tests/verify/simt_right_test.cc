@@ -1,4 +1,5 @@
 // Right programs: each must run clean under all checks and compute what it should, with one worker and with several.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -321,6 +322,37 @@ TEST_P(RightProgram, BlocksShareWordsButNoBytes) {
   const DeviceArray<uint8_t> values(zeros, "values");
   for (int repeat = 0; repeat < 5; ++repeat) add_block_to_bytes(values.data(), 1003, nullptr);
   for (int i = 0; i < 1003; ++i) EXPECT_EQ(values.values()[i], static_cast<uint8_t>(i / 5 * 5)) << i;
+}
+
+TEST(RightPrograms, LoadMembersOfVectorsWhereverTheyLie) {
+  const DeviceArray<float> x(std::span<const float>(reals(64, 7)), "x"), y(32, "y");
+  members_of_vectors(x.data(), y.data(), nullptr);
+  EXPECT_EQ(y.values()[31], x.values()[31]);
+}
+
+TEST(RightPrograms, PrintBlockByBlock) {
+  std::string expected;
+  for (int block = 0; block < 64; ++block) {
+    for (int line = 0; line < 4; ++line) {
+      expected += fmt::format("block {0} thread {1} line {2}\n", block, line / 2, line % 2);
+    }
+  }
+  for (const int workers : {1, 4}) {
+    simt::set_workers(workers);
+    testing::internal::CaptureStdout();
+    print_threads(2, 64, nullptr);
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), expected);
+  }
+  simt::set_workers(0);
+}
+
+TEST(RightPrograms, PrintNoMoreThanAMebibyte) {
+  testing::internal::CaptureStdout();
+  for (int launches = 0; launches < 4; ++launches) print_threads(100'000, 4, nullptr);
+  const std::string printed = testing::internal::GetCapturedStdout();
+  EXPECT_LE(printed.size(), (1u << 20) + 100);
+  EXPECT_THAT(printed, testing::EndsWith("(kernels print more than 1 MiB: the rest is not shown)\n"));
+  print_threads(1, 1, nullptr);
 }
 
 }  // namespace

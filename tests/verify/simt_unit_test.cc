@@ -15,14 +15,14 @@
 
 #include "convlab/base/error.h"
 #include "convlab/device/simt.h"
+#include "convlab/simt/cuda/half.h"
+#include "convlab/simt/cuda/math.h"
+#include "convlab/simt/cuda/wmma.h"
 #include "convlab/simt/global_shadow.h"
-#include "convlab/simt/half.h"
 #include "convlab/simt/launch.h"
-#include "convlab/simt/math.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/symbols.h"
-#include "convlab/simt/wmma.h"
 
 namespace convlab::simt {
 namespace {

@@ -1,4 +1,4 @@
-#include "convlab/simt/atomics.h"
+#include "convlab/simt/cuda/atomics.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,16 +18,9 @@ void check(const void* address, size_t bytes, internal::AccessKind kind, Where w
   }
   const internal::HostScope host;
   if (reinterpret_cast<uintptr_t>(address) % bytes != 0) {
-    internal::RawFault fault;
-    fault.kind = FaultKind::misaligned;
-    fault.space = internal::RawFault::Space::global;
-    fault.address = reinterpret_cast<uintptr_t>(address);
-    fault.access_bytes = static_cast<int>(bytes);
-    fault.is_write = true;
-    fault.location = where;
-    worker->fail(std::move(fault));
+    worker->fail_misaligned(reinterpret_cast<uintptr_t>(address), bytes, true, code, where);
   }
-  worker->check_access(reinterpret_cast<uintptr_t>(address), bytes, kind, nullptr, where);
+  worker->check_access(reinterpret_cast<uintptr_t>(address), bytes, kind, code, where);
 }
 
 template <class T>

@@ -1,4 +1,4 @@
-#include "convlab/simt/runtime.h"
+#include "convlab/simt/cuda/runtime.h"
 
 #include <fmt/format.h>
 
@@ -12,24 +12,35 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "convlab/base/error.h"
 #include "convlab/base/limits.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/symbols.h"
 
 namespace convlab::simt {
 namespace cuda {
 namespace {
 
+struct Allocation {
+  size_t bytes = 0;
+  std::string name;
+  Where where;
+  int64_t number = 0;  // in the order of calls
+  bool told = false;   // as a leak
+};
+
 struct State {
   std::mutex mutex;
   cudaError_t last = cudaSuccess;
   std::string complaint;
-  std::unordered_set<void*> device;            // what cudaMalloc gave
+  std::map<void*, Allocation> device;          // what cudaMalloc gave
   std::map<void*, RegisteredRange> host;       // what kernels may touch of the host's
   std::unordered_set<void*> host_allocations;  // what cudaMallocHost and its like gave
   std::map<EventTag*, std::chrono::steady_clock::time_point> events;
   std::unordered_set<StreamTag*> streams;
   std::unordered_map<const void*, size_t> dynamic_limits;  // of kernels for which the file has asked
   uintptr_t next_handle = 1;
+  int64_t allocations = 0;
 };
 
 State& state() {
@@ -229,9 +240,10 @@ cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noex
 
 cudaError_t allocate(void** memory, size_t bytes, const char* name, Where where) noexcept {
   try {
-    void* const array = simt::allocate(bytes, variable_of(name));
+    const std::string_view variable = variable_of(name);
+    void* const array = simt::allocate(bytes, variable);
     std::lock_guard lock(state().mutex);
-    state().device.insert(array);
+    state().device[array] = {bytes, std::string(variable), where, ++state().allocations};
     *memory = array;
     return cudaSuccess;
   } catch (const std::exception& error) {
@@ -255,7 +267,14 @@ cudaError_t allocate_on_host(void** memory, size_t bytes, const char* call, Wher
 cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                            Where where) noexcept {
   try {
-    simt::copy_to_symbol(symbol, symbol_bytes, from, bytes, offset);
+    const auto address = reinterpret_cast<uintptr_t>(symbol);
+    if (simt::internal::Module::of(symbol).is_constant(address)) {
+      simt::copy_to_symbol(symbol, symbol_bytes, from, bytes, offset);
+    } else if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
+      throw bad_input("the copy passes the end of the variable");
+    } else {
+      std::memcpy(static_cast<char*>(symbol) + offset, from, bytes);
+    }
     return cudaSuccess;
   } catch (const std::exception& error) {
     return failed(cudaErrorInvalidValue, "cudaMemcpyToSymbol", where, error.what());
@@ -471,6 +490,33 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 }  // namespace cuda
+
+std::string take_runtime_leaks() {
+  using namespace cuda;
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  struct Leak {
+    size_t bytes = 0;
+    int64_t first = 0, count = 0;
+  };
+  std::map<std::string, Leak> leaks;  // by array and line
+  for (auto& [memory, each] : s.device) {
+    if (std::exchange(each.told, true)) continue;
+    const std::string name = each.name.empty() ? "an array" : each.name;
+    Leak& leak = leaks[fmt::format("{} (cudaMalloc in {}:{}", name, file_name(each.where), each.where.line())];
+    leak.first = leak.count == 0 ? each.number : std::min(leak.first, each.number);
+    leak.bytes += each.bytes;
+    ++leak.count;
+  }
+  std::map<int64_t, std::string> in_order;
+  for (const auto& [what, leak] : leaks) {
+    const std::string times = leak.count > 1 ? fmt::format(", {} times", leak.count) : "";
+    in_order[leak.first] = fmt::format("{} bytes of {}{})", leak.bytes, what, times);
+  }
+  std::string text;
+  for (const auto& [first, leak] : in_order) text += (text.empty() ? "" : ", ") + leak;
+  return text;
+}
 
 std::string take_runtime_complaint() {
   std::lock_guard lock(cuda::state().mutex);

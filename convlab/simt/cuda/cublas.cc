@@ -1,4 +1,4 @@
-#include "convlab/simt/cublas.h"
+#include "convlab/simt/cuda/cublas.h"
 
 #include <cstring>
 

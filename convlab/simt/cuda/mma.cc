@@ -1,4 +1,4 @@
-#include "convlab/simt/mma.h"
+#include "convlab/simt/cuda/mma.h"
 
 #include <fmt/format.h>
 

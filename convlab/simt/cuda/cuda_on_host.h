@@ -9,16 +9,16 @@
 #include <cstdio>
 
 #include "convlab/simt/async_copy.h"
-#include "convlab/simt/atomics.h"
-#include "convlab/simt/half.h"
-#include "convlab/simt/keywords.h"
+#include "convlab/simt/cuda/atomics.h"
+#include "convlab/simt/cuda/half.h"
+#include "convlab/simt/cuda/keywords.h"
+#include "convlab/simt/cuda/math.h"
+#include "convlab/simt/cuda/runtime.h"
+#include "convlab/simt/cuda/wmma.h"
 #include "convlab/simt/launch.h"
-#include "convlab/simt/math.h"
 #include "convlab/simt/memory.h"
-#include "convlab/simt/runtime.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/warp.h"
-#include "convlab/simt/wmma.h"
 
 using namespace convlab::simt::cuda;
 

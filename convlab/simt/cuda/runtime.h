@@ -19,6 +19,10 @@ namespace convlab::simt {
 /// target is no memory of the device)"; "" if there was none.
 std::string take_runtime_complaint();
 
+/// What cudaMalloc gave since the last question and cudaFree did not take back, as "4096 bytes of device_x (cudaMalloc
+/// in mine.cu:40)"; "" if there is nothing. It is not told again.
+std::string take_runtime_leaks();
+
 namespace cuda {
 
 enum cudaError_t {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "convlab/simt/half.h"
-#include "convlab/simt/runtime.h"
+#include "convlab/simt/cuda/half.h"
+#include "convlab/simt/cuda/runtime.h"
 
 /// What kernel files use of cuBLAS: products of matrices, done at once, as plain loops that sum in double. Matrices lie
 /// column by column: element (i, j) is a[i + j * lda].

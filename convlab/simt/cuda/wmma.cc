@@ -1,11 +1,11 @@
-#include "convlab/simt/wmma.h"
+#include "convlab/simt/cuda/wmma.h"
 
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
+#include "convlab/simt/cuda/mma.h"
 #include "convlab/simt/execution.h"
-#include "convlab/simt/mma.h"
 
 namespace convlab::simt::wmma {
 namespace internal {
@@ -76,7 +76,7 @@ void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
   } else {
     for (int run = 0; run < runs; ++run) {
       worker.check_access(base + static_cast<size_t>(run) * distance, bytes,
-                          first.is_store ? AccessKind::write : AccessKind::read, nullptr, where);
+                          first.is_store ? AccessKind::write : AccessKind::read, first.code, where);
     }
   }
   for (int lane = 0; lane < kLanes; ++lane) {

@@ -1,4 +1,4 @@
-#include "convlab/simt/half.h"
+#include "convlab/simt/cuda/half.h"
 
 #include <bit>
 #include <cmath>
