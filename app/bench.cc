@@ -30,9 +30,10 @@ namespace convlab::app {
 namespace {
 
 constexpr int64_t kMostImages = int64_t{1} << 30;
+constexpr const char* kAllKernels = "*";
 
 struct BenchOptions {
-  std::string file, kernel = "*", problem, model, shapes, against;
+  std::string file, kernel = kAllKernels, problem, model, shapes, against;
   std::vector<int64_t> images;
   std::optional<Math> math;
   ComputeOptions compute;
@@ -80,6 +81,10 @@ std::vector<ConvProblem> chosen_problems(const BenchOptions& options, DeviceKind
 
 std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, DeviceKind device) {
   std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device);
+  // The oracle takes minutes, and nobody asks how fast it is unless he names it.
+  if (options.kernel == kAllKernels) {
+    std::erase_if(kernels, [](const ConvKernel* kernel) { return kernel->info.rung == 0; });
+  }
   // Without --sweep and --against, we also time the library.
   for (const ConvKernel& kernel : conv_kernels()) {
     const bool beside =
@@ -99,18 +104,6 @@ ConvStep step_for(const ConvKernel& kernel, const ConvProblem& problem, const De
   const ConvStep plain{.problem = problem};
   const ConvStep inside{.problem = problem, .input_layout = kernel.layout, .output_layout = kernel.layout};
   return kernel.refuses(plain, caps) && !kernel.refuses(inside, caps) ? inside : plain;
-}
-
-/// Why a kernel is not timed: skipped, or failed. Passed: it fits, and was just right on at most two images; timing
-/// checks its outputs at the problem's own size. Libraries are trusted until then.
-CaseResult examined(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
-  if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
-  if (kernel.info.library) return {Outcome::passed, ""};
-  ConvStep few = step;
-  few.problem.n = std::min<int64_t>(few.problem.n, 2);
-  CaseResult result = verify_kernel(kernel, few, device, oracle);
-  if (result.outcome != Outcome::passed) result.reason = fmt::format("{}: {}", describe(few), result.reason);
-  return result;
 }
 
 bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
@@ -150,6 +143,14 @@ class Table {
                   record.kernel, width_, record.math, record.hot_ms.median, spread_text(record.hot_ms),
                   record.cold_ms.median, record.op_ms.median, record.gflops, record.gbps, 100 * record.share,
                   was_busy(record) ? "  BUSY" : "");
+    if (record.layer_ms) {
+      output_.print(
+          "{:<{}}  prolog to epilog {:.4f} ms, +- {}: {}\n", "", width_, record.layer_ms->median,
+          spread_text(*record.layer_ms),
+          record.computes_in_prolog
+              ? "this file computes in its prolog, so that the times of its call tell nothing; rates are of this"
+              : "the other times are those of its call alone");
+    }
     if (!record.choice.empty()) output_.print("{:<{}}  {}\n", "", width_, record.choice);
     if (!record.layout.empty()) {
       output_.print("{:<{}}  takes and gives {}; the time of putting them so is not counted\n", "", width_,
@@ -175,8 +176,9 @@ void print_comparison(Output& output, const ConvKernel& first, const ConvKernel&
     output.print(": {} pairs of launches are too few to tell; --seconds gives them more time\n",
                  comparison.first.samples.size());
   } else {
-    output.print(", takes {:.4f} times as long (99 % interval {:.4f} to {:.4f}; {} pairs in turns)\n", comparison.ratio,
-                 comparison.interval.low, comparison.interval.high, comparison.first.samples.size());
+    output.print(", takes {:.4f} times as long{} (99 % interval {:.4f} to {:.4f}; {} pairs in turns)\n",
+                 comparison.ratio, comparison.layers ? " from prolog to epilog" : "", comparison.interval.low,
+                 comparison.interval.high, comparison.first.samples.size());
   }
 }
 
@@ -292,7 +294,7 @@ class Session {
     const ConvStep step = step_for(kernel, problem, device_.caps());
     for (const ConvKernel* each : {&kernel, other_}) {
       if (each == nullptr) continue;
-      const CaseResult result = examined(*each, step, device_, oracle_);
+      const CaseResult result = verify_few(*each, step, device_, oracle_);
       if (result.outcome != Outcome::passed) return untimed(*each, result);
     }
     if (options_.sweep) {
@@ -303,7 +305,8 @@ class Session {
     } else {
       const Record record = measure(kernel, arrays(step), ceilings_, effort_);
       table_.row(record);
-      timed.push_back({&kernel, record.hot_ms.median, record.layout.empty(), add(record)});
+      const bool plain = record.layout.empty() && !record.computes_in_prolog;  // comparable with a library
+      timed.push_back({&kernel, record.hot_ms.median, plain, add(record)});
     }
   }
 
@@ -405,7 +408,7 @@ Action declare_bench(CLI::App& parser) {
   auto options = std::make_shared<BenchOptions>();
   CLI::Option* file = add_text(parser, "FILE", options->file, "", "a kernel file; as --kernel FILE");
   exclude(add_text(parser, "--kernel", options->kernel, "GLOB",
-                   "kernels whose names match (default: all of the device), or a kernel file"),
+                   "kernels whose names match (default: all of the device but the reference), or a kernel file"),
           file);
   CLI::Option* problem =
       add_text(parser, "--problem", options->problem, "TEXT", "one problem: n10000_c12h33w33_k24r5s5");

@@ -14,6 +14,7 @@
 #include "convlab/device/cuda.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/engine/labels.h"
+#include "convlab/kernel_file/file_kernel.h"
 #include "convlab/measure/summary.h"
 #include "convlab/model/zoo.h"
 
@@ -269,6 +270,7 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
   for (size_t i = 0; i < steps; ++i) {
     LayerResult layer = describe_layer(first.plan().steps[i], first.batch(), count, engines.shares(count).size());
     layer.seconds = median(step_seconds[i]);
+    layer.early = computes_in_prolog(layer.kernel);
     result.layers.push_back(std::move(layer));
   }
   return result;

@@ -70,6 +70,10 @@ struct LayerResult {
   double seconds = 0;      ///< on the slowest of several devices
   double flops = 0;        ///< of all devices together
   double bytes = 0;        ///< that must move at least: inputs and outputs once each, weights once on each device
+  bool early = false;      ///< a kernel file that computes in its prolog, so that `seconds` tell nothing
+
+  /// Whether a rate can be told.
+  bool rated() const { return seconds > 0 && !early; }
 };
 
 struct Classification {

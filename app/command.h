@@ -20,11 +20,13 @@ struct Command {
 };
 
 // One file per command; the table in main.cc lists them.
+Action declare_ablate(CLI::App& options);
 Action declare_bench(CLI::App& options);
 Action declare_convert(CLI::App& options);
 Action declare_infer(CLI::App& options);
 Action declare_judge_file(CLI::App& options);
 Action declare_list(CLI::App& options);
+Action declare_measure_variants(CLI::App& options);
 Action declare_new(CLI::App& options);
 Action declare_predict(CLI::App& options);
 Action declare_profile(CLI::App& options);

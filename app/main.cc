@@ -40,6 +40,8 @@ constexpr std::array kCommands{
             "convlab verify new-forward.cuh --device simt", declare_verify},
     Command{"bench", "Time kernels, beside the library's and what the machine could do",
             "convlab bench --kernel 'cpu.*' --model fa19 -n 100,1000", declare_bench},
+    Command{"ablate", "Tell which of several optimizations gains what, alone and among the others",
+            "convlab ablate bench/cpu_techniques.cc --problem n4_c6h22w22_k16r5s5 -o ablation.svg", declare_ablate},
     Command{"predict", "Say what a step from one CUDA kernel to another should do on a GPU, before it is measured",
             "convlab predict new-forward.cuh --from cuda.basic", declare_predict},
     Command{"profile", "Show where a run's time goes: nvprof's tables, by layer, and the bill of the start-up",
@@ -48,7 +50,8 @@ constexpr std::array kCommands{
             "convlab report --kernel new-forward.cuh -o report.html", declare_report},
     Command{"convert", "Write an MXNet checkpoint as ONNX", "convlab convert ece408-0001.params -o ece408.onnx",
             declare_convert},
-    Command{"judge-file", "", "", declare_judge_file},  // started by 'convlab verify FILE'
+    Command{"judge-file", "", "", declare_judge_file},              // started by 'convlab verify FILE'
+    Command{"measure-variants", "", "", declare_measure_variants},  // started by 'convlab ablate'
 };
 
 /// A closed standard stream would pass its number to the first opened file, and messages would end up in that file.

@@ -57,7 +57,7 @@ void print_layers(Output& output, const Classification& result, size_t devices,
   output.print("\n{:<{}}  {:<{}}  {:<{}}  {:<6}  {:>10}  {:>8}  {:>8}\n", "layer", name_width, "op", op_width, "kernel",
                kernel_width, "math", "time (ms)", "GFLOP/s", "of bound");
   for (const LayerResult& layer : result.layers) {
-    const bool timed = layer.seconds > 0;
+    const bool timed = layer.rated();
     const std::string rate = timed && layer.flops > 0 ? fmt::format("{:.1f}", layer.flops / layer.seconds * 1e-9) : "-";
     const std::string share =
         timed && ceilings

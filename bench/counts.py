@@ -167,7 +167,7 @@ def write(check: bool) -> int:
     page = [
         "# Counts without a GPU, beside a GPU's counters", "",
         "`convlab profile --device simt --counters` counts what a kernel's lines do to memory as a GPU's own counters do. Here its figures",
-        f"stand beside those of an {saved['gpu'].split(',')[0]}, read by ncu: every rung of the ladder that runs on both, fa19's two",
+        f"stand beside those of an {saved['gpu'].split(',')[0]}, read by ncu: {len({row['kernel'] for row in rows})} rungs of the ladder, fa19's two",
         f"convolutions, {saved['images']} images, both sides on one machine ({saved['when'][:10]}). `bench/counts.py` measures, and writes this page.", "",
         f"Of {len(used)} figures {len(same)} are the same, to the last unit:", "",
         *table(["figure", "kernels and layers that have it", "exactly the same"], totals), "",

@@ -74,6 +74,9 @@ class Records:
         self.build = record["build"]
         self.when = record["when"]
 
+    def has(self, kernel: str) -> bool:
+        return any(name == kernel for name, _ in self.of)
+
     def op_ms(self, kernel: str, layer: str, images: int) -> float | None:
         record = self.of.get((kernel, f"n{images}_{LAYERS[layer]}"))
         return record["op_ms"]["median"] if record else None
@@ -161,6 +164,9 @@ def picture(kernels: list[Kernel], records: Records) -> str:
 def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[str]:
     lines = [f"## {kernel.rung}. `{kernel.name}`", "", f"Source: `{kernel.path.relative_to(ROOT)}`", ""]
     lines += [f"- {title}: {text}" for title, text in kernel.says] + [""]
+    reason = ["", why.get(kernel.name, "Nobody has written yet why."), ""]
+    if not records.has(kernel.name):
+        return [*lines, "Not measured yet.", *reason]
     rows = []
     for layer in LAYERS:
         times = [records.op_ms(kernel.name, layer, images) for images in SIZES]
@@ -170,7 +176,7 @@ def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[
         rows.append([layer, *map(ms, times), ratio(before, times[-1]), share])
     after = f"times `{kernel.after}`" if kernel.after else "times the rung before"
     lines += table(["layer", *[f"{size} images, ms" for size in SIZES], after, "of bound"], rows)
-    return lines + ["", why.get(kernel.name, "Nobody has written yet why."), ""]
+    return lines + reason
 
 
 def predicted_section(kernels: list[Kernel], records: Records, predictions: Predictions) -> list[str]:
@@ -215,6 +221,8 @@ def all_semesters(kernels: list[Kernel], records: Records) -> list[str]:
     header = ["kernel", *[problem.removeprefix("n10000_") for problem in problems]]
     rows = []
     for kernel in kernels:
+        if not records.has(kernel.name):
+            continue
         found = [records.of.get((kernel.name, problem)) for problem in problems]
         rows.append([f"`{kernel.name}`", *[ms(record["op_ms"]["median"]) if record else "-" for record in found]])
     return table(header, rows)
@@ -227,6 +235,7 @@ def page(kernels: list[Kernel], records: Records, predictions: Predictions) -> s
         "Every rung is one CUDA kernel that changes one idea of an earlier one. All take float32 images in NCHW and give float32 maps in NCHW;",
         "what a rung converts or transforms inside counts in its time. Op Time is the host's clock around launch and wait, as the course took",
         "it; medians. \"Of bound\": the time that moving each array once, or the arithmetic, takes at best on this machine, over the time seen.",
+        "[What each technique gains by itself](ablation.md), alone and among the others, and which beliefs about such kernels are true.",
         "",
         f"Measured on: {records.machine['device']}; driver {records.machine['driver']}; CUDA {records.build['cuda']}; {records.when[:10]}. "
         "`bench/ladder.sh` measures, `bench/ladder.py` writes this page.", "",

@@ -188,7 +188,7 @@ def collect(arguments: argparse.Namespace) -> int:
     ladder = {semester: json.loads((arguments.work / "times" / f"{semester}.json").read_text()) for semester in MODELS}
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     lines = ",\n".join(json.dumps(each) for each in files)
-    arguments.output.write_text('{"machine": %s,\n"images": %d,\n"ladder": %s,\n"files": [\n%s\n]}\n' %
+    arguments.output.write_text('{"machine": %s,\n"images": %d,\n"ladder": %s,\n"replayed": [\n%s\n]}\n' %
                                 (json.dumps(machine), IMAGES, json.dumps(ladder), lines))  # fmt: skip
     print(f"{len(files)} files of {len(teams)} repositories")
     return 0

@@ -43,7 +43,7 @@ def milliseconds(times: dict) -> float:
 class Study:
     def __init__(self, record: dict) -> None:
         self.record = record
-        self.files = record["files"]
+        self.files = record["replayed"]
         self.right = [each for each in self.files if each["gpu"]["verdict"] == "PASSED"]
         self.timed = [each for each in self.right if each["times"] and "refused" not in each["times"]]
         for each in self.timed:

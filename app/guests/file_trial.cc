@@ -50,6 +50,7 @@ void take(const Json& json, CaseReport& report) {
   report.prolog_s = number(json, "prolog_s");
   report.call_s = number(json, "call_s");
   report.epilog_s = number(json, "epilog_s");
+  report.computes_in_prolog = json.value("computes_in_prolog", false);
 }
 
 }  // namespace

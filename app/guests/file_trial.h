@@ -29,6 +29,9 @@ struct CaseReport {
   std::string math = "fp32";  ///< passed: the class whose tolerance it meets
   double largest_error = 0;   ///< over the largest value
   double prolog_s = 0, call_s = 0, epilog_s = 0;
+  bool computes_in_prolog = false;  ///< so that call_s tells nothing
+
+  double layer_s() const { return prolog_s + call_s + epilog_s; }
 
   /// Whether the file's verdict depends on it.
   bool counts() const { return asked.purpose == FileCase::Purpose::verdict; }

@@ -70,10 +70,16 @@ Json to_json(const FileVerdict& verdict) {
                       {"array", fault.array},
                       {"text", fault.text}});
   }
-  return {
-      {"verdict", name_of(verdict.outcome)}, {"reason", verdict.reason},       {"note", verdict.note},
-      {"faults", std::move(faults)},         {"math", name_of(verdict.math)},  {"largest_error", verdict.largest_error},
-      {"prolog_s", verdict.seconds.prolog},  {"call_s", verdict.seconds.call}, {"epilog_s", verdict.seconds.epilog}};
+  return {{"verdict", name_of(verdict.outcome)},
+          {"reason", verdict.reason},
+          {"note", verdict.note},
+          {"faults", std::move(faults)},
+          {"math", name_of(verdict.math)},
+          {"largest_error", verdict.largest_error},
+          {"prolog_s", verdict.seconds.prolog},
+          {"call_s", verdict.seconds.call},
+          {"epilog_s", verdict.seconds.epilog},
+          {"computes_in_prolog", verdict.seconds.early}};
 }
 
 Json to_json(const CaseResult& result, const std::vector<SimtFault>& faults) {

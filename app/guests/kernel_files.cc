@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/guests/guest.h"
+#include "app/results/file_times.h"
 #include "app/results/output.h"
 #include "app/results/streams.h"
 #include "convlab/base/error.h"
@@ -80,8 +81,9 @@ std::string device_for(const KernelSource& source, const std::string& asked) {
   return asked;
 }
 
-std::string library_for(const KernelSource& source, const std::string& device, GuestWork work) {
-  CompileOptions options{.counted = work == GuestWork::counting};
+std::string library_for(const KernelSource& source, const std::string& device, GuestWork work,
+                        const std::vector<std::string>& definitions) {
+  CompileOptions options{.counted = work == GuestWork::counting, .definitions = definitions};
   Toolchain toolchain = Toolchain::cpu;
   if (device == "simt") {
     if (!simt_present()) throw unavailable("--device simt: {}", how_to_get_simt());
@@ -111,40 +113,52 @@ void begin_program(int argc, char** argv) {
 
 void end_program(int status) {
   if (!is_guest) return;
-  if (const FilePhases& phases = file_phases(); status == 0 && phases.calls > 0) {
-    const double to_ms = 1e3 / static_cast<double>(phases.calls);
-    note("on average the prolog took {:.3f} ms, the call {:.3f} ms and the epilog {:.3f} ms; times tell of the call",
-         phases.prolog_s * to_ms, phases.call_s * to_ms, phases.epilog_s * to_ms);
+  if (status == 0) {
+    for (const FileTime& each : file_times()) note("{}", to_text(each));
   }
   std::fflush(nullptr);  // the host waits for nothing that comes after
-  tell_host(fmt::format("{}", status));
+  tell_host(fmt::format("ended {}", status));
   tell_host("done");
 }
 
-bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device, GuestWork work) {
+void run_guest_with(const std::vector<GuestKernel>& kernels, std::vector<std::string> arguments,
+                    const std::function<void(std::string_view line)>& on_line) {
+  std::string files;
   std::vector<std::string> names;
-  std::ranges::copy_if(kernels, std::back_inserter(names),
-                       [&](const std::string& name) { return work == GuestWork::counting || names_kernel_file(name); });
-  if (is_guest || names.empty()) return false;
-  std::string files, chosen;
-  for (const std::string& name : names) {
-    const std::string path = path_of_kernel(name);
-    const KernelSource source = read_kernel_source(path);
-    chosen = device_for(source, chosen.empty() ? device : chosen);
-    if (path.find('\n') != std::string::npos) throw bad_input("{}: a file's name has one line", printable(path));
-    files += fmt::format("{}\n{}\n{}\n{}\n", chosen, library_for(source, chosen, work), path, name);
+  for (const GuestKernel& each : kernels) {
+    if (each.path.find('\n') != std::string::npos)
+      throw bad_input("{}: a file's name has one line", printable(each.path));
+    files += fmt::format("{}\n{}\n{}\n{}\n", each.device, each.library, each.path, each.name);
+    names.push_back(each.name);
   }
-  std::vector<std::string> arguments = program_arguments;
-  if (chosen != device) arguments.insert(arguments.end(), {"--device", chosen});
+  constexpr std::string_view kEnded = "ended ";
   std::optional<int> status;
   ::setenv(kVariable, files.c_str(), 1);
   const GuestEnd end = run_guest(std::move(arguments), INFINITY, [&](std::string_view line) {
-    status = static_cast<int>(parse_int(line, "a guest's status", 0, 255));
+    if (!line.starts_with(kEnded)) return on_line(line);
+    status = static_cast<int>(parse_int(line.substr(kEnded.size()), "a guest's status", 0, 255));
   });
   ::unsetenv(kVariable);
   show_prints(end, names);
   if (end.how != GuestEnd::How::done) throw wrong_result("{}: {}", fmt::join(names, ", "), describe(end, INFINITY));
   if (status.value_or(0) != 0) throw GuestStatus{*status};
+}
+
+bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device, GuestWork work) {
+  if (is_guest) return false;
+  std::vector<GuestKernel> files;
+  std::string chosen;
+  for (const std::string& name : kernels) {
+    if (work != GuestWork::counting && !names_kernel_file(name)) continue;
+    const std::string path = path_of_kernel(name);
+    const KernelSource source = read_kernel_source(path);
+    chosen = device_for(source, chosen.empty() ? device : chosen);
+    files.push_back({chosen, library_for(source, chosen, work), path, name});
+  }
+  if (files.empty()) return false;
+  std::vector<std::string> arguments = program_arguments;
+  if (chosen != device) arguments.insert(arguments.end(), {"--device", chosen});
+  run_guest_with(files, std::move(arguments), [](std::string_view) {});
   return true;
 }
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "app/guests/guest.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/kernel_file/translation.h"
 
@@ -21,8 +24,15 @@ enum class GuestWork {
   counting,  ///< on simt: see start_simt_counting()
 };
 
-/// Compiles a file for a device. Error as of compile_kernel_file(); Error(unavailable) where the device is not there.
-std::string library_for(const KernelSource& source, const std::string& device, GuestWork work = GuestWork::running);
+/// Compiles a file for a device, with macros defined so ("WITH_TILE=1"). Error as of compile_kernel_file();
+/// Error(unavailable) where the device is not there.
+std::string library_for(const KernelSource& source, const std::string& device, GuestWork work = GuestWork::running,
+                        const std::vector<std::string>& definitions = {});
+
+/// A compiled file for a guest, which knows its kernel by `name`.
+struct GuestKernel {
+  std::string device, library, path, name;
+};
 
 /// Remembers main()'s arguments for run_in_guest(), and, in a guest, loads the kernel files that its host has compiled:
 /// from then on they are in the registry under the names that the user typed.
@@ -35,12 +45,18 @@ void begin_program(int argc, char** argv);
 bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device,
                   GuestWork work = GuestWork::running);
 
+/// Runs this program as a guest that has these kernels in its registry, with these arguments, the first being its name.
+/// Returns when it has done its command, and throws otherwise, as run_in_guest() does. `on_line` gets what it tells its
+/// host.
+void run_guest_with(const std::vector<GuestKernel>& kernels, std::vector<std::string> arguments,
+                    const std::function<void(std::string_view line)>& on_line);
+
 /// A guest has said all that there is to say and ended with this status.
 struct GuestStatus {
   int status;
 };
 
-/// In a guest: tells the host how the command ended. No effect elsewhere.
+/// In a guest: tells the host how the command ended, after all else. No effect elsewhere.
 void end_program(int status);
 
 }  // namespace convlab::app

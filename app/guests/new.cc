@@ -15,35 +15,38 @@ namespace convlab::app {
 namespace {
 
 struct Template {
-  std::string_view kind, file;
+  std::string_view name, file, kind;
 };
-constexpr std::array kTemplates{Template{"own", "own.cu"}, Template{"mxnet", "mxnet.cuh"},
-                                Template{"minidnn", "minidnn.cu"}, Template{"function", "function.cu"}};
+constexpr std::array kTemplates{Template{"own", "own.cu", "own"}, Template{"mxnet", "mxnet.cuh", "mxnet"},
+                                Template{"minidnn", "minidnn.cu", "minidnn"},
+                                Template{"streams", "streams.cu", "minidnn"},
+                                Template{"function", "function.cu", "function"}};
 
 struct NewOptions {
-  std::string kind, output;
+  std::string name, output;
 };
 
 void write_template(const NewOptions& options, Output& output) {
-  const auto chosen = std::ranges::find(kTemplates, options.kind, &Template::kind);
+  const auto chosen = std::ranges::find(kTemplates, options.name, &Template::name);
   const std::filesystem::path path = options.output.empty() ? std::string(chosen->file) : options.output;
   std::error_code error;
   if (std::filesystem::exists(path, error)) {
     throw bad_input("{}: is there already; remove it, or give another -o FILE", path.string());
   }
   write_file(path, read_file(find_resource(std::filesystem::path("convlab/kernel_file/templates") / chosen->file)));
-  output.print("{}: a kernel of kind {}; try 'convlab verify {}'\n", path.string(), options.kind, path.string());
+  output.print("{}: a kernel of kind {}; try 'convlab verify {}'\n", path.string(), chosen->kind, path.string());
 }
 
 }  // namespace
 
 Action declare_new(CLI::App& options) {
   auto chosen = std::make_shared<NewOptions>();
-  std::vector<std::string> kinds;
-  for (const Template& each : kTemplates) kinds.emplace_back(each.kind);
-  require(add_choice(options, "KIND", chosen->kind, kinds,
+  std::vector<std::string> names;
+  for (const Template& each : kTemplates) names.emplace_back(each.name);
+  require(add_choice(options, "KIND", chosen->name, names,
                      "own: what convlab's ladder is made of; mxnet, minidnn: the course's new-forward.cuh and "
-                     "new-forward.cu; function: void convolve(x, w, y, shape...)"));
+                     "new-forward.cu; streams: a new-forward.cu whose copies and kernels overlap; function: void "
+                     "convolve(x, w, y, shape...)"));
   add_text(options, "-o,--output", chosen->output, "FILE", "where to (default: the kind's name here)");
   return [chosen](Output& output) { write_template(*chosen, output); };
 }

@@ -15,6 +15,7 @@
 #include "app/guests/file_cases.h"
 #include "app/guests/file_trial.h"
 #include "app/guests/kernel_files.h"
+#include "app/results/file_times.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 #include "convlab/base/text.h"
@@ -36,10 +37,6 @@ bool is_right(const std::vector<CaseReport>& reports) {
   return std::ranges::all_of(reports, [](const CaseReport& each) { return !each.counts() || each.passed(); });
 }
 
-std::string time_text(double seconds) {
-  return seconds < 1 ? fmt::format("{:.3f} ms", seconds * 1e3) : fmt::format("{:.2f} s", seconds);
-}
-
 /// Why the case did not pass.
 std::string reason_of(const CaseReport& report) {
   const bool tried = report.outcome != FileOutcome::skipped && !report.passed();
@@ -53,7 +50,9 @@ std::string detail_of(const CaseReport& report) {
   std::string text =
       fmt::format("{}, largest error {:.1e}, {}", report.math, report.largest_error, time_text(report.call_s));
   if (report.prolog_s > 0) {
-    text += fmt::format(" (prolog {}, epilog {})", time_text(report.prolog_s), time_text(report.epilog_s));
+    text += fmt::format(" (prolog {}, epilog {}, prolog to epilog {}{})", time_text(report.prolog_s),
+                        time_text(report.epilog_s), time_text(report.layer_s()),
+                        report.computes_in_prolog ? ": it computes in its prolog" : "");
   }
   return text;
 }
@@ -163,7 +162,7 @@ class FilesVerifier {
     constexpr int64_t kWellDivided = 100;
     constexpr double kPatience = 5;  // seconds, which become ten times as many
     double seconds = 0;
-    for (const CaseReport& each : report.cases) seconds += each.prolog_s + each.call_s + each.epilog_s;
+    for (const CaseReport& each : report.cases) seconds += each.layer_s();
     const bool has_fault =
         std::ranges::any_of(report.cases, [](const CaseReport& each) { return each.faults != "[]"; });
     const bool hung = std::ranges::any_of(report.cases, &CaseReport::hung);
@@ -223,6 +222,8 @@ Json to_json(const FileReport& report) {
       json["prolog_s"] = each.prolog_s;
       json["call_s"] = each.call_s;
       json["epilog_s"] = each.epilog_s;
+      json["layer_s"] = each.layer_s();
+      json["computes_in_prolog"] = each.computes_in_prolog;
     }
     cases.push_back(std::move(json));
   }

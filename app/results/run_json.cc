@@ -2,11 +2,21 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/results/file_times.h"
 #include "app/usage.h"
 #include "convlab/measure/machine.h"
 #include "convlab/measure/record.h"
 
 namespace convlab::app {
+namespace {
+
+Json to_json(const FileTime& time) {
+  return {{"file", time.file},         {"problem", time.problem},         {"launches", time.launches},
+          {"prolog_s", time.prolog_s}, {"call_s", time.call_s},           {"epilog_s", time.epilog_s},
+          {"layer_s", time.layer_s},   {"computes_in_prolog", time.early}};
+}
+
+}  // namespace
 
 std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier& classifier,
                                const Classification& result, const Output& output) {
@@ -18,7 +28,7 @@ std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier&
                       {"problem", layer.problem},
                       {"kernel", layer.kernel},
                       {"op_time_s", layer.seconds},
-                      {"gflops", layer.seconds > 0 ? layer.flops / layer.seconds * 1e-9 : 0.0}});
+                      {"gflops", layer.rated() ? layer.flops / layer.seconds * 1e-9 : 0.0}});
   }
   Json devices = Json::array();
   const std::vector<int64_t> shares = classifier.engines->shares(classifier.count());
@@ -53,6 +63,9 @@ std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier&
                                           {"machine", to_json(this_machine(caps))},
                                           {"build", to_json(this_build())},
                                           {"labels", result.labels}});
+  Json file_phases = Json::array();
+  for (const FileTime& each : file_times()) file_phases.push_back(to_json(each));
+  if (!file_phases.empty()) (*json)["file_phases"] = std::move(file_phases);
   if (const std::optional<double> share = classifier.contention.waited_share()) (*json)["waited_share"] = *share;
   return json;
 }

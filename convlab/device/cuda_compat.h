@@ -20,6 +20,7 @@
 #ifdef __CUDACC__
 
 #include <cuda_fp16.h>
+#include <cuda_pipeline_primitives.h>
 #include <cuda_runtime.h>
 #include <cxxabi.h>
 #include <mma.h>

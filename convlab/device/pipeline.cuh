@@ -30,8 +30,8 @@ __device__ T* from_shared(SharedAddress address) {
 #endif
 }
 
-/// Copies a T of 4, 8 or 16 bytes from global to shared memory, or zeros unless it exists. On a GPU it is there once
-/// the copies have arrived at a barrier (arrive_with_copies) or wait_for_copies() has returned; a host copies at once.
+/// Copies a T of 4, 8 or 16 bytes from global to shared memory, or zeros unless it exists. It is there once the copies
+/// have arrived at a barrier (arrive_with_copies, on GPUs) or wait_for_copies() has returned.
 template <class T>
 __device__ void copy_async(SharedAddress to, const T* from, bool exists) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
@@ -44,7 +44,7 @@ __device__ void copy_async(SharedAddress to, const T* from, bool exists) {
                  : "memory");
   }
 #else
-  *from_shared<T>(to) = exists ? *from : T{};
+  __pipeline_memcpy_async(from_shared<T>(to), from, sizeof(T), exists ? 0 : sizeof(T));
 #endif
 }
 
@@ -52,6 +52,9 @@ __device__ void copy_async(SharedAddress to, const T* from, bool exists) {
 inline __device__ void wait_for_copies() {
 #ifdef __CUDACC__
   asm volatile("cp.async.wait_all;" ::: "memory");
+#else
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
 #endif
 }
 

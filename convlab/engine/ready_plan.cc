@@ -30,7 +30,7 @@ void ReadyPlan::launch(Stream& stream, const void* input, void* output, StageObs
     visit(i, input, output, launch, launch);
     if (seconds == nullptr) continue;
     stream.synchronize();
-    (*seconds)[i] += seconds_since(begin) - aside.take();
+    (*seconds)[i] += seconds_since(begin) - aside.take().seconds;
   }
   ++turn_;
 }

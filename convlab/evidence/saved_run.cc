@@ -36,6 +36,16 @@ SavedRun saved_run_from_json(const JsonMembers& from) {
     entry.read("gflops", layer.gflops);
     run.layers.push_back(std::move(layer));
   });
+  if (from.has("file_phases")) {
+    from.objects("file_phases", [&](const JsonMembers& entry) {
+      SavedFilePhases phases;
+      entry.read("file", phases.file);
+      entry.read("problem", phases.problem);
+      entry.read("layer_s", phases.layer_s);
+      entry.read("computes_in_prolog", phases.computes_in_prolog);
+      run.file_phases.push_back(std::move(phases));
+    });
+  }
   if (from.has("machine")) run.machine = machine_from_json(from.object("machine"));
   return run;
 }

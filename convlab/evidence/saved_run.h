@@ -18,6 +18,13 @@ struct SavedLayer {
   double op_time_s = 0, gflops = 0;
 };
 
+/// What a kernel file with a prolog and an epilog took on one problem.
+struct SavedFilePhases {
+  std::string file, problem;
+  double layer_s = 0;               ///< from the begin of the prolog to the end of the epilog
+  bool computes_in_prolog = false;  ///< then its Op Time tells nothing
+};
+
 /// What `convlab run --json` or one of the course's commands wrote.
 struct SavedRun {
   std::string source;   ///< the file, or "" for the report's own run
@@ -31,6 +38,7 @@ struct SavedRun {
   std::optional<double> user_s, system_s;
   std::optional<double> waited_share;  ///< see Contention
   std::vector<SavedLayer> layers;
+  std::vector<SavedFilePhases> file_phases;
   std::optional<Machine> machine;
 
   /// "m2.1", "run"; "" if the command is unknown.

@@ -47,12 +47,7 @@ std::string found_program(const std::string& name) {
 }
 
 std::string nvcc() {
-  const char* home = std::getenv("CUDA_HOME");
-  for (const std::string& candidate :
-       {std::string("nvcc"), fmt::format("{}/bin/nvcc", home != nullptr ? home : "/usr/local/cuda"),
-        std::string("/usr/local/cuda/bin/nvcc")}) {
-    if (std::string found = found_program(candidate); !found.empty()) return found;
-  }
+  if (std::string found = found_tool("nvcc"); !found.empty()) return found;
   throw unavailable(
       "there is no nvcc to compile kernel files for a GPU: neither in PATH nor in /usr/local/cuda/bin; install CUDA's "
       "toolkit, or give --device simt");
@@ -87,6 +82,9 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
   const fs::path portable = portable_headers();
   std::vector<std::string> command;
   const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
+  const auto define = [&] {
+    for (const std::string& definition : options.definitions) command.push_back("-D" + definition);
+  };
   if (toolchain == Toolchain::nvcc) {
     // 9.0 has instructions of its own, which only code for it alone may use.
     const int capability = options.compute_capability;
@@ -94,8 +92,9 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
          fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "--expt-relaxed-constexpr",
          "-Wno-deprecated-gpu-targets", "-DFMT_USE_CONSTEXPR=1", "-I", folder.string(), "-I", root.string(), "-I",
          (root / "convlab/kernel_file/include").string()});
-    if (options.registers_only) {
-      add({"-cubin", "-Xptxas", "-v"});
+    if (options.code_only || options.registers_only) {
+      add({"-cubin"});
+      if (options.registers_only) add({"-Xptxas", "-v"});
     } else {
       add({"-shared", "-Xcompiler", "-fPIC", "-cudart", "static", "-Xlinker", "--exclude-libs,ALL"});
       add({"-Xlinker", "-Bsymbolic"});  // its templates are not the program's of the same name
@@ -103,6 +102,7 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
     if (source.text.find("cublas") != std::string::npos) add({"-lcublas"});
     if (own && !portable.empty()) add({"-I", portable.string()});
     if (!own) add({"-Xcompiler", "-w", "-w", "-Xcompiler", "-fpermissive"});
+    define();
     return command;
   }
   add({host_compiler(), "-shared", "-fPIC", "-I", root.string(), "-I", (root / "convlab/kernel_file/include").string(),
@@ -125,6 +125,7 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
     add({own ? "-std=gnu++20" : "-std=gnu++17", "-O3", "-march=native", "-fopenmp", "-g1"});
   }
   if (!own) add({"-w", "-fpermissive"});
+  define();
   return command;
 }
 
@@ -206,6 +207,15 @@ std::string hint_for(const std::string& complaint) {
 
 fs::path header_root() {
   return find_resource("convlab/kernel_file/entry.h").parent_path().parent_path().parent_path();
+}
+
+std::string found_tool(const std::string& name) {
+  const char* home = std::getenv("CUDA_HOME");
+  for (const std::string& candidate : {name, fmt::format("{}/bin/{}", home != nullptr ? home : "/usr/local/cuda", name),
+                                       "/usr/local/cuda/bin/" + name}) {
+    if (std::string found = found_program(candidate); !found.empty()) return found;
+  }
+  return "";
 }
 
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "convlab/kernel_file/translation.h"
 
@@ -17,15 +18,21 @@ struct CompiledFile {
 };
 
 struct CompileOptions {
-  int compute_capability = 0;   ///< of the GPU, 90 for 9.0; nvcc only
-  double limit_s = 300;         ///< a compiler that takes longer is ended
-  bool counted = false;         ///< simt can count what the kernels do; they are slower
-  bool registers_only = false;  ///< nvcc makes no library, but the text of what its assembler says of each kernel
+  int compute_capability = 0;                 ///< of the GPU, 90 for 9.0; nvcc only
+  double limit_s = 300;                       ///< a compiler that takes longer is ended
+  bool counted = false;                       ///< simt can count what the kernels do; they are slower
+  bool code_only = false;                     ///< of nvcc: the GPU's machine code, to be read and not to be loaded
+  bool registers_only = false;                ///< of nvcc: the text of what its assembler says of each kernel
+  std::vector<std::string> definitions = {};  ///< of macros: "WITH_TILE=1"
 };
 
 /// The folder that holds convlab/, with the kernels and the headers that kernel files read. Error(unavailable) if it is
 /// not there.
 std::filesystem::path header_root();
+
+/// The path of a program that compiles or reads code, "nvcc", "objdump": in PATH, otherwise in CUDA's toolkit, $CUDA_HOME or
+/// /usr/local/cuda. "" if it is not there.
+std::string found_tool(const std::string& name);
 
 /// Compiles a file, unless the cache has the result for the same text, headers, compiler and options. The cache is a
 /// folder: $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache; where it cannot be written, a temporary

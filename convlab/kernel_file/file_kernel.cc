@@ -18,6 +18,7 @@ namespace {
 
 /// What the functions of a ConvKernel cannot carry with them: each loaded file has a place, and functions of its own.
 struct Place {
+  std::string name;  ///< of the kernel
   const FileEntry* entry = nullptr;
   bool zero_before = false;
   bool takes_strides = false;
@@ -40,7 +41,14 @@ Refusal refusal(const Place& place, const ConvStep& step) {
   return std::nullopt;
 }
 
-FilePhases phases;
+std::vector<FilePhases> phases;
+
+void keep(const std::string& file, const std::string& problem, const PhaseSeconds& seconds) {
+  auto at =
+      std::ranges::find_if(phases, [&](const auto& each) { return each.file == file && each.problem == problem; });
+  if (at == phases.end()) at = phases.insert(at, {.file = file, .problem = problem, .launches = {}});
+  at->launches.push_back(seconds);
+}
 
 /// An array of the host's, which stays for the next launch: fresh pages of large ones take longer than many a kernel.
 class KeptArray {
@@ -55,7 +63,7 @@ class KeptArray {
 };
 
 /// The file's code takes arrays of the host's to the device and back. Only its call is the operator.
-void launch_from_host(const FileEntry& entry, const ConvArgs& args, Stream& stream) {
+void launch_from_host(const Place& place, const ConvArgs& args, Stream& stream) {
   static KeptArray kept_x, kept_w, kept_y;
   const ConvProblem& problem = args.step.problem;
   const Clock::time_point begin = Clock::now();
@@ -65,20 +73,22 @@ void launch_from_host(const FileEntry& entry, const ConvArgs& args, Stream& stre
   stream.download(x.data(), args.x, x.size_bytes());
   stream.download(w.data(), args.w, w.size_bytes());
   stream.synchronize();
-  const PhaseSeconds seconds = call_file(entry, problem, y.data(), x.data(), w.data());
-  phases.calls += entry.forward == nullptr;
-  phases.prolog_s += seconds.prolog;
-  phases.call_s += seconds.call;
-  phases.epilog_s += seconds.epilog;
+  const PhaseSeconds seconds = call_file(*place.entry, problem, y.data(), x.data(), w.data());
+  SetAside& aside = stream.attached<SetAside>();
+  if (place.entry->forward == nullptr) {
+    keep(place.name, to_text(problem), seconds);
+    aside.layer_seconds += seconds.layer();
+    aside.early |= seconds.early;
+  }
   stream.upload(args.y, y.data(), y.size_bytes());
   stream.synchronize();
-  stream.attached<SetAside>().seconds += seconds_since(begin) - seconds.call;
+  aside.seconds += seconds_since(begin) - seconds.call;
 }
 
 void launch_at(const Place& place, const ConvArgs& args, Stream& stream) {
   const FileEntry& entry = *place.entry;
   if (entry.on_host && stream.caps().kind != DeviceKind::cpu) {
-    return launch_from_host(entry, args, stream);
+    return launch_from_host(place, args, stream);
   }
   if (place.zero_before) {
     stream.fill(args.y, 0, static_cast<size_t>(args.step.problem.output_count()) * sizeof(float));
@@ -110,11 +120,12 @@ bool takes_both_sides(const KernelSource& source) {
                              [](const FileParameter& each) { return each.name == "R" || each.name == "r"; });
 }
 
-void register_entry(const FileEntry& entry, const KernelSource& source, DeviceKind device) {
+void register_entry(const std::string& name, const FileEntry& entry, const KernelSource& source, DeviceKind device) {
   if (taken == kMostFiles) throw bad_input("more than {} kernel files at once", kMostFiles);
   const FileFunction* call = source.find("conv_forward_gpu");
   const bool course = source.kind != FileKind::function;
-  places[static_cast<size_t>(taken)] = {.entry = &entry,
+  places[static_cast<size_t>(taken)] = {.name = name,
+                                        .entry = &entry,
                                         .zero_before = course,
                                         .takes_strides = call != nullptr && call->number_count() == 7,
                                         .square = course || !takes_both_sides(source)};
@@ -130,13 +141,17 @@ void register_entry(const FileEntry& entry, const KernelSource& source, DeviceKi
 
 }  // namespace
 
-const FilePhases& file_phases() { return phases; }
+const std::vector<FilePhases>& file_phases() { return phases; }
+
+bool computes_in_prolog(std::string_view kernel) {
+  return std::ranges::any_of(phases, [&](const FilePhases& each) { return each.file == kernel && each.early(); });
+}
 
 void load_kernel_file(const KernelSource& source, const std::filesystem::path& library, const std::string& name,
                       DeviceKind device) {
   const FileRegistration registration(name);
   const LoadedFile file(library);
-  if (file.entry() != nullptr) register_entry(*file.entry(), source, device);
+  if (file.entry() != nullptr) register_entry(name, *file.entry(), source, device);
   if (registration.count() != 1) {
     throw bad_input("{}: registers {} convolution kernels; a kernel file has one", name, registration.count());
   }

@@ -1,10 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "convlab/device/device.h"
+#include "convlab/kernel_file/library.h"
 #include "convlab/kernel_file/source.h"
 
 namespace convlab {
@@ -16,13 +18,21 @@ namespace convlab {
 void load_kernel_file(const KernelSource& source, const std::filesystem::path& library, const std::string& name,
                       DeviceKind device);
 
-inline constexpr int kMostFiles = 4;
+inline constexpr int kMostFiles = 32;
 
-/// What the loaded files' prologs, calls and epilogs took so far: only the calls are in their kernels' times.
+/// What the prologs, calls and epilogs of a loaded file took on one problem, launch by launch. Only the calls are in its
+/// kernel's times.
 struct FilePhases {
-  int64_t calls = 0;
-  double prolog_s = 0, call_s = 0, epilog_s = 0;
+  std::string file, problem;
+  std::vector<PhaseSeconds> launches;
+
+  bool early() const { return launches.back().early; }
 };
-const FilePhases& file_phases();
+
+/// Of all files that have a prolog and an epilog, and all problems, in the order of their first launches.
+const std::vector<FilePhases>& file_phases();
+
+/// Whether this kernel is a file whose output was there after its prolog, so that its call's time tells nothing.
+bool computes_in_prolog(std::string_view kernel);
 
 }  // namespace convlab

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <bit>
+#include <cstdint>
 
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
@@ -29,6 +31,27 @@ double seconds_of(const FileEntry& entry, Phase&& phase) {
   if (const char* error = entry.finish()) throw wrong_result("the device reports: {}", error);
   return seconds_since(begin);
 }
+
+/// Some floats of an array, to see whether somebody has written to it since.
+class Samples {
+ public:
+  Samples(const float* array, int64_t count) : array_(array), count_(count), before_(now()) {}
+
+  bool changed() const { return now() != before_; }
+
+ private:
+  static constexpr int64_t kSamples = 64;
+
+  std::array<uint32_t, kSamples> now() const {
+    std::array<uint32_t, kSamples> bits;
+    for (int64_t i = 0; i < kSamples; ++i) bits[i] = std::bit_cast<uint32_t>(array_[i * count_ / kSamples]);
+    return bits;
+  }
+
+  const float* array_;
+  int64_t count_;
+  std::array<uint32_t, kSamples> before_;
+};
 
 /// Takes arrays back from the device when a call is over, however it ends.
 struct Releasing {
@@ -61,7 +84,9 @@ PhaseSeconds call_file(const FileEntry& entry, const ConvProblem& problem, float
   // Some prologs leave the output's pointer alone, and free it in the epilog.
   float *device_y = nullptr, *device_x = nullptr, *device_w = nullptr;
   PhaseSeconds seconds;
+  const Samples output(y, problem.output_count());
   seconds.prolog = seconds_of(entry, [&] { entry.prolog(y, x, w, &device_y, &device_x, &device_w, shape); });
+  seconds.early = output.changed();
   seconds.call = seconds_of(entry, [&] { entry.call(device_y, device_x, device_w, shape); });
   seconds.epilog = seconds_of(entry, [&] { entry.epilog(y, device_y, device_x, device_w, shape); });
   return seconds;

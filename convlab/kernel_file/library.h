@@ -25,6 +25,11 @@ class LoadedFile {
 /// Seconds on the clock, the device's work included; a file without a prolog and an epilog has its call alone.
 struct PhaseSeconds {
   double prolog = 0, call = 0, epilog = 0;
+  bool early = false;  ///< the output was there when the prolog had ended: the call's time tells nothing
+
+  /// From the begin of the prolog to the end of the epilog, arrays of the host to arrays of the host, whatever happens
+  /// where: what two files are compared by, one of which computes in its prolog.
+  double layer() const { return prolog + call + epilog; }
 };
 
 /// Calls a file, with its prolog and epilog where it has them, and waits for the device after each. The arrays are the

@@ -87,8 +87,10 @@ struct ConvArgs {
 /// kernel adds to its stream's (Stream::attached), and who times a launch takes it off.
 struct SetAside {
   double seconds = 0;
+  double layer_seconds = 0;  ///< from the begin of the file's prolog to the end of its epilog; 0: it has none
+  bool early = false;        ///< the output was there after the prolog: the operator's time tells nothing
 
-  double take() { return std::exchange(seconds, 0); }
+  SetAside take() { return std::exchange(*this, {}); }
 };
 
 /// A parameter that a kernel leaves open: any of `values` is right, a measurement chose `value`.

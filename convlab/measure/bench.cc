@@ -230,8 +230,13 @@ KernelBench::Times KernelBench::launch() {
   aside.take();
   const auto begin = Clock::now();
   const double device_seconds = arrays_.stream().time([&] { kernel_.launch(arguments, arrays_.stream()); });
-  const double all_seconds = seconds_since(begin), aside_seconds = aside.take();
-  return {.device_ms = (device_seconds - aside_seconds) * 1e3, .op_ms = (all_seconds - aside_seconds) * 1e3};
+  const double all_seconds = seconds_since(begin);
+  const SetAside beside = aside.take();
+  last_ = {.device_ms = (device_seconds - beside.seconds) * 1e3,
+           .op_ms = (all_seconds - beside.seconds) * 1e3,
+           .layer_ms = beside.layer_seconds * 1e3,
+           .early = beside.early};
+  return last_;
 }
 
 }  // namespace convlab

@@ -103,10 +103,15 @@ class KernelBench {
   /// What a library chose; "" for kernels without a choice.
   std::string choice() const;
 
-  /// Milliseconds: the device's own time, and the host's clock around launching and waiting.
+  /// Milliseconds: the device's own time, and the host's clock around launching and waiting. Of a file with a prolog and
+  /// an epilog that is its call alone, and layer_ms is all three; `early`: see SetAside.
   struct Times {
-    double device_ms = 0, op_ms = 0;
+    double device_ms = 0, op_ms = 0, layer_ms = 0;
+    bool early = false;
   };
+
+  /// Of the last launch.
+  const Times& last() const { return last_; }
 
   /// Launches once. If all samples are checked, or this one ends its series, the arrays are renewed first; then
   /// Error(wrong_result) where any element of the output is wrong. Neither renewing nor checking is part of the times.
@@ -126,6 +131,7 @@ class KernelBench {
   std::vector<int> tuning_;
   Buffer prepared_, workspace_;
   double prepare_ms_ = 0;
+  Times last_;
 };
 
 }  // namespace convlab

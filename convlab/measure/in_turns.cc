@@ -1,8 +1,11 @@
 #include "convlab/measure/in_turns.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 
 #include "convlab/base/clock.h"
+#include "convlab/base/error.h"
 #include "convlab/measure/contention.h"
 
 namespace convlab {
@@ -39,42 +42,65 @@ Comparison compare_series(std::vector<double> first, std::vector<double> second)
   return result;
 }
 
-Comparison compare_interleaved(const Effort& effort, const TakeSample& first, const TakeSample& second) {
+std::vector<std::vector<double>> take_rounds(const Effort& effort, std::span<const TakeSample> series) {
   constexpr int kBetweenLooks = 5;
-  std::vector<double> of_first, of_second;
+  std::vector<std::vector<double>> samples(series.size());
   const auto take_turns = [&](bool end) {
-    double a = first(end), b = second(end);
-    b += second(end);
-    a += first(end);
-    of_first.push_back(a / 2);
-    of_second.push_back(b / 2);
+    std::vector<double> there;
+    for (const TakeSample& take : series) there.push_back(take(end));
+    for (size_t i = series.size(); i-- > 0;) samples[i].push_back((there[i] + series[i](end)) / 2);
+  };
+  const auto is_known = [&](const std::vector<double>& other) {
+    const Comparison now = compare_series(samples.front(), other);
+    return now.interval.high - now.interval.low <= 2 * effort.spread;
   };
   const auto begin = Clock::now();
   const auto last_is_next = [&] {
-    const auto count = static_cast<int>(of_first.size()) + 1;
+    const auto count = static_cast<int>(samples.front().size()) + 1;
     if (count < effort.least) return false;
     if (count >= effort.most || seconds_since(begin) >= effort.seconds) return true;
-    if (count % kBetweenLooks != 0) return false;
-    const Comparison now = compare_series(of_first, of_second);
-    return now.interval.high - now.interval.low <= 2 * effort.spread;
+    return count % kBetweenLooks == 0 && series.size() > 1 && std::all_of(samples.begin() + 1, samples.end(), is_known);
   };
   take_turns(true);
   while (!last_is_next()) take_turns(false);
   take_turns(true);
-  return compare_series(std::move(of_first), std::move(of_second));
+  return samples;
+}
+
+Comparison compare_interleaved(const Effort& effort, const TakeSample& first, const TakeSample& second) {
+  std::vector<std::vector<double>> samples = take_rounds(effort, std::array{first, second});
+  return compare_series(std::move(samples[0]), std::move(samples[1]));
+}
+
+bool are_whole_layers(std::span<KernelBench* const> benches) {
+  const auto has_phases = [](const KernelBench* each) { return each->last().layer_ms > 0; };
+  const bool layers = std::ranges::all_of(benches, has_phases);
+  for (const KernelBench* each : benches) {
+    if (each->last().early && !layers) {
+      throw unavailable(
+          "{} computes in its prolog: only other files with a prolog and an epilog can be compared with it",
+          each->kernel().info.name);
+    }
+  }
+  return layers;
+}
+
+TakeSample hot_launches(KernelBench& bench, bool layers) {
+  // On a GPU launches wait for each other, and no threads remain.
+  const bool on_host = bench.arrays().device().caps().kind != DeviceKind::cuda;
+  return [&bench, on_host, layers](bool end) {
+    if (on_host) bench.take_over();
+    const KernelBench::Times times = bench.run(Caches::hot, end);
+    return layers ? times.layer_ms : times.device_ms;
+  };
 }
 
 Comparison compare_kernels(const Effort& effort, KernelBench& first, KernelBench& second) {
-  // On a GPU launches wait for each other, and no threads remain.
   const bool on_host = first.arrays().device().caps().kind != DeviceKind::cuda;
-  const auto hot = [&](KernelBench& bench) {
-    return [&bench, on_host](bool end) {
-      if (on_host) bench.take_over();
-      return bench.run(Caches::hot, end).device_ms;
-    };
-  };
+  const bool layers = are_whole_layers(std::array{&first, &second});
   const Contention contention;
-  Comparison comparison = compare_interleaved(effort, hot(first), hot(second));
+  Comparison comparison = compare_interleaved(effort, hot_launches(first, layers), hot_launches(second, layers));
+  comparison.layers = layers;
   const std::optional<double> waited = on_host ? contention.waited_share() : std::nullopt;
   if (waited && *waited > kBusy) {
     comparison.decision = Decision::undecided;

@@ -1,7 +1,9 @@
 #include "convlab/measure/machine.h"
 
+#include <fmt/chrono.h>
 #include <sys/utsname.h>
 
+#include <ctime>
 #include <fstream>
 
 #include "convlab/base/error.h"
@@ -38,6 +40,8 @@ std::optional<double> load_average() {
 }
 
 }  // namespace
+
+std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 Machine this_machine(const DeviceCaps& caps) {
   return {.device = caps.description,

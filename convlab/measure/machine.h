@@ -41,6 +41,9 @@ struct MachineState {
   bool operator==(const MachineState&) const = default;
 };
 
+/// Now, in UTC: "2026-01-31T12:00:00Z".
+std::string utc_now();
+
 Machine this_machine(const DeviceCaps& caps);
 Build this_build();
 

@@ -1,17 +1,12 @@
 #include "convlab/measure/measure.h"
 
-#include <fmt/chrono.h>
-
 #include <algorithm>
-#include <ctime>
 
 #include "convlab/base/error.h"
 #include "convlab/measure/contention.h"
 
 namespace convlab {
 namespace {
-
-std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 /// Ceilings are measured, too, and a machine that was busy then may do better now: a shared host, much better.
 double tolerance(DeviceKind device) { return device == DeviceKind::cuda ? 0.85 : 0.5; }
@@ -57,14 +52,19 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
   KernelBench bench(kernel, arrays, checked, tuning);
   record.prepare_ms = bench.prepare_ms();
   record.choice = bench.choice();
-  std::vector<double> op_ms;
+  std::vector<double> device_ms, op_ms, layer_ms;
   const Contention contention;
-  record.hot_ms = sample(effort, [&](bool end) {
+  const Summary counted = sample(effort, [&](bool end) {
     const KernelBench::Times times = bench.run(Caches::hot, end);
+    device_ms.push_back(times.device_ms);
     op_ms.push_back(times.op_ms);
-    return times.device_ms;
+    if (times.layer_ms > 0) layer_ms.push_back(times.layer_ms);
+    record.computes_in_prolog |= times.early;
+    return times.early ? times.layer_ms : times.device_ms;
   });
+  record.hot_ms = summarize(std::move(device_ms));
   record.op_ms = summarize(std::move(op_ms));
+  if (!layer_ms.empty()) record.layer_ms = summarize(std::move(layer_ms));
   record.cold_ms = sample(effort, [&](bool end) { return bench.run(Caches::cold, end).device_ms; });
   if (caps.kind != DeviceKind::cuda) record.waited_share = contention.waited_share();
   record.after = machine_state(caps);
@@ -76,9 +76,9 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
   const double bytes = step.problem.compulsory_bytes(element_bytes(step.input_layout, step.input),
                                                      element_bytes(step.output_layout, ElementType::f32));
   if (!record.waited_share || *record.waited_share <= kBusy) {
-    refuse_the_impossible(kernel, step, ceilings, bytes, record.hot_ms.min);
+    refuse_the_impossible(kernel, step, ceilings, bytes, counted.min);
   }
-  const double seconds = record.hot_ms.median * 1e-3;
+  const double seconds = counted.median * 1e-3;
   record.gflops = step.problem.flops() / seconds * 1e-9;
   record.gbps = bytes / seconds * 1e-9;
   const Bound bound = ceilings.bound(step.problem.flops(), bytes, kernel.info.math);

@@ -124,6 +124,10 @@ Json to_json(const Record& record) {
   json["hot_ms"] = to_json(record.hot_ms);
   json["op_ms"] = to_json(record.op_ms);
   json["prepare_ms"] = record.prepare_ms;
+  if (record.layer_ms) {
+    json["layer_ms"] = to_json(*record.layer_ms);
+    json["computes_in_prolog"] = record.computes_in_prolog;
+  }
   json["gflops"] = record.gflops;
   json["gbps"] = record.gbps;
   json["bound_ms"] = record.bound_ms;
@@ -163,6 +167,8 @@ Record record_from_json(const Json& json, const std::string& place) {
   record.hot_ms = read_summary(from, "hot_ms");
   record.op_ms = read_summary(from, "op_ms");
   from.read("prepare_ms", record.prepare_ms);
+  if (from.has("layer_ms")) record.layer_ms = read_summary(from, "layer_ms");
+  from.read_if_there("computes_in_prolog", record.computes_in_prolog);
   from.read("gflops", record.gflops);
   from.read("gbps", record.gbps);
   from.read("bound_ms", record.bound_ms);

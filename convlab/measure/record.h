@@ -32,8 +32,13 @@ struct Record {
   Summary hot_ms;         ///< the device's own time, launch after launch
   Summary op_ms;          ///< Op Time as the course took it: the host's clock around launch and wait, caches hot
   double prepare_ms = 0;  ///< packing the weights, once
+  /// Of a kernel file with a prolog and an epilog: from the begin of the one to the end of the other, arrays of the host
+  /// to arrays of the host. The times above are those of its call.
+  std::optional<Summary> layer_ms = {};
+  bool computes_in_prolog = false;  ///< then the times above tell nothing, and the rates below are of layer_ms
 
-  double gflops = 0;    ///< operations of the direct method over hot_ms.median
+  double gflops =
+      0;  ///< operations of the direct method over hot_ms.median (layer_ms of a file that computes in its prolog)
   double gbps = 0;      ///< input, filters and output once each over hot_ms.median
   double bound_ms = 0;  ///< see Ceilings::bound
   double share = 0;     ///< bound_ms / hot_ms.median

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "convlab/report/html.h"
 
@@ -119,38 +120,60 @@ std::string counted(const Contents& contents, const OwnKernel& kernel) {
   return table.html();
 }
 
-std::string timed(const Contents& contents, const OwnKernel& kernel, const MachineRecords& machine) {
+/// What a Record tells of one kind of time, if it tells of it.
+using TimeOf = std::optional<double> (*)(const Record& record);
+
+std::optional<double> op_time_of(const Record& record) {
+  if (record.computes_in_prolog) return std::nullopt;
+  return record.op_ms.median;
+}
+
+std::optional<double> layer_time_of(const Record& record) {
+  if (!record.layer_ms) return std::nullopt;
+  return record.layer_ms->median;
+}
+
+std::string timed(const Contents& contents, const OwnKernel& kernel, const MachineRecords& machine,
+                  std::string_view what, TimeOf time_of) {
   const std::vector<std::string>& problems = contents.input.answers.problems;
   std::vector<std::string> headings{"images"};
   for (const std::string& name : contents.input.answers.names) headings.push_back(escaped(name));
-  const bool same = kernel.baseline == kernel.name;
-  Table table(fmt::format("Op Time, {}{}, median, on {}", same ? "" : kernel.baseline + " → ", kernel.name,
-                          machine.machine.device),
-              headings);
+  const auto time = [&](const std::string& name, const std::string& problem) -> std::optional<double> {
+    const Record* const record = machine.find(name, problem);
+    return record == nullptr ? std::nullopt : time_of(*record);
+  };
+  bool compared = false;
+  std::vector<std::vector<Cell>> rows;
   for (const int64_t images : kCourseSizes) {
     std::vector<Cell> row{number_cell(std::to_string(images))};
     bool there = false;
     for (const std::string& one : problems) {
       const std::string problem = with_images(one, images);
-      const Record *now = machine.find(kernel.name, problem), *then = machine.find(kernel.baseline, problem);
-      there |= now != nullptr;
-      if (now == nullptr) {
-        row.push_back(missing_cell());
-      } else {
-        const double after = now->op_ms.median, before = then == nullptr ? after : then->op_ms.median;
-        row.push_back(change_cell(before, after, Metric::Better::less, duration(before), duration(after)));
-      }
+      const std::optional<double> after = time(kernel.name, problem), before = time(kernel.baseline, problem);
+      there |= after.has_value();
+      compared |= after && before && kernel.baseline != kernel.name;
+      row.push_back(after ? change_cell(before.value_or(*after), *after, Metric::Better::less,
+                                        duration(before.value_or(*after)), duration(*after))
+                          : missing_cell());
     }
-    if (there) table.row(std::move(row));
+    if (there) rows.push_back(std::move(row));
   }
-  return table.empty() ? "" : table.html();
+  if (rows.empty()) return "";
+  Table table(fmt::format("{}, {}{}, median, on {}", what, compared ? kernel.baseline + " → " : "", kernel.name,
+                          machine.machine.device),
+              headings);
+  for (std::vector<Cell>& row : rows) table.row(std::move(row));
+  return table.html();
 }
 
 }  // namespace
 
 std::string before_and_after(const Contents& contents, const OwnKernel& kernel) {
   std::string html;
-  for (const MachineRecords& machine : contents.machines) html += timed(contents, kernel, machine);
+  for (const MachineRecords& machine : contents.machines) {
+    html += timed(contents, kernel, machine, "Op Time", op_time_of);
+    html += timed(contents, kernel, machine, "From the begin of the prolog to the end of the epilog", layer_time_of);
+  }
   return html + counted(contents, kernel);
 }
 
@@ -171,8 +194,8 @@ double all_op_times(const Contents& contents, const MachineRecords& machine, con
   double sum = 0;
   for (const std::string& one : contents.input.answers.problems) {
     const Record* const record = machine.find(kernel, with_images(one, images));
-    if (record == nullptr) return 0;
-    sum += record->op_ms.median;
+    if (record == nullptr || !op_time_of(*record)) return 0;
+    sum += *op_time_of(*record);
   }
   return sum;
 }

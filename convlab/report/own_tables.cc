@@ -40,6 +40,19 @@ std::vector<const SavedRun*> runs_of(const Contents& contents, const std::string
   return runs;
 }
 
+/// "31.2 ms + 30.1 ms: it computes in its prolog"; "-" of a file without a prolog and an epilog.
+Cell layer_times_cell(const SavedRun& run, const std::string& kernel) {
+  std::string text;
+  bool early = false;
+  for (const SavedFilePhases& each : run.file_phases) {
+    if (each.file != kernel) continue;
+    text += (text.empty() ? "" : " + ") + duration(each.layer_s * 1e3);
+    early |= each.computes_in_prolog;
+  }
+  if (text.empty()) return missing_cell();
+  return number_cell(text + (early ? ": it computes in its prolog" : ""));
+}
+
 }  // namespace
 
 std::string own_overview(const Contents& contents) {
@@ -72,8 +85,8 @@ std::string own_overview(const Contents& contents) {
 }
 
 std::string output_table(const Contents& contents, const OwnKernel& kernel) {
-  Table table("The course's script with this kernel",
-              {"images", "correctness", "of a right<br>kernel", "Op Times", "elapsed", "machine"});
+  Table table("The course's script with this kernel", {"images", "correctness", "of a right<br>kernel", "Op Times",
+                                                       "prolog to<br>epilog", "elapsed", "machine"});
   std::string lines;
   bool simt = false;
   for (const SavedRun* run : runs_of(contents, kernel.name)) {
@@ -88,6 +101,7 @@ std::string output_table(const Contents& contents, const OwnKernel& kernel) {
                {.html = fmt::format("{}", run->accuracy), .kind = run->accuracy == expected ? "number" : "number bad"},
                number_cell(fmt::format("{}", expected)),
                number_cell(op_times),
+               layer_times_cell(*run, kernel.name),
                number_cell(fmt::format("{:.2f} s", run->total_s)),
                text_cell(run->machine ? run->machine->device : run->device)});
     lines += fmt::format(

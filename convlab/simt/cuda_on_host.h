@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "convlab/simt/async_copy.h"
 #include "convlab/simt/atomics.h"
 #include "convlab/simt/half.h"
 #include "convlab/simt/keywords.h"

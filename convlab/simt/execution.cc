@@ -174,6 +174,8 @@ void Worker::run_block(int64_t linear) {
     thread.stack = -1;
     thread.state = ThreadState::ready;
     thread.index = index;
+    thread.copies.clear();
+    thread.copy_groups = 0;
     if (++index.x == grid.block.x) {
       index.x = 0;
       if (++index.y == grid.block.y) index.y = 0, ++index.z;
@@ -575,9 +577,12 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
     const LaneMask own = result.other.warp == now.warp && (now.lanes & (now.lanes - 1)) == 0 ? now.lanes : 0;
     const LaneMask others = result.other.lanes & ~own;
     fault.other_thread = result.other.warp * kWarpSize + std::countr_zero(others ? others : result.other.lanes);
-    fault.detail =
-        fmt::format("{} what thread {} {}, with no barrier between", fault.is_write ? "writes" : "reads",
-                    to_text(grid_->thread_position(fault.other_thread)), result.other_was_write ? "wrote" : "read");
+    const std::string_view does = fault.is_write ? "writes" : "reads";
+    const std::string other = to_text(grid_->thread_position(fault.other_thread));
+    fault.detail = result.kind == ShadowResult::in_flight
+                       ? fmt::format("{} where a copy of thread {} goes, which that has not waited for", does, other)
+                       : fmt::format("{} what thread {} {}, with no barrier between", does, other,
+                                     result.other_was_write ? "wrote" : "read");
   }
   report(std::move(fault));
 }

@@ -116,6 +116,16 @@ struct WarpRequest {
   void* payload = nullptr;
 };
 
+/// An asynchronous copy that its thread has not waited for: see async_copy.h.
+struct PendingCopy {
+  void* to = nullptr;
+  const void* from = nullptr;
+  size_t bytes = 0, zeros = 0;
+  size_t group = 0;          ///< of the thread's, in order
+  Shadow* shadow = nullptr;  ///< of where it goes; nullptr: the launch is counted
+  size_t offset = 0;         ///< there
+};
+
 /// One CUDA thread, and what it waits for.
 struct CudaThread {
   boost::context::detail::fcontext_t context = nullptr;
@@ -126,6 +136,8 @@ struct CudaThread {
   BarrierOperation barrier{};
   WarpRequest request{};
   uint64_t value = 0;  ///< what it brings, and then what it gets
+  std::vector<PendingCopy> copies;
+  size_t copy_groups = 0;  ///< that it has committed
 };
 
 struct Warp {
@@ -197,6 +209,9 @@ class Worker {
     if (trace->block(code, *flow)) pause();
   }
   Counting* counting() { return counting_.get(); }  ///< nullptr: the launch is not counted
+  void begin_copy(PendingCopy copy, const void* code, Where where);
+  void commit_copies();
+  void wait_for_copies(size_t groups_left);
   int wait_at_barrier(BarrierOperation operation, int predicate, Where where);
   uint64_t warp_operation(const WarpRequest& request, uint64_t value, Where where);
 

@@ -85,6 +85,14 @@ bool is_split(const Cell& word, uint32_t block_epoch) {
   return word.write.epoch == kSplitEpoch && word.write.stamp == block_epoch;
 }
 
+bool is_in_flight(const Cell& word, uint32_t block_epoch) {
+  return word.write.epoch == kInFlightEpoch && word.write.stamp == block_epoch;
+}
+
+void mark(Shadow& shadow, size_t offset, size_t bytes, const AccessRecord& write) {
+  std::fill_n(shadow.words() + offset / 4, bytes / 4, Cell{write, {}});
+}
+
 }  // namespace
 
 void WarpClock::synchronise(LaneMask mask, LaneMask whole) {
@@ -144,8 +152,13 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
     const size_t word = offset / 4;
     const size_t stop = std::min(end, word * 4 + 4);
     Cell& cell = shadow.words()[word];
-    if (cell.write.epoch == kSplitEpoch && cell.write.stamp != accessor.block_epoch)
+    if (cell.write.epoch >= kInFlightEpoch && cell.write.stamp != accessor.block_epoch)
       cell = Cell{};  // from an older block
+    if (is_in_flight(cell, accessor.block_epoch)) {
+      keep({ShadowResult::in_flight, cell.write, true});
+      offset = stop;
+      continue;
+    }
     const bool whole = stop - offset == 4;
     if (whole && !is_split(cell, accessor.block_epoch)) {
       keep(touch_cell(cell, kind, accessor));
@@ -161,6 +174,17 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
     for (; offset < stop; ++offset) keep(touch_cell(parts[offset % 4], kind, accessor));
   }
   return first;
+}
+
+void mark_in_flight(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor) {
+  AccessRecord write = accessor.now;
+  write.epoch = kInFlightEpoch;
+  write.stamp = accessor.block_epoch;
+  mark(shadow, offset, bytes, write);
+}
+
+void mark_landed(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor) {
+  mark(shadow, offset, bytes, accessor.now);
 }
 
 }  // namespace convlab::simt::internal

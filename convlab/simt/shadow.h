@@ -36,6 +36,10 @@ static_assert(sizeof(Cell) == 32);
 /// epoch, so that the fast paths, which take only older epochs, leave it to the slow ones.
 inline constexpr uint32_t kSplitEpoch = UINT32_MAX;
 
+/// write.epoch of a word to which an asynchronous copy of the thread in `write` is under way; write.stamp is the block's
+/// first epoch. The fast paths leave it to the slow ones, too.
+inline constexpr uint32_t kInFlightEpoch = UINT32_MAX - 1;
+
 /// What __syncwarp has ordered in one warp in this barrier interval.
 struct WarpClock {
   uint32_t stamp = 1;            ///< of accesses now; goes up at each __syncwarp
@@ -93,9 +97,9 @@ enum class AccessKind : uint8_t { read, write, atomic_update, atomic_write, vola
 
 inline bool is_write(AccessKind kind) { return kind != AccessKind::read && kind != AccessKind::volatile_read; }
 
-/// What was wrong with an access, and the other side of a race.
+/// What was wrong with an access, and the other side of a race; in_flight: a copy that its thread has not waited for.
 struct ShadowResult {
-  enum Kind : uint8_t { ok, uninitialised, race } kind = ok;
+  enum Kind : uint8_t { ok, uninitialised, race, in_flight } kind = ok;
   AccessRecord other{};
   bool other_was_write = false;
 };
@@ -127,5 +131,9 @@ inline bool touch_quickly(Cell& cell, bool is_write, const Accessor& accessor) {
 
 /// Checks the access to bytes [offset, offset + bytes) of the region and remembers it.
 ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind, const Accessor& accessor);
+
+/// Whole words, to which the accessor has begun a copy, or has just waited for one.
+void mark_in_flight(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor);
+void mark_landed(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor);
 
 }  // namespace convlab::simt::internal

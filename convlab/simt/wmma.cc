@@ -69,14 +69,15 @@ void run_transfer(Worker& worker, void* const lanes[kLanes], Where where) {
   // In memory, `runs` of `length` elements that lie together: rows, or columns.
   const int runs = first.by_column ? shape.columns : shape.rows;
   const int length = first.by_column ? shape.rows : shape.columns;
-  for (int run = 0; run < runs; ++run) {
-    worker.check_access(base + static_cast<size_t>(run) * first.leading_dimension * element_bytes,
-                        static_cast<size_t>(length) * element_bytes,
-                        first.is_store ? AccessKind::write : AccessKind::read, nullptr, where);
-  }
-  if (Counting* const counting = worker.counting()) {
-    counting->matrix(first.is_store, first.code, base, runs, static_cast<size_t>(length) * element_bytes,
-                     first.leading_dimension * element_bytes);
+  const size_t bytes = static_cast<size_t>(length) * element_bytes;
+  const size_t distance = first.leading_dimension * element_bytes;
+  if (Counting* const counting = worker.counting()) {  // what is counted is not checked
+    counting->matrix(first.is_store, first.code, base, runs, bytes, distance);
+  } else {
+    for (int run = 0; run < runs; ++run) {
+      worker.check_access(base + static_cast<size_t>(run) * distance, bytes,
+                          first.is_store ? AccessKind::write : AccessKind::read, nullptr, where);
+    }
   }
   for (int lane = 0; lane < kLanes; ++lane) {
     const Operand& mine = of(lane).fragment;

@@ -10,6 +10,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
+#include "convlab/verify/cases.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/diagnosis.h"
 #include "convlab/verify/guards.h"
@@ -219,6 +220,16 @@ CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device&
     if (faults != nullptr) *faults = simt_faults();
     return {Outcome::failed, fmt::format("{}: {}", check, message_of_exception())};
   }
+}
+
+CaseResult verify_few(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
+  if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
+  if (kernel.info.library) return {Outcome::passed, ""};
+  ConvStep few = step;
+  few.problem.n = std::min<int64_t>(few.problem.n, 2);
+  CaseResult result = verify_kernel(kernel, few, device, oracle);
+  if (result.outcome != Outcome::passed) result.reason = fmt::format("{}: {}", describe(few), result.reason);
+  return result;
 }
 
 }  // namespace convlab

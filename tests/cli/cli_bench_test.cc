@@ -55,6 +55,20 @@ TEST(CliBench, TakesTheConvolutionsOfAModel) {
   EXPECT_THAT(run.output, HasSubstr("n2_c6h30w30_k16r5s5"));
 }
 
+TEST(CliBench, TheOracleIsTimedOnlyWhenNamed) {
+  const auto timed = [](const std::vector<std::string>& arguments) {
+    std::vector<std::string> all = {"--device", "cpu", "--math", "fp32", "--problem", "n2_c3h12w12_k4r3s3"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const ProgramRun run = bench(all);
+    EXPECT_EQ(run.status, 0) << run.complaint;
+    return run.output;
+  };
+  const std::string by_default = timed({});
+  EXPECT_THAT(by_default, HasSubstr("cpu.direct"));
+  EXPECT_THAT(by_default, Not(HasSubstr("cpu.reference")));
+  EXPECT_THAT(timed({"--kernel", "cpu.ref*"}), HasSubstr("cpu.reference"));
+}
+
 TEST(CliBench, ComparesTwoKernelsInTurns) {
   const ProgramRun run = bench({"--device", "cpu", "--kernel", "cpu.direct", "--against", "cpu.reference", "--problem",
                                 "n8_c4h24w24_k8r5s5", "--json", "-"});

@@ -93,6 +93,22 @@ TEST_F(CliCounters, OfATiledRungAreAGpus) {
   EXPECT_EQ(first["shared"]["load"]["requests"], first["shared"]["load"]["least_wavefronts"]);
 }
 
+// A row of 16 threads and the next read words 20 apart, which share 4 banks; 48 apart they share none.
+TEST_F(CliCounters, PaddingTakesBankConflictsAway) {
+  const Json before = counted("cuda.shared_tile")["kernels"][0]["memory"]["shared"]["load"];
+  const Json after = counted("cuda.padded_tile")["kernels"][0]["memory"]["shared"]["load"];
+  EXPECT_EQ(before["requests"], after["requests"]);
+  EXPECT_EQ(before["wavefronts"], 3 * before["requests"].get<int64_t>() / 2);  // two for a pixel, one for a weight
+  EXPECT_EQ(after["wavefronts"], after["requests"]);
+}
+
+// Of 35 blocks' warps, each of two columns of sums: four products deep, 16 x 16 x 8 multiply-adds each.
+TEST_F(CliCounters, ProductsOfFragmentsCount) {
+  const Json first = counted("cuda.wmma_tf32")["kernels"][0];
+  EXPECT_EQ(first["flops"], 35 * 4 * 2 * 4 * (2 * 16 * 16 * 8));
+  EXPECT_GT(sum(first, "tile_x", "load", "requests"), 0);
+}
+
 // The picture of a line: one request of it, where each lane goes.
 TEST_F(CliCounters, EachLineHasItsCostliestRequestAsAnExample) {
   const auto example_of = [](const Json& kernel, const std::string& array, const std::string& access) {

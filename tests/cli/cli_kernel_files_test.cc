@@ -78,7 +78,7 @@ class KernelFiles : public testing::Test {
 
 TEST_F(KernelFiles, EveryTemplatePasses) {
   std::vector<std::string> files{"--device", "simt"};
-  for (const std::string kind : {"mxnet", "minidnn", "function"}) files.push_back(make(kind, kind + ".cu"));
+  for (const std::string kind : {"mxnet", "minidnn", "streams", "function"}) files.push_back(make(kind, kind + ".cu"));
   files.insert(files.end(), {"-n", "2"});
   for (const Json& file : verified(files, 0)) EXPECT_EQ(file["verdict"], "PASSED") << file;
   const Json own = verified({make("own", "own.cu"), "--device", "simt", "--problem", "n2_c3h9w9_k4r3s3_p1"}, 0);
@@ -308,6 +308,47 @@ TEST_F(KernelFiles, TheCallAloneIsTheOperator) {
   const Json files = verified({file, "--device", "simt", "-n", "1"}, 0);
   EXPECT_GT(files[0]["cases"][0]["prolog_s"], 0.3);
   EXPECT_LT(files[0]["cases"][0]["call_s"], 0.2);
+}
+
+TEST_F(KernelFiles, WhatComputesInItsPrologIsTimedToTheEndOfItsEpilog) {
+  const std::string streams = make("streams", "streams.cu"), plain = make("minidnn", "plain.cu");
+  const Json files = verified({streams, plain, "--device", "simt", "-n", "2"}, 0);
+  for (size_t i = 0; i < 2; ++i) {
+    const Json& layer = files[i]["cases"][0];
+    EXPECT_EQ(layer["computes_in_prolog"], i == 0) << layer;
+    EXPECT_DOUBLE_EQ(layer["layer_s"].get<double>(),
+                     layer["prolog_s"].get<double>() + layer["call_s"].get<double>() + layer["epilog_s"].get<double>());
+  }
+  EXPECT_GT(files[0]["cases"][0]["prolog_s"], files[0]["cases"][0]["call_s"]);
+
+  const ProgramRun run =
+      run_program({"run", "sp25", "-n", "2", "--device", "simt", "--kernel", streams, "--json", path("run.json")});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.complaint, ContainsRegex("streams.cu on n2_c1h86w86_k4r7s7: prolog to epilog .*: this file computes "
+                                           "in its prolog, and its Op Time tells nothing"));
+  const Json saved = Json::parse(text_of(path("run.json")));
+  ASSERT_EQ(saved["file_phases"].size(), 2u);
+  EXPECT_EQ(saved["file_phases"][1]["problem"], "n2_c4h40w40_k16r7s7");
+  EXPECT_EQ(saved["file_phases"][1]["computes_in_prolog"], true);
+  EXPECT_EQ(saved["layers"][0]["gflops"], 0);  // none can be told
+
+  const std::vector<std::string> few{"--device", "simt", "--problem", "n2_c1h9w9_k2r3s3", "--seconds", "0.05"};
+  const auto benched = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "bench");
+    arguments.insert(arguments.end(), few.begin(), few.end());
+    arguments.insert(arguments.end(), {"--json", path("bench.json")});
+    return run_program(arguments);
+  };
+  const ProgramRun compared = benched({streams, "--against", plain});
+  EXPECT_EQ(compared.status, 0) << compared.complaint;
+  const Json records = Json::parse(text_of(path("bench.json")));
+  ASSERT_EQ(records.size(), 2u) << compared.output;
+  EXPECT_EQ(records[0]["against"]["of"], "layer_ms");
+  EXPECT_EQ(records[0]["computes_in_prolog"], true);
+  EXPECT_EQ(records[1]["computes_in_prolog"], false);
+  EXPECT_GT(records[0]["layer_ms"]["median"], records[0]["op_ms"]["median"]);
+  EXPECT_THAT(benched({streams, "--against", "cuda.basic"}).output, HasSubstr("computes in its prolog: only another"));
+  EXPECT_THAT(benched({streams}).output, ContainsRegex("prolog to epilog .*: this file computes in its prolog"));
 }
 
 TEST_F(KernelFiles, WhatTheyPrintIsNoResult) {

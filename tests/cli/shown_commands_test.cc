@@ -46,11 +46,21 @@ constexpr NotRun kNotRun[] = {
 struct Limit {
   const char *command, *option, *value;  ///< option "": IMAGES
 };
-constexpr Limit kLimits[] = {
-    {"run", "-n", "100"},      {"profile", "-n", "100"}, {"bench", "--seconds", "0.01"},
-    {"bench", "-n", "16,20"},  {"m1.1", "", "100"},      {"m2.1", "", "100"},
-    {"m3.1", "", "1"},         {"m4.1", "", "1"},        {"final", "", "1"},
-    {"new", "-o", "made.cuh"},  // the other examples' file is there already
+constexpr Limit
+    kLimits
+        [] =
+            {
+                {"run", "-n", "100"},
+                {"profile", "-n", "100"},
+                {"bench", "--seconds", "0.01"},
+                {"bench", "-n", "16,20"},
+                {"m1.1", "", "100"},
+                {"m2.1", "", "100"},
+                {"ablate", "--seconds", "0.01"},
+                {"m3.1", "", "1"},
+                {"m4.1", "", "1"},
+                {"final", "", "1"},
+                {"new", "-o", "made.cuh"},  // the other examples' file is there already
 };
 
 const char* reason_not_to_run(const std::string& command) {
@@ -133,9 +143,11 @@ class Workplace {
     fs::permissions(here / "run.sh", fs::perms::owner_all);
     fs::create_directory_symlink(kRoot / "shapes", here / "shapes");
     fs::create_directory_symlink(kRoot / "models", here / "models");
+    fs::create_directory_symlink(kRoot / "bench", here / "bench");
     for (const char* name : {"my-net.onnx", "model.onnx"}) fs::copy_file(kRoot / "models/fa17-low.onnx", here / name);
     fs::copy_file(kRoot / "convlab/kernel_file/templates/mxnet.cuh", here / "new-forward.cuh");
     fs::copy_file(kRoot / "convlab/kernel_file/templates/minidnn.cu", here / "new-forward.cu");
+    fs::copy_file(kRoot / "convlab/kernel_file/templates/streams.cu", here / "streams.cu");
     constexpr int64_t kSide = 28;
     write_file(here / "x.npy", to_npy(Tensor(ElementType::f32, {1, 1, kSide, kSide})));
     write_checkpoint(here);

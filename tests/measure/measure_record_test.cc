@@ -32,6 +32,8 @@ Record some_record() {
           .hot_ms = summarize({1, 2, 3}),
           .op_ms = summarize({5}),
           .prepare_ms = 0.5,
+          .layer_ms = summarize({6, 7}),
+          .computes_in_prolog = true,
           .gflops = 7,
           .gbps = 8,
           .bound_ms = 0.25,

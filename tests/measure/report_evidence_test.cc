@@ -30,6 +30,14 @@ const ordered_json kProfile = ordered_json::parse(R"({
   "startup": {"wall_s": 0.7, "unattributed_s": 0.1,
               "parts": [{"name": "reading the data", "s": 0.6, "remedy": "read less"}]}})");
 
+TEST(Evidence, OfThisRepositoryIsRead) {
+  Evidence evidence;
+  add_evidence(evidence, std::filesystem::path(CONVLAB_SOURCE_DIR) / "results");
+  EXPECT_FALSE(evidence.records.empty());
+  EXPECT_FALSE(evidence.runs.empty());
+  EXPECT_TRUE(evidence.verdicts.empty()) << "files of a study are no verdicts on somebody's own";
+}
+
 TEST(Evidence, TellsRecordsRunsAndProfilesApart) {
   Evidence evidence;
   add_evidence(evidence, ordered_json::array({to_json(some_record("cpu.direct", "k1"))}).dump(), "bench.json");

@@ -206,6 +206,21 @@ TEST(OwnReport, ShowsAPredictionBesideTheMeasurement) {
   EXPECT_TRUE(deliverable(make_report(input), "what the step from cuda.basic should do").there);
 }
 
+TEST(OwnReport, OfAFileThatComputesInItsPrologTellsTheWhole) {
+  ReportInput input = own_input();
+  add_verdict(input, "PASSED");
+  add_run(input, 100, "cuda");
+  input.evidence.runs[0].file_phases = {{kFile, with_images(kFirst, 100), 0.5, true}};
+  Record record = some_record(kFile, with_images(kFirst, 10000), 3);
+  record.layer_ms = summarize({44});
+  record.computes_in_prolog = true;
+  input.evidence.records.push_back(record);
+  const std::string html = make_report(input).html;
+  EXPECT_THAT(html, AllOf(HasSubstr("500.0 ms: it computes in its prolog"),
+                          HasSubstr("From the begin of the prolog to the end of the epilog, mine/tiled.cuh"),
+                          HasSubstr("44.00 ms"), Not(HasSubstr("Op Time, mine/tiled.cuh"))));
+}
+
 TEST(OwnReport, EvidenceOfAnotherFileIsNotTaken) {
   ReportInput input = own_input();
   add_verdict(input, "PASSED");

@@ -220,6 +220,52 @@ __global__ void race_wmma_store(const float* x, float* y) {
   y[threadIdx.x] = tile[threadIdx.x];
 }
 
+// The barrier orders what threads did; the copies may still be under way.
+__global__ void copy_not_awaited(const float* x, float* y) {
+  __shared__ float tile[32];
+  __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, sizeof(float));
+  __pipeline_commit();
+  __syncthreads();
+  y[threadIdx.x] = tile[31 - threadIdx.x];
+}
+
+// A thread waits for its own copies alone.
+__global__ void copy_awaited_after_barrier(const float* x, float* y) {
+  __shared__ float tile[32];
+  __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, sizeof(float));
+  __pipeline_commit();
+  __syncthreads();
+  __pipeline_wait_prior(0);
+  y[threadIdx.x] = tile[31 - threadIdx.x];
+}
+
+// What a loop of double buffering does that forgets its end: the last tile is still under way, over an old one.
+__global__ void copy_of_last_group_not_awaited(const float* x, float* y) {
+  __shared__ float tile[32];
+  tile[threadIdx.x] = 0.0f;
+  __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, sizeof(float));
+  __pipeline_commit();
+  __pipeline_wait_prior(1);
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+
+// Without the barrier that ends the use of a buffer: thread 16 reads where thread 15, a step ahead, copies to.
+__global__ void copy_into_what_others_read(const float* x, float* y) {
+  __shared__ float tile[32];
+  tile[threadIdx.x] = x[threadIdx.x];
+  __syncthreads();
+  y[threadIdx.x] = tile[31 - threadIdx.x];
+  __pipeline_memcpy_async(tile + threadIdx.x, x + 32 + threadIdx.x, sizeof(float));
+}
+
+__global__ void copy_misaligned(const float* x, float* y) {
+  __shared__ float tile[34];
+  __pipeline_memcpy_async(tile + threadIdx.x, x + threadIdx.x, 2 * sizeof(float));
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  y[threadIdx.x] = tile[threadIdx.x];
+}
+
 __global__ void barrier_after_exit(const float* x, float* y) {
   if (threadIdx.x >= 40) return;
   y[threadIdx.x] = x[threadIdx.x];
@@ -449,6 +495,16 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
       return launch(race_neighbouring_halves, one_warp, stream, x, y);
     case Planted::race_wmma_store:
       return launch(race_wmma_store, one_warp, stream, x, y);
+    case Planted::copy_not_awaited:
+      return launch(copy_not_awaited, one_warp, stream, x, y);
+    case Planted::copy_awaited_after_barrier:
+      return launch(copy_awaited_after_barrier, one_warp, stream, x, y);
+    case Planted::copy_of_last_group_not_awaited:
+      return launch(copy_of_last_group_not_awaited, one_warp, stream, x, y);
+    case Planted::copy_into_what_others_read:
+      return launch(copy_into_what_others_read, one_warp, stream, x, y);
+    case Planted::copy_misaligned:
+      return launch(copy_misaligned, one_warp, stream, x, y);
     case Planted::barrier_after_exit:
       return launch(barrier_after_exit, two_warps, stream, x, y);
     case Planted::barrier_in_branches:

@@ -127,6 +127,28 @@ __global__ void vectors_kernel(const float* __restrict__ x, float* __restrict__ 
   }
 }
 
+// Each thread brings four floats of a tile, of which the last ones may not exist, while all sum the tile before.
+__global__ void copies_kernel(const float* x, float* sums, int tiles, int exist) {
+  __shared__ __align__(16) float buffers[2][64];
+  const auto begin_copying = [&](int tile) {
+    const int at = tile * 64 + threadIdx.x * 4, missing = min(max(at + 4 - exist, 0), 4);
+    __pipeline_memcpy_async(&buffers[tile % 2][threadIdx.x * 4], x + (missing < 4 ? at : 0), 4 * sizeof(float),
+                            missing * sizeof(float));
+  };
+  float sum = 0;
+  begin_copying(0);
+  __pipeline_commit();
+  for (int tile = 0; tile < tiles; ++tile) {
+    if (tile + 1 < tiles) begin_copying(tile + 1);
+    __pipeline_commit();  // a group of nothing after the last tile
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    for (int i = 0; i < 4; ++i) sum += buffers[tile % 2][i * 16 + threadIdx.x];
+    __syncthreads();
+  }
+  sums[threadIdx.x] = sum;
+}
+
 __global__ void votes_kernel(const int* __restrict__ x, unsigned* __restrict__ out) {
   const int value = x[threadIdx.x];
   const unsigned positive = __ballot_sync(0xffffffffu, value > 0);
@@ -339,6 +361,9 @@ void matmul_tf32(const float* a, const float* b, float* c, int m, int n, int k, 
 }
 void double_with_vectors(const float* x, float* y, int count, cudaStream_t stream) {
   launch(vectors_kernel, {.grid = (count / 4 + 31) / 32, .block = 32}, stream, x, y, count);
+}
+void sum_by_copies(const float* x, float* sums, int tiles, int exist, cudaStream_t stream) {
+  launch(copies_kernel, {.block = 16}, stream, x, sums, tiles, exist);
 }
 void votes(const int* x, unsigned* out, cudaStream_t stream) { launch(votes_kernel, {.block = 32}, stream, x, out); }
 void block_votes(const int* x, int* out, int threads, cudaStream_t stream) {

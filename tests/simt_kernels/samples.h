@@ -27,6 +27,7 @@ void scale_by_constant_again(const float* x, float* y, int count, cudaStream_t s
 void matmul_fp16(const float* a, const float* b, float* c, int m, int n, int k, cudaStream_t stream);
 void matmul_tf32(const float* a, const float* b, float* c, int m, int n, int k, bool split, cudaStream_t stream);
 void double_with_vectors(const float* x, float* y, int count, cudaStream_t stream);
+void sum_by_copies(const float* x, float* sums, int tiles, int exist, cudaStream_t stream);
 void votes(const int* x, unsigned* out, cudaStream_t stream);
 void block_votes(const int* x, int* out, int threads, cudaStream_t stream);
 void transpose_halves(const float* x, float* y, cudaStream_t stream);
@@ -69,6 +70,11 @@ enum class Planted {
   race_after_shuffle,
   race_neighbouring_halves,
   race_wmma_store,
+  copy_not_awaited,
+  copy_awaited_after_barrier,
+  copy_of_last_group_not_awaited,
+  copy_into_what_others_read,
+  copy_misaligned,
   barrier_after_exit,
   barrier_in_branches,
   barrier_missed_by_half,

@@ -228,6 +228,18 @@ TEST_P(RightProgram, VectorTypes) {
   EXPECT_EQ(y.values(), expected);
 }
 
+TEST_P(RightProgram, AsynchronousCopies) {
+  const auto x = small_integers(300, 15);
+  for (const int tiles : {1, 2, 5}) {
+    const int exist = std::min(tiles * 64 - 3, 299);  // the last piece of 16 bytes ends with zeros
+    std::vector<float> expected(16);
+    for (int i = 0; i < exist; ++i) expected[i % 16] += x[i];
+    const DeviceArray<float> dx(x, "x"), sums(size_t{16}, "sums");
+    sum_by_copies(dx.data(), sums.data(), tiles, exist, nullptr);
+    EXPECT_EQ(sums.values(), expected) << tiles;
+  }
+}
+
 TEST_P(RightProgram, VotesAndWarpReductions) {
   std::vector<int> x(32);
   for (int i = 0; i < 32; ++i) x[i] = i % 3 == 0 ? -i : i;

@@ -163,9 +163,11 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
     char* const results = block.results(0);
     if constexpr (!Config::Input::kCopies) {
       if (produces) input.template fetch<Config::kR>(task);
+      wait_for_copies();
       __syncthreads();
     }
     if (produces) input.template begin<Config::kR>(task, buffer);
+    wait_for_copies();
     __syncthreads();
     if (produces) {
       const Staged staged = input.template finish<Config::kR>(task, buffer);

@@ -1,0 +1,164 @@
+// convlab measure-variants: what `convlab ablate` starts, a process of its own in which all variants of a kernel are in the
+// registry. It tells its host times, or counts, as JSON.
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/command.h"
+#include "app/compute_options.h"
+#include "app/guests/guest.h"
+#include "app/guests/variants.h"
+#include "app/results/progress.h"
+#include "convlab/base/clock.h"
+#include "convlab/base/error.h"
+#include "convlab/base/json.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/measure/contention.h"
+#include "convlab/measure/in_turns.h"
+#include "convlab/measure/record.h"
+#include "convlab/profile/count_kernel.h"
+#include "convlab/verify/verify.h"
+
+namespace convlab::app {
+namespace {
+
+struct MeasureOptions {
+  std::string problem;
+  ComputeOptions compute;
+  Effort effort;
+  int64_t most_samples = 0;
+  bool count = false;
+  std::vector<std::string> kernels;
+};
+
+void tell_refusal(size_t number, bool refused, const std::string& reason) {
+  tell_host(json_text(Json{{"kernel", number}, {"refused", refused}, {"reason", reason}}, -1));
+}
+
+/// Whether it is right; tells the host why not.
+bool is_right(size_t number, const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
+  const CaseResult result = verify_few(kernel, step, device, oracle);
+  if (result.outcome == Outcome::passed) return true;
+  tell_refusal(number, result.outcome == Outcome::skipped, result.reason);
+  return false;
+}
+
+Json counts_of(const std::vector<KernelCounts>& launched) {
+  Json json = Json::object();
+  for (const char* name : kCounts) json[name] = int64_t{0};
+  const auto add = [&](const char* name, int64_t value) { json[name] = json[name].get<int64_t>() + value; };
+  for (const KernelCounts& each : launched) {
+    for (const AccessType type : {AccessType::load, AccessType::store, AccessType::atomic}) {
+      const MemoryCounts global = each.total(MemorySpace::global, type), shared = each.total(MemorySpace::shared, type),
+                         constant = each.total(MemorySpace::constant, type);
+      add("requests", global.requests + shared.requests + constant.requests);
+      add("global sectors", global.sectors);
+      add("shared wavefronts", shared.wavefronts);
+      add("constant wavefronts", constant.wavefronts);
+      if (type == AccessType::atomic) add("atomics", global.requests + shared.requests);
+    }
+    add("flops", each.flops);
+  }
+  return json;
+}
+
+void count(const std::vector<const ConvKernel*>& kernels, const ConvStep& step, Device& device) {
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    try {
+      const std::vector<KernelCounts> launches = count_kernel(*kernels[i], step, device);
+      Json launched = Json::array();
+      for (const KernelCounts& each : launches) launched.push_back(each.kernel);
+      tell_host(json_text(Json{{"kernel", i}, {"counts", counts_of(launches)}, {"launched", std::move(launched)}}, -1));
+    } catch (const Error& error) {
+      tell_refusal(i, error.kind() == ErrorKind::bad_input, error.what());
+    }
+  }
+}
+
+/// The share of its time that this process waited for a CPU meanwhile, where the system tells.
+std::optional<double> time(const std::vector<const ConvKernel*>& kernels, const ConvStep& step, Device& device,
+                           const Effort& effort, Oracle& oracle) {
+  BenchArrays arrays(device, step, timed_layer(step, oracle));
+  std::vector<std::unique_ptr<KernelBench>> benches;
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (!is_right(i, *kernels[i], step, device, oracle)) continue;
+    try {
+      auto bench = std::make_unique<KernelBench>(*kernels[i], arrays);
+      bench->run(Caches::hot, /*end=*/true);  // right at this size, too
+      benches.push_back(std::move(bench));
+      numbers.push_back(i);
+    } catch (const Error& error) {
+      tell_refusal(i, error.kind() != ErrorKind::wrong_result, error.what());
+    }
+  }
+  if (benches.empty()) return std::nullopt;
+  std::vector<KernelBench*> all;
+  for (const auto& each : benches) all.push_back(each.get());
+  const bool layers = are_whole_layers(all);
+  std::vector<TakeSample> series;
+  for (KernelBench* each : all) series.push_back(hot_launches(*each, layers));
+  Progress progress("timing in turns", static_cast<int64_t>(effort.seconds * 1e3));
+  const Clock::time_point begin = Clock::now();
+  series.front() = [&, take = series.front(), told = int64_t{0}](bool end) mutable {
+    const auto now = static_cast<int64_t>(seconds_since(begin) * 1e3);
+    progress.advance(now - std::exchange(told, now));
+    return take(end);
+  };
+  const Contention contention;
+  const std::vector<std::vector<double>> samples = take_rounds(effort, series);
+  const std::optional<double> waited = contention.waited_share();
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    tell_host(json_text(Json{{"kernel", numbers[i]}, {"ms", samples[i]}}, -1));
+  }
+  return device.caps().kind == DeviceKind::cuda ? std::nullopt : waited;
+}
+
+void measure_variants_here(const MeasureOptions& options) {
+  const std::unique_ptr<Device> device = open_device(options.compute.device, options.compute.device_options());
+  const DeviceCaps& caps = device->caps();
+  device->make_current();
+  tell_host(json_text(Json{{"device", caps.name}}, -1));
+  const ConvStep step{.problem = parse_problem(options.problem)};
+  std::vector<const ConvKernel*> kernels;
+  for (const std::string& name : options.kernels) kernels.push_back(&require_conv_kernel(name, caps.kind));
+
+  const MachineState before = machine_state(caps);
+  std::optional<double> waited;
+  if (options.count) {
+    count(kernels, step, *device);
+  } else {
+    Oracle oracle(static_cast<int>(options.compute.threads));
+    Effort effort = options.effort;
+    effort.most = static_cast<int>(options.most_samples);
+    waited = time(kernels, step, *device, effort, oracle);
+  }
+  Json where{{"machine", to_json(this_machine(caps))},
+             {"build", to_json(this_build())},
+             {"state", {{"before", to_json(before)}, {"after", to_json(machine_state(caps))}}}};
+  if (waited) where["waited_share"] = *waited;
+  where["when"] = utc_now();
+  tell_host(json_text(where, -1));
+}
+
+}  // namespace
+
+Action declare_measure_variants(CLI::App& parser) {
+  auto options = std::make_shared<MeasureOptions>();
+  constexpr double kMostSeconds = 1e6;
+  add_text(parser, "--problem", options->problem, "TEXT", "");
+  add_device(parser, options->compute);
+  add_threads(parser, options->compute);
+  add_real(parser, "--seconds", options->effort.seconds, 0, kMostSeconds, "");
+  add_int(parser, "--samples", options->most_samples, 1, 1'000'000, "");
+  add_real(parser, "--spread", options->effort.spread, 0, 1, "");
+  add_flag(parser, "--count", options->count, "");
+  add_texts(parser, "KERNELS", options->kernels, 1, kAnyNumber, "", "");
+  return [options](Output&) { measure_variants_here(*options); };
+}
+
+}  // namespace convlab::app

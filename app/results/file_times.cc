@@ -1,0 +1,46 @@
+#include "app/results/file_times.h"
+
+#include <fmt/format.h>
+
+#include "convlab/kernel_file/file_kernel.h"
+#include "convlab/measure/summary.h"
+
+namespace convlab::app {
+namespace {
+
+template <class Value>
+double median_of(const std::vector<PhaseSeconds>& launches, Value&& value) {
+  std::vector<double> seconds;
+  for (size_t i = launches.size() > 1 ? 1 : 0; i < launches.size(); ++i) seconds.push_back(value(launches[i]));
+  return median(seconds);
+}
+
+}  // namespace
+
+std::vector<FileTime> file_times() {
+  std::vector<FileTime> times;
+  for (const FilePhases& each : file_phases()) {
+    times.push_back({.file = each.file,
+                     .problem = each.problem,
+                     .launches = std::ssize(each.launches),
+                     .prolog_s = median_of(each.launches, [](const PhaseSeconds& launch) { return launch.prolog; }),
+                     .call_s = median_of(each.launches, [](const PhaseSeconds& launch) { return launch.call; }),
+                     .epilog_s = median_of(each.launches, [](const PhaseSeconds& launch) { return launch.epilog; }),
+                     .layer_s = median_of(each.launches, [](const PhaseSeconds& launch) { return launch.layer(); }),
+                     .early = each.early()});
+  }
+  return times;
+}
+
+std::string to_text(const FileTime& time) {
+  return fmt::format(
+      "{} on {}: prolog to epilog {}; the prolog took {}, the call, which is the Op Time, {}, and the epilog {}{}",
+      time.file, time.problem, time_text(time.layer_s), time_text(time.prolog_s), time_text(time.call_s),
+      time_text(time.epilog_s), time.early ? ": this file computes in its prolog, and its Op Time tells nothing" : "");
+}
+
+std::string time_text(double seconds) {
+  return seconds < 1 ? fmt::format("{:.3f} ms", seconds * 1e3) : fmt::format("{:.2f} s", seconds);
+}
+
+}  // namespace convlab::app

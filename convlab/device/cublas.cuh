@@ -1,0 +1,74 @@
+#pragma once
+
+#include <string>
+
+#include "convlab/device/cuda_compat.h"
+#ifdef __CUDACC__
+#include <cublas_v2.h>
+#include <dlfcn.h>
+#else
+#include "convlab/simt/cublas.h"
+#endif
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+/// A handle of cuBLAS, NVIDIA's products of matrices. The library comes with the CUDA toolkit and not with the driver,
+/// and a program must run without it, so it is loaded when a handle is made; it stays loaded. On the host, simt's
+/// products stand in for it.
+class Cublas {
+ public:
+  Cublas() { check(create_(&handle_), "creating a handle"); }
+  ~Cublas() { destroy_(handle_); }
+  Cublas(const Cublas&) = delete;
+
+  /// cublasSgemmStridedBatched on a stream: all of its arguments after the handle.
+  template <class... Arguments>
+  void sgemm_strided_batched(void* stream, Arguments... arguments) {
+    check(set_stream_(handle_, static_cast<cudaStream_t>(stream)), "choosing a stream");
+    check(multiply_(handle_, arguments...), "multiplying matrices");
+  }
+
+#ifdef __CUDACC__
+  /// Why there is no library, in the loader's words; "" where there is.
+  static std::string why_absent() {
+    return library() == nullptr ? fmt::format("{}; install cuBLAS of CUDA {}", dlerror(), CUBLAS_VER_MAJOR) : "";
+  }
+
+ private:
+  static void* library() {
+    return dlopen(fmt::format("libcublas.so.{}", CUBLAS_VER_MAJOR).c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+
+  template <class Function>
+  static Function* find(const char* name) {
+    if (const std::string why = why_absent(); !why.empty()) throw unavailable("{}", why);
+    void* function = dlsym(library(), name);
+    if (function == nullptr) throw unavailable("libcublas.so.{} has no {}", CUBLAS_VER_MAJOR, name);
+    return reinterpret_cast<Function*>(function);
+  }
+
+  decltype(cublasCreate_v2)* create_ = find<decltype(cublasCreate_v2)>("cublasCreate_v2");
+  decltype(cublasDestroy_v2)* destroy_ = find<decltype(cublasDestroy_v2)>("cublasDestroy_v2");
+  decltype(cublasSetStream_v2)* set_stream_ = find<decltype(cublasSetStream_v2)>("cublasSetStream_v2");
+  decltype(cublasSgemmStridedBatched)* multiply_ =
+      find<decltype(cublasSgemmStridedBatched)>("cublasSgemmStridedBatched");
+#else
+  static std::string why_absent() { return ""; }
+
+ private:
+  static constexpr auto create_ = cublasCreate;
+  static constexpr auto destroy_ = cublasDestroy;
+  static constexpr auto set_stream_ = cublasSetStream;
+  static constexpr auto multiply_ = [](auto... arguments) { return cublasSgemmStridedBatched(arguments...); };
+#endif
+
+  static void check(cublasStatus_t status, const char* what) {
+    if (status != CUBLAS_STATUS_SUCCESS) throw unavailable("cuBLAS: {}: status {}", what, static_cast<int>(status));
+  }
+
+  cublasHandle_t handle_ = nullptr;
+};
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

@@ -1,0 +1,120 @@
+// Shared memory has 32 banks: word i lies in bank i % 32, and a request takes as many turns (wavefronts) as the most
+// words that it asks of one bank. Best known is the square of 32 x 32 words: a warp that reads a column of it asks one
+// bank for 32 words, and one column more, [32][33], moves each row by a bank. Here the tile is 16 outputs wide, so a
+// warp reads 16 words in each of two rows. For a filter of 5x5, cuda.shared_tile has rows of 20 words:
+//
+//   pitch 20:  words 0-15 and 20-35, banks 0-15 and 20-31, 0-3       banks 0 to 3 are asked for two words: two turns
+//   pitch 48:  words 0-15 and 48-63, banks 0-15 and 16-31            all 32 banks for one word each: one turn
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.padded_tile",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 19,
+    .rank = -1,
+    .idea = "rows of the shared tile padded, so that a warp's two rows lie in different banks",
+    .after = "cuda.shared_tile",
+    .threads =
+        "as in cuda.shared_tile: a block of 16x16 makes a 16x16 square of one map's outputs, and a warp two rows of "
+        "it.",
+    .cost =
+        "2 * terms() flops; a pixel's request to shared memory takes one wavefront where it took two, for up to 31 "
+        "words that a row of the tile is longer.",
+    .refuses = "epilogues, images of bytes, tiles that with their halo exceed a block's shared memory.",
+    .limit = "shared memory: two loads for every multiply-add, but now one wavefront each.",
+};
+
+constexpr int kTile = 16;
+constexpr int64_t kMostBlocksInZ = 65535;
+
+/// Pixels that a tile's outputs need along one side, halo included.
+__host__ __device__ constexpr int staged_side(int filter, int stride, int dilation) {
+  return (kTile - 1) * stride + (filter - 1) * dilation + 1;
+}
+
+/// Words from one row of staged pixels to the next: at least as many as it has columns, and 16 more than a multiple of
+/// 32. With a stride of 2 a warp reads every other word, 32 of them in 16 banks: two turns, however rows are padded.
+__host__ __device__ constexpr int padded(int columns) { return (columns + 15) / 32 * 32 + 16; }
+
+__global__ void __launch_bounds__(kTile* kTile)
+    convolve_padded_tile(const float* x, const float* w, float* y, ConvShape shape) {
+  const int rows = staged_side(shape.r, shape.stride_h, shape.dilation_h);
+  const int columns = staged_side(shape.s, shape.stride_w, shape.dilation_w);
+  const int pitch = padded(columns);        // with `columns` itself this is cuda.shared_tile
+  float* pixels = dynamic_shared<float>();  // [rows][pitch]
+  float* filter = pixels + rows * pitch;    // [r][s]
+
+  const int tiles_across = (shape.q + kTile - 1) / kTile;
+  const int first_p = blockIdx.x / tiles_across * kTile, first_q = blockIdx.x % tiles_across * kTile;
+  const int p = first_p + threadIdx.y, q = first_q + threadIdx.x, k = blockIdx.y;
+  const int thread = threadIdx.y * kTile + threadIdx.x;
+  const int first_channel = k / shape.maps * shape.channels;
+
+  for (int64_t n = blockIdx.z; n < shape.n; n += gridDim.z) {
+    float sum = 0;
+    for (int c = 0; c < shape.channels; ++c) {
+      const float* plane = x + ((n * shape.c + first_channel + c) * shape.h) * shape.w;
+      for (int row = threadIdx.y; row < rows; row += kTile) {
+        const int h = first_p * shape.stride_h + row - shape.pad_top;
+        for (int column = threadIdx.x; column < columns; column += kTile) {
+          const int across = first_q * shape.stride_w + column - shape.pad_left;
+          const bool inside = h >= 0 && h < shape.h && across >= 0 && across < shape.w;
+          pixels[row * pitch + column] = inside ? plane[h * shape.w + across] : 0;
+        }
+      }
+      for (int i = thread; i < shape.r * shape.s; i += kTile * kTile) {
+        filter[i] = w[(k * shape.channels + c) * shape.r * shape.s + i];
+      }
+      __syncthreads();
+      for (int r = 0; r < shape.r; ++r) {
+        const float* row = pixels + (threadIdx.y * shape.stride_h + r * shape.dilation_h) * pitch;
+        for (int s = 0; s < shape.s; ++s) {
+          sum += row[threadIdx.x * shape.stride_w + s * shape.dilation_w] * filter[r * shape.s + s];
+        }
+      }
+      __syncthreads();
+    }
+    if (p < shape.p && q < shape.q) y[((n * shape.k + k) * shape.p + p) * shape.q + q] = sum;
+  }
+}
+
+size_t shared_bytes(const ConvShape& shape) {
+  const int64_t pixels = int64_t{staged_side(shape.r, shape.stride_h, shape.dilation_h)} *
+                         padded(staged_side(shape.s, shape.stride_w, shape.dilation_w));
+  return static_cast<size_t>(pixels + int64_t{shape.r} * shape.s) * sizeof(float);
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
+  if (Refusal refusal = refuse_unless_rung(step)) return refusal;
+  const size_t bytes = shared_bytes(kernel_shape(step.problem));
+  if (bytes > caps.shared_bytes_per_block) return "a tile and its halo do not fit into a block's shared memory";
+  return std::nullopt;
+}
+
+void launch_padded_tile(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  const ConvShape shape = kernel_shape(problem);
+  const dim3 grid(ceil_div(problem.p(), kTile) * ceil_div(problem.q(), kTile), problem.k,
+                  std::min(problem.n, kMostBlocksInZ));
+  launch(convolve_padded_tile, {.grid = grid, .block = dim3(kTile, kTile), .shared_bytes = shared_bytes(shape)},
+         stream.native(), static_cast<const float*>(args.x), args.w, args.y, shape);
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .launch = launch_padded_tile,
+}};
+
+}  // namespace
+}  // namespace convlab

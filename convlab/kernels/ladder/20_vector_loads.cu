@@ -1,0 +1,148 @@
+// A load brings a thread 4, 8 or 16 bytes; 16 take a fourth of the requests. But a float4 must lie at a multiple of 16
+// bytes, and a row of 33 pixels begins anywhere. So the tile is no square here but a band of whole rows, which in an
+// NCHW image are one run of memory, and the run is copied in fours wherever it begins:
+//
+//   image    | .  a  b  c | d  e  f  g | ... | x  y  .  . |      |: a multiple of 16 bytes
+//   shared   | .  a  b  c | d  e  f  g | ... | x  y  .  . |      the run begins as far from one as in the image
+//
+// Fours that are wholly in the run are copied by one load and one store, those at its two ends float by float.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.vector_loads",
+    .device = kCompiledFor,
+    .math = Math::fp32,
+    .rung = 20,
+    .rank = -1,
+    .idea = "whole rows of the image staged 16 bytes a load",
+    .after = "cuda.shared_tile",
+    .threads =
+        "a block of 256 makes a band of whole output rows of one map, up to 1024 outputs: each thread 4 of them, 256 "
+        "apart. blockIdx.x is the band, y the map, z the image. Channel by channel it stages the rows under the band.",
+    .cost =
+        "2 * terms() flops; a warp stages 128 pixels a request, and reads a weight from shared memory once for 4 "
+        "multiply-adds.",
+    .refuses = "epilogues, images of bytes, rows wider than 1024 outputs, rows that exceed a block's shared memory.",
+    .limit = "shared memory: five loads for 4 multiply-adds, and the test whether a pixel is in the image.",
+};
+
+constexpr int kThreads = 256;
+constexpr int kOutputs = 4;  // of a thread
+constexpr int64_t kMostBlocksInZ = 65535;
+
+/// Floats of shared memory for a run of `count`, with room for the beginning of its first four.
+__host__ __device__ constexpr int64_t staged_floats(int64_t count) { return (count + 3 + 3) / 4 * 4; }
+
+/// Copies a run of floats to shared memory and returns where it begins there, as far beyond a multiple of 16 bytes as
+/// `from` is. `to` is such a multiple and has staged_floats(count).
+__device__ const float* stage(const float* from, int count, float* to) {
+  const int before = static_cast<int>(reinterpret_cast<uintptr_t>(from) / sizeof(float) % 4);
+  to += before;
+  for (int i = 4 * static_cast<int>(threadIdx.x) - before; i < count; i += 4 * kThreads) {
+    if (i >= 0 && i + 4 <= count) {
+      *reinterpret_cast<float4*>(to + i) = *reinterpret_cast<const float4*>(from + i);
+    } else {
+      for (int end = max(i, 0); end < min(i + 4, count); ++end) to[end] = from[end];
+    }
+  }
+  return to;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    convolve_vector_loads(const float* x, const float* w, float* y, ConvShape shape, int band_rows, int filter_at) {
+  float* shared = dynamic_shared<float>();  // the band's pixels; from filter_at on, one plane of the filter
+  const int first_p = blockIdx.x * band_rows, k = blockIdx.y;
+  const int outputs = min(band_rows, shape.p - first_p) * shape.q;
+  const int top = first_p * shape.stride_h - shape.pad_top;
+  const int bottom = top + (outputs / shape.q - 1) * shape.stride_h + (shape.r - 1) * shape.dilation_h + 1;
+  const int first_h = min(max(top, 0), shape.h), end_h = max(min(bottom, shape.h), first_h);  // staged rows
+  const int first_channel = k / shape.maps * shape.channels;
+
+  int row[kOutputs], column[kOutputs];  // where the window of each output begins in the staged rows
+  for (int i = 0; i < kOutputs; ++i) {
+    const int output = i * kThreads + threadIdx.x;
+    row[i] = output / shape.q * shape.stride_h + top - first_h;
+    column[i] = output % shape.q * shape.stride_w - shape.pad_left;
+  }
+
+  for (int64_t n = blockIdx.z; n < shape.n; n += gridDim.z) {
+    float sum[kOutputs] = {};
+    for (int c = 0; c < shape.channels; ++c) {
+      const float* plane = x + (n * shape.c + first_channel + c) * shape.h * shape.w;
+      const float* pixels = stage(plane + first_h * shape.w, (end_h - first_h) * shape.w, shared);
+      const float* filter =
+          stage(w + (k * shape.channels + c) * shape.r * shape.s, shape.r * shape.s, shared + filter_at);
+      __syncthreads();
+      for (int r = 0; r < shape.r; ++r) {
+        for (int s = 0; s < shape.s; ++s) {
+          const float weight = filter[r * shape.s + s];
+#pragma unroll
+          for (int i = 0; i < kOutputs; ++i) {
+            const unsigned down = row[i] + r * shape.dilation_h, across = column[i] + s * shape.dilation_w;
+            const bool inside = down < end_h - first_h && across < shape.w;
+            if (inside) sum[i] += pixels[down * shape.w + across] * weight;
+          }
+        }
+      }
+      __syncthreads();
+    }
+    float* to = y + ((n * shape.k + k) * shape.p + first_p) * shape.q;
+#pragma unroll
+    for (int i = 0; i < kOutputs; ++i) {
+      const int output = i * kThreads + threadIdx.x;
+      if (output < outputs) to[output] = sum[i];
+    }
+  }
+}
+
+/// How an image is cut: output rows of a block, and its shared memory.
+struct Cut {
+  int64_t rows, filter_at;  // filter_at in floats
+  size_t shared_bytes;
+};
+
+Cut cut(const ConvProblem& problem) {
+  const int64_t rows = std::clamp<int64_t>(kOutputs * kThreads / problem.q(), 1, problem.p());
+  const int64_t bands = ceil_div(problem.p(), rows), even = ceil_div(problem.p(), bands);
+  const int64_t staged = (even - 1) * problem.stride_h + (problem.r - 1) * problem.dilation_h + 1;
+  const int64_t filter_at = staged_floats(std::min(staged, problem.h) * problem.w);
+  return {.rows = even,
+          .filter_at = filter_at,
+          .shared_bytes = static_cast<size_t>(filter_at + staged_floats(problem.r * problem.s)) * sizeof(float)};
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
+  if (Refusal refusal = refuse_unless_rung(step)) return refusal;
+  if (step.problem.q() > kOutputs * kThreads) return "takes at most 1024 outputs in a row";
+  if (cut(step.problem).shared_bytes > caps.shared_bytes_per_block) {
+    return "the rows under a band of outputs do not fit into a block's shared memory";
+  }
+  return std::nullopt;
+}
+
+void launch_vector_loads(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  const Cut band = cut(problem);
+  const dim3 grid(ceil_div(problem.p(), band.rows), problem.k, std::min(problem.n, kMostBlocksInZ));
+  launch(convolve_vector_loads, {.grid = grid, .block = kThreads, .shared_bytes = band.shared_bytes}, stream.native(),
+         static_cast<const float*>(args.x), args.w, args.y, kernel_shape(problem), static_cast<int>(band.rows),
+         static_cast<int>(band.filter_at));
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .launch = launch_vector_loads,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,164 @@
+// A half2 is two numbers of fp16 in the register of one float, and __hfma2 multiplies and adds both at once. So the maps
+// go in pairs: two weights of neighbouring maps, the thread's pixel twice, two sums.
+//
+// fp16 has 11 bits, and each addition to a sum rounds it to 11 bits. So a run of 16 terms is summed in fp16, and then
+// added to a sum in float: the error of a long sum is that of short ones.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.half2",
+    .device = kCompiledFor,
+    .math = Math::fp16,
+    .rung = 22,
+    .rank = -1,
+    .idea = "arithmetic in half2: one instruction multiplies and adds for two maps",
+    .after = "cuda.joint_tile",
+    .threads = "as in cuda.joint_tile: a block of 128 makes 128 pixels of M maps, each thread one pixel of all M.",
+    .cost =
+        "2 * terms() flops, terms rounded up to 16, in half as many instructions; then two conversions and two "
+        "additions for every 16 terms of two maps; 8 bytes of shared memory hold 4 weights. Pixels or weights beyond "
+        "65504, or a sum of 16 products that is, become infinite; those below 6e-8 become zero.",
+    .refuses = "epilogues, images of bytes, more than 65535 tiles of maps.",
+    .limit =
+        "instructions: about twenty find, load and convert a pixel, as before, which then meets M / 2 pairs of "
+        "weights.",
+};
+
+constexpr int kThreads = 128;  // pixels of a block
+constexpr int kTerms = 16;     // of a tile: a run that is summed in fp16
+constexpr int kTilesOfMaps[] = {4, 8, 12, 16, 24};
+constexpr int64_t kMostBlocksInZ = 65535;
+
+/// A place in the filter: the terms of a sum in order, term = (c * R + r) * S + s.
+struct Term {
+  int c = 0, r = 0, s = 0;
+
+  __device__ void next(const ConvShape& shape) {
+    if (++s < shape.s) return;
+    s = 0;
+    if (++r < shape.r) return;
+    r = 0;
+    ++c;
+  }
+};
+
+struct alignas(8) FourWeights {
+  __half2 pair[2];
+};
+
+template <int kMaps>
+__global__ void __launch_bounds__(kThreads)
+    convolve_half2(const float* __restrict__ x, const float* __restrict__ w, float* __restrict__ y, ConvShape shape) {
+  __shared__ FourWeights tile_w[kTerms][kMaps / 4];
+  const int tiles_of_maps = (shape.maps + kMaps - 1) / kMaps;
+  const int group = blockIdx.y / tiles_of_maps, first_map = blockIdx.y % tiles_of_maps * kMaps;  // in its group
+  const int pixel = blockIdx.x * kThreads + threadIdx.x, pixels = shape.p * shape.q;
+  const int terms = shape.channels * shape.r * shape.s;
+  const int top = pixel / shape.q * shape.stride_h - shape.pad_top;
+  const int left = pixel % shape.q * shape.stride_w - shape.pad_left;
+  const float* filters = w + (group * shape.maps + first_map) * terms;
+
+  for (int64_t n = blockIdx.z; n < shape.n; n += gridDim.z) {
+    const float* image = x + (n * shape.c + group * shape.channels) * shape.h * shape.w;
+    float sum[kMaps] = {};
+    Term term;
+    for (int first = 0; first < terms; first += kTerms) {
+      // Beyond the last term and the last map stand zeros, of pixels too: 0 * NaN would be NaN.
+      for (int i = threadIdx.x; i < kTerms * kMaps; i += kThreads) {
+        const int map = i / kTerms, along = i % kTerms;
+        const bool exists = first_map + map < shape.maps && first + along < terms;
+        const float weight = exists ? filters[map * terms + first + along] : 0;
+        reinterpret_cast<__half*>(tile_w[along])[map] = __float2half_rn(weight);
+      }
+      __half2 value[kTerms];  // the pixel, twice
+#pragma unroll
+      for (int i = 0; i < kTerms; ++i) {
+        const int h = top + term.r * shape.dilation_h, across = left + term.s * shape.dilation_w;
+        const bool inside = first + i < terms && pixel < pixels && static_cast<unsigned>(h) < shape.h &&
+                            static_cast<unsigned>(across) < shape.w;
+        value[i] = __float2half2_rn(inside ? image[(term.c * shape.h + h) * shape.w + across] : 0);
+        term.next(shape);
+      }
+      __syncthreads();
+#pragma unroll
+      for (int four = 0; four < kMaps / 4; ++four) {
+        __half2 run[2] = {};
+#pragma unroll
+        for (int i = 0; i < kTerms; ++i) {
+          const FourWeights weight = tile_w[i][four];
+          run[0] = __hfma2(weight.pair[0], value[i], run[0]);
+          run[1] = __hfma2(weight.pair[1], value[i], run[1]);
+        }
+        sum[4 * four + 0] += __low2float(run[0]);
+        sum[4 * four + 1] += __high2float(run[0]);
+        sum[4 * four + 2] += __low2float(run[1]);
+        sum[4 * four + 3] += __high2float(run[1]);
+      }
+      __syncthreads();
+    }
+    float* to = y + (n * shape.k + group * shape.maps + first_map) * pixels + pixel;
+#pragma unroll
+    for (int map = 0; map < kMaps; ++map) {
+      if (first_map + map < shape.maps && pixel < pixels) to[map * pixels] = sum[map];
+    }
+  }
+}
+
+/// The tile that wastes the fewest maps; of several, the largest.
+int tile_of_maps(int64_t maps) {
+  int best = kTilesOfMaps[0];
+  for (int tile : kTilesOfMaps) {
+    if (round_up(maps, tile) <= round_up(maps, best)) best = tile;
+  }
+  return best;
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  if (Refusal refusal = refuse_unless_rung(step)) return refusal;
+  const int64_t maps = step.problem.maps_per_group();
+  if (ceil_div(maps, tile_of_maps(maps)) * step.problem.groups > kMostBlocksInZ) {
+    return "has more groups than a grid has rows";
+  }
+  return std::nullopt;
+}
+
+void launch_half2(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  const int tile = tile_of_maps(problem.maps_per_group());
+  const dim3 grid(ceil_div(problem.p() * problem.q(), kThreads),
+                  ceil_div(problem.maps_per_group(), tile) * problem.groups, std::min(problem.n, kMostBlocksInZ));
+  const auto with = [&](auto kernel) {
+    launch(kernel, {.grid = grid, .block = kThreads}, stream.native(), static_cast<const float*>(args.x), args.w,
+           args.y, kernel_shape(problem));
+  };
+  switch (tile) {
+    case 4:
+      return with(convolve_half2<4>);
+    case 8:
+      return with(convolve_half2<8>);
+    case 12:
+      return with(convolve_half2<12>);
+    case 16:
+      return with(convolve_half2<16>);
+    default:
+      return with(convolve_half2<24>);
+  }
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .launch = launch_half2,
+}};
+
+}  // namespace
+}  // namespace convlab

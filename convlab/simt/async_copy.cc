@@ -1,0 +1,88 @@
+#include "convlab/simt/async_copy.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "convlab/simt/execution.h"
+
+namespace convlab::simt {
+
+using internal::HostScope;
+using internal::RawFault;
+using internal::Worker;
+
+void copy_async(void* to, const void* from, size_t bytes, size_t zeros, Where where) noexcept {
+  Worker* const worker = internal::active_worker;
+  if (!worker) return;
+  const void* const code = __builtin_return_address(0);
+  const HostScope host;
+  worker->begin_copy({to, from, bytes, zeros}, code, where);
+}
+
+void commit_copies() noexcept {
+  if (Worker* const worker = internal::active_worker) worker->commit_copies();
+}
+
+void wait_for_copies(size_t groups_left) noexcept {
+  Worker* const worker = internal::active_worker;
+  if (!worker) return;
+  const HostScope host;
+  worker->wait_for_copies(groups_left);
+}
+
+namespace internal {
+
+void Worker::begin_copy(PendingCopy copy, const void* code, Where where) {
+  const auto to = reinterpret_cast<uintptr_t>(copy.to), from = reinterpret_cast<uintptr_t>(copy.from);
+  RawFault fault;
+  fault.location = where;
+  const bool sized = copy.bytes == 4 || copy.bytes == 8 || copy.bytes == 16;
+  if (!sized || copy.zeros > copy.bytes || to % copy.bytes != 0 || from % copy.bytes != 0) {
+    fault.kind = FaultKind::misaligned;
+    fault.detail = fmt::format(
+        "an asynchronous copy of {} bytes, {} of them zeros, from {} to {} past a multiple of 16; it takes 4, 8 or 16 "
+        "bytes, and addresses that are multiples of their number",
+        copy.bytes, copy.zeros, from % 16, to % 16);
+    fail(std::move(fault));
+  }
+  SharedRegion* const region = to - static_shared.base < static_shared.span     ? &static_shared
+                               : to - dynamic_shared.base < dynamic_shared.span ? &dynamic_shared
+                                                                                : nullptr;
+  if (region == nullptr) {
+    fault.kind = FaultKind::out_of_bounds_shared;
+    fault.detail = "an asynchronous copy goes to shared memory, and this is none";
+    fail(std::move(fault));
+  }
+  if (trace != nullptr) {  // what is counted is not checked
+    if (copy.zeros < copy.bytes) trace_access(EventKind::read, code, from, copy.bytes - copy.zeros);
+    trace_access(EventKind::write, code, to, copy.bytes);
+  } else {
+    check_access(from, copy.bytes - copy.zeros, AccessKind::read, nullptr, where);
+    check_access(to, copy.bytes, AccessKind::write, nullptr, where);
+    mark_in_flight(*region->shadow, to - region->base, copy.bytes, accessor);
+  }
+  copy.group = current_->copy_groups;
+  copy.shadow = trace != nullptr ? nullptr : region->shadow.get();
+  copy.offset = to - region->base;
+  current_->copies.push_back(copy);
+}
+
+void Worker::commit_copies() { ++current_->copy_groups; }
+
+void Worker::wait_for_copies(size_t groups_left) {
+  std::vector<PendingCopy>& copies = current_->copies;
+  const auto end = std::find_if(copies.begin(), copies.end(), [&](const PendingCopy& copy) {
+    return copy.group + groups_left >= current_->copy_groups;
+  });
+  for (auto copy = copies.begin(); copy != end; ++copy) {
+    const size_t read = copy->bytes - copy->zeros;
+    std::memcpy(copy->to, copy->from, read);
+    std::memset(static_cast<char*>(copy->to) + read, 0, copy->zeros);
+    if (copy->shadow != nullptr) mark_landed(*copy->shadow, copy->offset, copy->bytes, accessor);
+  }
+  copies.erase(copies.begin(), end);
+}
+
+}  // namespace internal
+}  // namespace convlab::simt
