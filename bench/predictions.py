@@ -4,7 +4,7 @@
     python3 bench/predictions.py BINARY [--machine RECORD.json]     results/predictions/MACHINE.json
 
 Counts of simt, fa19's two convolutions at 10000 images; the GPU is the one of the Records. bench/ladder.py puts the
-predictions beside the times of the same folder in docs/ladder.md. Needs no GPU, takes about ten minutes; with nvcc in PATH
+predictions beside the times of the same folder in docs/ladder.md. Needs no GPU, takes a few minutes; with nvcc in PATH
 occupancy knows the registers.
 """
 

@@ -110,8 +110,9 @@ TEST(Layers, FewFilesReadLargeHeaders) {
       includers("nlohmann/json.hpp", {"app"}),
       UnorderedElementsAre("app/guests/file_trial.cc", "app/guests/judge_file.cc", "app/guests/measure_variants.cc",
                            "app/guests/variants.cc", "app/guests/verify_files.cc", "app/results/ablation_json.cc",
-                           "app/results/bench_results.cc", "app/results/counts_json.cc", "app/results/profile_json.cc",
-                           "app/results/results_json.cc", "app/results/run_json.cc", "app/whole_run.cc"));
+                           "app/results/bench_results.cc", "app/results/counts_json.cc", "app/results/predict_json.cc",
+                           "app/results/profile_json.cc", "app/results/results_json.cc", "app/results/run_json.cc",
+                           "app/whole_run.cc"));
 }
 
 TEST(Layers, PlantedFaultsAreFound) {

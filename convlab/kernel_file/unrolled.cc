@@ -21,6 +21,18 @@ std::optional<std::string_view> asked_rounds(std::string_view directive) {
   return rounds == std::string_view::npos ? kAllRounds : directive.substr(rounds);
 }
 
+/// Whether the token begins `for (;;)`, a loop without a condition, of which g++ unrolls nothing.
+bool is_endless(const std::vector<Token>& tokens, size_t at) {
+  if (at + 1 >= tokens.size() || !tokens[at].is("for") || !tokens[at + 1].is("(")) return false;
+  int depth = 0;
+  for (size_t i = at + 1; i + 1 < tokens.size(); ++i) {
+    depth += tokens[i].is("(") - tokens[i].is(")");
+    if (depth == 0) return false;  // a loop over a range
+    if (depth == 1 && tokens[i].is(";")) return tokens[i + 1].is(";");
+  }
+  return false;
+}
+
 /// Whether `# 31 "file" 3` begins a part of the system's headers.
 bool is_of_system(std::string_view directive) {
   const size_t flags = directive.rfind('"');
@@ -41,7 +53,8 @@ std::string unrolled(std::string_view preprocessed) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     const auto at = static_cast<size_t>(tokens[i].text.data() - preprocessed.data());
     if (tokens[i].kind == Token::Kind::directive) {
-      if (const auto rounds = asked_rounds(tokens[i].text)) {
+      const auto rounds = asked_rounds(tokens[i].text);
+      if (rounds && !is_endless(tokens, i + 1)) {
         up_to(at);
         result += fmt::format("#pragma GCC unroll {}", *rounds);
         done += tokens[i].text.size();
@@ -51,7 +64,9 @@ std::string unrolled(std::string_view preprocessed) {
       continue;
     }
     const bool asked = i > 0 && asked_rounds(tokens[i - 1].text).has_value();
-    if (of_system || asked || !tokens[i].is("for") || i + 1 == tokens.size() || !tokens[i + 1].is("(")) continue;
+    const bool is_loop =
+        tokens[i].is("for") && i + 1 < tokens.size() && tokens[i + 1].is("(") && !is_endless(tokens, i);
+    if (of_system || asked || !is_loop) continue;
     up_to(at);
     result += fmt::format("_Pragma(\"GCC unroll {}\") ", kFewRounds);
   }

@@ -262,16 +262,21 @@ TEST(Registers, AreWhatPtxasSaysOfEachKernel) {
 }
 
 TEST(Unrolled, AsksForWhatNvccDoes) {
-  EXPECT_EQ(unrolled("# 1 \"a.cu\"\n#pragma unroll\nfor (int i = 0; i < 5; ++i) f(i);\n"),
-            "# 1 \"a.cu\"\n#pragma GCC unroll 64\nfor (int i = 0; i < 5; ++i) f(i);\n");
-  EXPECT_EQ(unrolled("#pragma unroll 1\nfor (;;) f();"), "#pragma GCC unroll 1\nfor (;;) f();");
-  EXPECT_EQ(unrolled("void f() { for (;;) g(); }"), "void f() { _Pragma(\"GCC unroll 16\") for (;;) g(); }");
-  EXPECT_EQ(unrolled("#pragma GCC unroll 2\nfor (;;) f();"), "#pragma GCC unroll 2\nfor (;;) f();");
+  const std::string loop = "for (int i = 0; i < n; ++i) f(i);";
+  EXPECT_EQ(unrolled("# 1 \"a.cu\"\n#pragma unroll\n" + loop), "# 1 \"a.cu\"\n#pragma GCC unroll 64\n" + loop);
+  EXPECT_EQ(unrolled("#pragma unroll 1\n" + loop), "#pragma GCC unroll 1\n" + loop);
+  EXPECT_EQ(unrolled("#pragma GCC unroll 2\n" + loop), "#pragma GCC unroll 2\n" + loop);
+  EXPECT_EQ(unrolled("void f() { " + loop + " }"), "void f() { _Pragma(\"GCC unroll 16\") " + loop + " }");
+  EXPECT_EQ(unrolled("for (int v : values) f(v);"), "_Pragma(\"GCC unroll 16\") for (int v : values) f(v);");
 }
 
-TEST(Unrolled, LeavesTheSystemsHeadersAsTheyAre) {
-  const std::string kSystem = "# 1 \"/usr/include/c++/12/vector\" 1 3\nfor (;;) f();\n# 7 \"a.cu\" 2\n";
-  EXPECT_EQ(unrolled(kSystem + "for (;;) g();"), kSystem + "_Pragma(\"GCC unroll 16\") for (;;) g();");
+TEST(Unrolled, LeavesEndlessLoopsAndTheSystemsHeadersAsTheyAre) {
+  const std::string kSystem = "# 1 \"/usr/include/c++/12/vector\" 1 3\nfor (; a;) f();\n# 7 \"a.cu\" 2\n";
+  EXPECT_EQ(unrolled(kSystem + "for (; b;) g();"), kSystem + "_Pragma(\"GCC unroll 16\") for (; b;) g();");
+  for (const std::string endless :
+       {"for (;;) f();", "for (int i = g(1, 2);; ++i) f();", "#pragma unroll\nfor (;;) f();"}) {
+    EXPECT_EQ(unrolled(endless), endless);
+  }
 }
 
 }  // namespace
