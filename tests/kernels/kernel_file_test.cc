@@ -135,11 +135,13 @@ TEST(Translation, LaunchesInMacrosBecomeCalls) {
               HasSubstr("#define RUN(k, n) ::convlab::simt::cuda::convlab_configure(k, n, 32)(x, \\\n  n)\n"));
 }
 
-TEST(Translation, ConstantsAreLimitedAsByNvcc) {
-  const std::string text = "__constant__ float w[16][1 << 20];\n__constant__ int one;\n" + kCall;
-  const std::string limit =
-      "; static_assert(sizeof(w) <= 65536, \"a GPU has 64 KiB of constant memory\");\n__constant__ int one;";
-  EXPECT_THAT(translated(source_of(text), Toolchain::simt), HasSubstr("[1 << 20]" + limit));
+TEST(Translation, ConstantsAreMarkedAndLimitedAsByNvcc) {
+  const std::string text =
+      "__constant__ float w[16][1 << 20];\n__constant__ int one;\n__constant__ const int two = 2;\n" + kCall;
+  const std::string section = "__attribute__((section(\"convlab_constant\")))";
+  const std::string limit = "; static_assert(sizeof(w) <= 65536, \"a GPU has 64 KiB of constant memory\");\n";
+  EXPECT_THAT(translated(source_of(text), Toolchain::simt),
+              HasSubstr(section + " float w[16][1 << 20]" + limit + section + " int one;\n__constant__ const int two"));
   EXPECT_THAT(translated(source_of(text), Toolchain::nvcc), HasSubstr("[1 << 20];\n"));
 }
 
