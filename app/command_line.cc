@@ -14,7 +14,7 @@
 namespace convlab::app {
 namespace {
 
-[[noreturn]] void reject_command(const Program& program, std::span<const Command> commands, const std::string& name) {
+[[noreturn]] void reject_command(const ProgramInfo& program, std::span<const Command> commands, const std::string& name) {
   std::vector<std::string> names;
   for (const Command& command : commands) {
     if (!command.summary.empty()) names.emplace_back(command.name);
@@ -25,7 +25,7 @@ namespace {
 }
 
 /// CLI11 says what it did not expect; this adds the option that was probably meant.
-[[noreturn]] void reject_arguments(const Program& program, const CLI::App& command, const CLI::ParseError& error) {
+[[noreturn]] void reject_arguments(const ProgramInfo& program, const CLI::App& command, const CLI::ParseError& error) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -53,7 +53,7 @@ std::string command_line(int argc, char** argv) {
 
 }  // namespace
 
-void run_command_line(const Program& program, std::span<const Command> commands, int argc, char** argv) {
+void run_command_line(const ProgramInfo& program, std::span<const Command> commands, int argc, char** argv) {
   CLI::App app(program.summary, program.name);
   app.set_version_flag("--version", "convlab " CONVLAB_VERSION);
   app.require_subcommand(1);

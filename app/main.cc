@@ -40,7 +40,7 @@ constexpr std::array kCommands{
     Command{"judge-file", "", "", declare_judge_file},  // started by 'convlab verify FILE'
 };
 
-const Program kProgram{"convlab", "A CNN inference engine with a laboratory of convolution kernels inside",
+const ProgramInfo kProgram{"convlab", "A CNN inference engine with a laboratory of convolution kernels inside",
                        "convlab run fa19 -n 1000", [](int argc, char** argv) {
                          if (argc > 1 && argv[1] == kClassCommand) start_class_program(argv + 2);
                          begin_program(argc, argv);

@@ -32,7 +32,7 @@ int complain(const char* message, int status) {
 
 }  // namespace
 
-int run_program(const Program& program, std::span<const Command> commands, int argc, char** argv) {
+int run_program(const ProgramInfo& program, std::span<const Command> commands, int argc, char** argv) {
   constexpr int kBadInput = static_cast<int>(ErrorKind::bad_input);
   start_usage_clock();
   open_standard_streams();

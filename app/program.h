@@ -7,7 +7,7 @@
 namespace convlab::app {
 
 /// What --help says of a program before its commands, and after them.
-struct Program {
+struct ProgramInfo {
   const char *name, *summary, *example;
   /// Called before anybody reads options.
   void (*begin)(int argc, char** argv) = nullptr;
@@ -15,6 +15,6 @@ struct Program {
 
 /// What main() does: runs the command that the arguments name. The one place where a failure becomes a message and an exit
 /// status, which it returns: 0 done and right, 1 a wrong result, 2 bad usage or input, 3 something asked for is not there.
-int run_program(const Program& program, std::span<const Command> commands, int argc, char** argv);
+int run_program(const ProgramInfo& program, std::span<const Command> commands, int argc, char** argv);
 
 }  // namespace convlab::app

@@ -8,7 +8,7 @@
 namespace convlab::app {
 namespace {
 
-const Program kProgram{"convlab class", "A class of students: submissions, verdicts, a ranking",
+const ProgramInfo kProgram{"convlab class", "A class of students: submissions, verdicts, a ranking",
                        "convlab class judge CLASS JOB"};
 
 constexpr std::array kCommands{
