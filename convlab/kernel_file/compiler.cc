@@ -80,30 +80,18 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
   if (toolchain == Toolchain::nvcc) {
     // 9.0 has instructions of its own, which only code for it alone may use.
     const int capability = options.compute_capability;
-    add({nvcc(),
-         "-shared",
-         "-Xcompiler",
-         "-fPIC",
-         "-lineinfo",
-         "-O3",
-         own ? "-std=c++20" : "-std=c++17",
-         fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""),
-         "--expt-relaxed-constexpr",
-         "-Wno-deprecated-gpu-targets",
-         "-DFMT_USE_CONSTEXPR=1",
-         "-cudart",
-         "static",
-         "-Xlinker",
-         "--exclude-libs,ALL",
-         "-Xlinker",
-         "-Bsymbolic",  // its templates are not the program's of the same name
-         "-I",
-         folder.string(),
-         "-I",
-         root.string(),
-         "-I",
+    add({nvcc(), "-lineinfo"});
+    if (options.cubin) {
+      add({"-cubin"});
+    } else {
+      add({"-shared", "-Xcompiler", "-fPIC", "-cudart", "static", "-Xlinker", "--exclude-libs,ALL", "-Xlinker",
+           "-Bsymbolic"});  // its templates are not the program's of the same name
+    }
+    add({"-O3", own ? "-std=c++20" : "-std=c++17",
+         fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "--expt-relaxed-constexpr",
+         "-Wno-deprecated-gpu-targets", "-DFMT_USE_CONSTEXPR=1", "-I", folder.string(), "-I", root.string(), "-I",
          (root / "convlab/kernel_file/include").string()});
-    if (source.text.find("cublas") != std::string::npos) add({"-lcublas"});
+    if (source.text.find("cublas") != std::string::npos && !options.cubin) add({"-lcublas"});
     if (own && !portable.empty()) add({"-I", portable.string()});
     if (!own) add({"-Xcompiler", "-w", "-w", "-Xcompiler", "-fpermissive"});
     return command;
@@ -197,6 +185,23 @@ std::string hint_for(const std::string& complaint) {
   return "";
 }
 
+/// The message of a compiler that has failed.
+[[noreturn]] void complain(const KernelSource& source, const CompilerCommand& command, const ProcessRun& run) {
+  const std::string file = source.path.string(), program = command.words.front();
+  const std::string complaint = run.complaint + run.output;
+  if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, command.limit_s);
+  constexpr int kSignals = 128, kMostSignal = 64;  // nvcc's own exit status may be 255
+  if (run.status > kSignals && run.status <= kSignals + kMostSignal) {
+    throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - kSignals,
+                    shown(complaint, command.text.string()));
+  }
+  throw bad_input("{} does not compile:{}{}", file, shown(complaint, command.text.string()), hint_for(complaint));
+}
+
+ProcessRun run_plainly(const CompilerCommand& command) {
+  return run_process(command.words.front(), command.words, command.limit_s);
+}
+
 }  // namespace
 
 fs::path header_root() {
@@ -204,41 +209,48 @@ fs::path header_root() {
 }
 
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options) {
-  static const Cache cache;  // a temporary one lasts as long as the program
   const fs::path root = header_root();
   const std::string unit = compilation_unit(source, toolchain);
-  std::vector<std::string> command = command_of(source, toolchain, options, root);
-  const std::string name = fingerprint_of(source, unit, command, root) + ".so";
+  CompilerCommand command{
+      .words = command_of(source, toolchain, options, root), .shown = {root / "convlab"}, .limit_s = options.limit_s};
+  if (const fs::path portable = portable_headers(); !portable.empty()) command.shown.push_back(portable);
+  const CompilerRunner& runner = options.runner ? options.runner : run_plainly;
+  const char* const suffix = toolchain == Toolchain::nvcc ? ".cu" : ".cc";
+  const auto compile = [&](const fs::path& made) {
+    command.made = made;
+    command.text = made.string() + suffix;
+    write_file(command.text, unit);
+    // Libraries come after what needs them.
+    command.words.insert(command.words.begin() + 1, {"-o", made.string(), command.text.string()});
+    const ProcessRun run = runner(command);
+    std::error_code error;
+    fs::remove(command.text, error);
+    if (run.status == 0) return run;
+    fs::remove(made, error);
+    complain(source, command, run);
+  };
+  if (!options.folder.empty()) {
+    const fs::path made = options.folder / (options.cubin     ? "kernels.cubin"
+                                            : options.counted ? "counted.so"
+                                                              : "file.so");
+    const ProcessRun run = compile(made);
+    return {.library = made, .seconds = run.elapsed_s, .complaints = run.complaint + run.output};
+  }
+
+  static const Cache cache;  // a temporary one lasts as long as the program
+  const std::string name = fingerprint_of(source, unit, command.words, root) + ".so";
   const fs::path library = cache.path_of(name);
   std::error_code error;
   if (fs::exists(library, error)) {
     fs::last_write_time(library, fs::file_time_type::clock::now(), error);
     return {.library = library};
   }
-
   const fs::path made = cache.place_for(name);
-  const fs::path text = made.string() + (toolchain == Toolchain::nvcc ? ".cu" : ".cc");
-  write_file(text, unit);
-  const std::string program = command.front();
-  command.insert(command.begin() + 1, {"-o", made.string(), text.string()});  // libraries come after what needs them
-  const ProcessRun run = run_process(program, std::move(command), options.limit_s);
-  fs::remove(text, error);
-  const std::string complaint = run.complaint + run.output;
-  if (run.status != 0) {
-    fs::remove(made, error);
-    const std::string file = source.path.string();
-    if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, options.limit_s);
-    constexpr int kSignals = 128, kMostSignal = 64;  // nvcc's own exit status may be 255
-    if (run.status > kSignals && run.status <= kSignals + kMostSignal) {
-      throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - kSignals,
-                      shown(complaint, text.string()));
-    }
-    throw bad_input("{} does not compile:{}{}", file, shown(complaint, text.string()), hint_for(complaint));
-  }
+  const ProcessRun run = compile(made);
   fs::rename(made, library, error);
   if (error) throw unavailable("{}: cannot be put into the cache: {}", library.string(), error.message());
   cache.shrink(kMostCacheBytes);
-  return {.library = library, .seconds = run.elapsed_s, .complaints = complaint};
+  return {.library = library, .seconds = run.elapsed_s, .complaints = run.complaint + run.output};
 }
 
 }  // namespace convlab

@@ -109,9 +109,10 @@ struct BoundKernel<std::index_sequence<I...>, P...> {
 
   std::array<ArgumentPlace, sizeof...(P)> places() const {
     const char* const begin = reinterpret_cast<const char*>(this);
-    return {ArgumentPlace{static_cast<size_t>(
-                              reinterpret_cast<const char*>(&static_cast<const Argument<I, P>&>(arguments).value) - begin),
-                          sizeof(P)}...};
+    return {ArgumentPlace{
+        static_cast<size_t>(reinterpret_cast<const char*>(&static_cast<const Argument<I, P>&>(arguments).value) -
+                            begin),
+        sizeof(P)}...};
   }
 };
 

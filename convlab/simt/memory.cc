@@ -140,7 +140,7 @@ size_t host_bytes(size_t bytes) {
 }
 
 void* allocate(size_t bytes, std::string_view name) {
-  if (Recorder* const records = recorder()) return records->allocate(bytes);
+  if (Recorder* const records = recorder()) return records->allocate(bytes, name);
   if (bytes > kMaxBytes) throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   char* block = static_cast<char*>(std::aligned_alloc(kAlignment, rounded + 2 * kGuardBytes));

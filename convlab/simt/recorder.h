@@ -14,7 +14,8 @@ class Recorder {
  public:
   virtual ~Recorder() = default;
 
-  virtual void* allocate(size_t bytes) = 0;
+  /// `name` is what the program calls it.
+  virtual void* allocate(size_t bytes, std::string_view name) = 0;
   virtual void release(void* memory) = 0;
   /// How many bytes there are from this address to the end of its array; 0 for an address in no array of the device.
   virtual size_t room_at(const void* memory) const = 0;

@@ -95,7 +95,8 @@ cudaError_t convlab_malloc(T** memory, size_t bytes, const char* name, Where whe
   return runtime::allocate(reinterpret_cast<void**>(memory), bytes, name, where);
 }
 #define cudaMalloc(memory, bytes) convlab_malloc(memory, bytes, #memory)
-#define cudaMallocAsync(memory, bytes, stream) (convlab::simt::cuda::runtime::on_stream(stream), convlab_malloc(memory, bytes, #memory))
+#define cudaMallocAsync(memory, bytes, stream) \
+  (convlab::simt::cuda::runtime::on_stream(stream), convlab_malloc(memory, bytes, #memory))
 cudaError_t cudaFree(void* memory, Where where = Where::current()) noexcept;
 inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream, Where where = Where::current()) noexcept {
   runtime::on_stream(stream);

@@ -1,0 +1,99 @@
+// Right submissions of all kinds pass, and their judgement says what it should.
+
+#include <gmock/gmock.h>
+
+#include "convlab/base/file.h"
+#include "convlab/judge/jail.h"
+#include "convlab/judge/judgement.h"
+#include "tests/errors.h"
+#include "tests/source_tree.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab::judge {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
+
+Assignment some_assignment() {
+  return {.name = "small",
+          .layers = {parse_problem("n2_c1h20w20_k4r5s5"), parse_problem("n2_c4h16w16_k6r5s5")},
+          .secret = {parse_problem("n3_c2h13w13_k5r3s3")},
+          .seed = 4711};
+}
+
+class Right : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(Right, SubmissionsPass) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  std::vector<Stage> entered;
+  const Judgement judgement =
+      judge_submission(kRoot / GetParam(), some_assignment(), "simt", [&](Stage stage) { entered.push_back(stage); });
+  EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
+  EXPECT_EQ(judgement.failed_at, Stage::done);
+  EXPECT_THAT(judgement.reason, IsEmpty());
+  EXPECT_THAT(entered, ElementsAre(Stage::compiling, Stage::recording, Stage::verifying, Stage::done));
+  EXPECT_EQ(judgement.stages.size(), 3u);
+  EXPECT_FALSE(judgement.ratio.has_value());  // simt has no clock
+  ASSERT_FALSE(judgement.counters.empty());
+  EXPECT_EQ(judgement.counters.front().layer, "c1h20w20_k4r5s5");
+  EXPECT_GT(judgement.counters.front().flops, 0);
+  for (const StageLog& stage : judgement.stages) std::printf("%s %.2f s\n", name_of(stage.stage).data(), stage.seconds);
+}
+
+std::vector<std::filesystem::path> templates() {
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"own.cu", "mxnet.cuh", "minidnn.cu", "function.cu"}) {
+    files.push_back(std::filesystem::path("convlab/kernel_file/templates") / name);
+  }
+  return files;
+}
+
+std::vector<std::filesystem::path> rungs() {
+  std::vector<std::filesystem::path> files;
+  const std::filesystem::path folder = "convlab/kernels/ladder";
+  const std::string declared = text_of(kRoot / folder / "CMakeLists.txt");
+  for (const std::filesystem::path& each : files_under(kRoot / folder)) {
+    const size_t at = declared.find("(" + each.string());
+    if (each.extension() != ".cu" || at == std::string::npos) continue;
+    if (declared.substr(at, declared.find(')', at) - at).find("GPU_ONLY") == std::string::npos)
+      files.push_back(folder / each);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string name_of_file(const testing::TestParamInfo<std::filesystem::path>& info) {
+  return info.param.stem().string();
+}
+
+INSTANTIATE_TEST_SUITE_P(Templates, Right, testing::ValuesIn(templates()), name_of_file);
+INSTANTIATE_TEST_SUITE_P(Rungs, Right, testing::ValuesIn(rungs()), name_of_file);
+
+TEST(Judge, SaysWhatDoesNotCompile) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "mine.cu";
+  write_file(
+      file,
+      std::string_view(
+          "__global__ void k() { int a = b; }\nvoid convolve(const float* x, const float* w, float* y, int N, int "
+          "C, int H, int W, int K, int R, int S) { k<<<1, 1>>>(); }\n"));
+  const Judgement judgement = judge_submission(file, some_assignment(), "simt", nullptr);
+  EXPECT_EQ(judgement.verdict, Verdict::not_compiled);
+  EXPECT_EQ(judgement.failed_at, Stage::compiling);
+  EXPECT_THAT(judgement.reason, HasSubstr("mine.cu:1"));
+  write_file(file, std::string_view("int main() {}\n"));
+  EXPECT_THAT(judge_submission(file, some_assignment(), "simt", nullptr).reason, HasSubstr("is no kernel file"));
+}
+
+TEST(Judge, RefusesAnAssignmentWithoutLayers) {
+  EXPECT_THAT(bad_input_message([] { judge_submission("x.cu", {.name = "empty"}, "simt", nullptr); }),
+              HasSubstr("'empty'"));
+}
+
+}  // namespace
+}  // namespace convlab::judge
