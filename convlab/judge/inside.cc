@@ -265,7 +265,8 @@ class SimtReplay {
       case Operation::Kind::set_symbol: {
         const Symbol* symbol = module_.object_named(op.symbol);
         void* const begin = reinterpret_cast<void*>(address(symbol, op.symbol));
-        return simt::copy_to_symbol(begin, symbol->bytes, source(op), bytes, static_cast<size_t>(op.offset));
+        const void* const from = op.from_array >= 0 ? arrays_.at(op.from_array) + op.from_offset : source(op);
+        return simt::copy_to_symbol(begin, symbol->bytes, from, bytes, static_cast<size_t>(op.offset));
       }
       case Operation::Kind::launch:
         return launch(op);

@@ -427,7 +427,9 @@ class Judging {
                               : fmt::format("{}: {}", task.name(), checked.reason),
                   task.secret ? kTryOtherShapes : kTryVerify};
     }
-    judgement_.math = std::max(judgement_.math, checked.math);
+    // Both keep 11 bits of a number; which of them it is, the file's text tells.
+    const Math math = checked.math == Math::tf32 && source_.half ? Math::fp16 : checked.math;
+    judgement_.math = std::max(judgement_.math, math);
   }
 
   void keep_counters(const Task& task, const Json& answer) {

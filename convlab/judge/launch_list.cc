@@ -10,6 +10,7 @@
 #include "convlab/base/text.h"
 #include "convlab/measure/json_members.h"
 #include "convlab/simt/launch.h"
+#include "convlab/simt/symbols.h"
 
 namespace convlab::judge {
 namespace {
@@ -201,7 +202,11 @@ class Checker {
         break;
       case Kind::set_symbol:
         require(op.offset >= 0 && op.bytes >= 0, "a copy to a variable begins before it");
-        check_source(op);
+        if (op.from_array >= 0) {
+          require_inside(op.from_array, op.from_offset, op.bytes);
+        } else {
+          check_source(op);
+        }
         break;
       case Kind::launch:
         check_launch_of(op);
@@ -292,7 +297,7 @@ class Checker {
 std::string in_words(const Operation& op) {
   switch (op.kind) {
     case Kind::launch:
-      return fmt::format("a launch of {}", printable(op.symbol));
+      return fmt::format("a launch of {}", printable(simt::internal::short_name(op.symbol)));
     case Kind::allocate:
       return "a cudaMalloc";
     case Kind::release:

@@ -54,7 +54,7 @@ struct Operation {
     download,     ///< of array; downloads are numbered
     copy,         ///< from_array to array
     fill,         ///< byte to array
-    set_symbol,   ///< source to the variable `symbol`
+    set_symbol,   ///< source, or from_array if it is one, to the variable `symbol`
     launch,       ///< the kernel `symbol`
     record,       ///< event on stream
     wait,         ///< of stream for event

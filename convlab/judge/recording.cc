@@ -223,10 +223,10 @@ void ListRecorder::copy_to_symbol(const void* symbol, const void* from, size_t b
   op.symbol = variable->mangled;
   op.offset = static_cast<int64_t>(offset + reinterpret_cast<uintptr_t>(symbol) - module.bias() - variable->begin);
   op.bytes = static_cast<int64_t>(bytes);
-  if (place_of(reinterpret_cast<uintptr_t>(from)).number >= 0) {
-    return say_no("it copies from the device to a variable of the device, which a list of launches cannot say");
-  }
-  op.source = source_of(from, bytes);
+  const Place source = place_of(reinterpret_cast<uintptr_t>(from));
+  op.from_array = source.number;
+  op.from_offset = source.offset;
+  if (source.number < 0) op.source = source_of(from, bytes);
 }
 
 LaunchArgument ListRecorder::argument_of(const char* bytes, const simt::ArgumentPlace& place, std::string_view kernel) {
