@@ -29,6 +29,9 @@ class CpuRun {
   /// Calls it once. y is filled with zeros or, with all bits set, with NaN before. Seconds; nullopt if the process has ended.
   std::optional<double> sample(const Probe& probe, bool zeros, std::vector<float>& y);
 
+  /// Whether x or w are not the probe's any more.
+  bool changed_input(const Probe& probe) const;
+
   /// When it has ended: how, and what it has answered, see run_inside().
   JailEnd end() { return jailed_->end(); }
   Json answer() const;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,7 @@
 #include "convlab/base/json.h"
 #include "convlab/device/device.h"
 #include "convlab/device/simt.h"
+#include "convlab/judge/judgement.h"
 #include "convlab/judge/launch_list.h"
 #include "convlab/judge/recording.h"
 #include "convlab/kernel_file/file_kernel.h"
@@ -345,8 +347,6 @@ Json replayed(const JsonMembers& from) {
   return result;
 }
 
-}  // namespace
-
 void record_inside(const Json& request) {
   const JsonMembers from(request, "request");
   std::string source, library, problem, path;
@@ -427,6 +427,24 @@ void run_inside(const Json& request) {
   } catch (...) {
     answer(path, {{"threw", message_of_exception()}});
   }
+}
+
+}  // namespace
+
+void work_inside(const std::string& work, const std::filesystem::path& path) {
+  constexpr int64_t kMostBytes = 1 << 20;
+  const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
+  const Json request = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  int64_t processes = 0;
+  JsonMembers(request, "request").read("processes", processes);
+  if (processes > 0) {
+    const rlimit most{static_cast<rlim_t>(processes), static_cast<rlim_t>(processes)};
+    ::setrlimit(RLIMIT_NPROC, &most);
+  }
+  if (work == "record") return record_inside(request);
+  if (work == "replay") return replay_inside(request);
+  if (work == "run") return run_inside(request);
+  throw bad_input("'{}' is no work of convlab-jail's", work);
 }
 
 std::string libraries_of_program() {

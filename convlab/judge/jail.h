@@ -19,7 +19,6 @@ struct JailRequest {
   int64_t memory_bytes = int64_t{4} << 30;      ///< addresses of each process
   int64_t file_bytes = int64_t{1} << 30;        ///< the most that it may write to one file
   int64_t output_bytes = int64_t{64} << 10;     ///< kept of what it prints; the rest is lost
-  int64_t processes = 64;                       ///< and threads
 };
 
 /// How a jailed process ended.

@@ -191,6 +191,12 @@ class Judging {
     }
   }
 
+  bool uses_cublas() const {
+    return std::ranges::any_of(tokens_of(source_.text), [](const Token& token) {
+      return token.kind != Token::Kind::literal && token.text.find("cublas") != std::string_view::npos;
+    });
+  }
+
   void compile() {
     const fs::path path = work_.folder("source") / plain_name(file_);
     constexpr int64_t kMostBytes = 1 << 20;
@@ -212,7 +218,7 @@ class Judging {
           Verdict::refused,
           fmt::format("this is a kernel for {}, and the assignment is for {}", for_cpu ? "GPUs" : "CPUs", device_), ""};
     }
-    if (source_.text.find("cublas") != std::string::npos && !assignment_.libraries_allowed) {
+    if (uses_cublas() && !assignment_.libraries_allowed) {
       throw Ended{Verdict::forbidden, "it uses cuBLAS, which this assignment does not allow",
                   "compute in kernels of your own"};
     }
@@ -243,6 +249,7 @@ class Judging {
     const std::string name = fmt::format("{}-{}", work, asked_++);
     const fs::path answer = work_.empty_file(name + ".answer"), path = work_ / (name + ".json");
     request["answer"] = answer.string();
+    request["processes"] = in_jail_ ? assignment_.limits.processes : 0;
     write_file(path, json_text(request, -1));
     shown.insert(shown.end(), jail_program().begin(), jail_program().end());
     shown.push_back(path);
@@ -256,8 +263,7 @@ class Judging {
                               .limit_s = limit_s,
                               .memory_bytes = assignment_.limits.memory_bytes,
                               .file_bytes = file_bytes,
-                              .output_bytes = assignment_.limits.output_bytes,
-                              .processes = assignment_.limits.processes},
+                              .output_bytes = assignment_.limits.output_bytes},
                              in_jail_);
     try {
       const std::vector<uint8_t> bytes = read_file(answer, kMostAnswerBytes);
@@ -480,7 +486,10 @@ class Judging {
 
   /// Seconds of one call, whose output is in `y`.
   double sample(CpuRun& run, const Task& task, const Probe& probe, bool zeros, std::vector<float>& y, double limit_s) {
-    if (const std::optional<double> seconds = run.sample(probe, zeros, y)) return *seconds;
+    if (const std::optional<double> seconds = run.sample(probe, zeros, y)) {
+      if (!run.changed_input(probe)) return *seconds;
+      throw Ended{Verdict::wrong, fmt::format("{}: it changed its input", task.name()), ""};
+    }
     const JailEnd end = run.end();
     if (!task.secret) keep_log(end.printed);
     const Json answer = run.answer();

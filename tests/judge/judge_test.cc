@@ -40,7 +40,9 @@ TEST_P(Right, SubmissionsPass) {
   EXPECT_FALSE(judgement.ratio.has_value());  // simt has no clock
   ASSERT_FALSE(judgement.counters.empty());
   EXPECT_EQ(judgement.counters.front().layer, "c1h20w20_k4r5s5");
-  EXPECT_GT(judgement.counters.front().flops, 0);
+  int64_t flops = 0;
+  for (const KernelCountsSummary& each : judgement.counters) flops += each.flops;
+  EXPECT_GT(flops, 0);
   for (const StageLog& stage : judgement.stages) std::printf("%s %.2f s\n", name_of(stage.stage).data(), stage.seconds);
 }
 
@@ -72,6 +74,23 @@ std::string name_of_file(const testing::TestParamInfo<std::filesystem::path>& in
 
 INSTANTIATE_TEST_SUITE_P(Templates, Right, testing::ValuesIn(templates()), name_of_file);
 INSTANTIATE_TEST_SUITE_P(Rungs, Right, testing::ValuesIn(rungs()), name_of_file);
+
+TEST(Judge, TimesKernelsOfTheCpuAgainstTheReference) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  Assignment assignment = some_assignment();
+  assignment.reference = "cpu.reference";
+  assignment.limits.timing_s = 10;
+  const Judgement judgement =
+      judge_submission(kRoot / "convlab/kernels/ladder/00_reference.cc", assignment, "cpu", nullptr);
+  EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
+  ASSERT_TRUE(judgement.ratio.has_value());
+  EXPECT_GE(judgement.ratio->samples, 10);
+  // The same code twice; on a busy machine single samples may be far off.
+  EXPECT_GT(judgement.ratio->median, 0.5);
+  EXPECT_LT(judgement.ratio->median, 2);
+  EXPECT_LE(judgement.ratio->low, judgement.ratio->median);
+  EXPECT_GE(judgement.ratio->high, judgement.ratio->median);
+}
 
 TEST(Judge, SaysWhatDoesNotCompile) {
   if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
