@@ -67,9 +67,6 @@ struct Task {
   bool secret = false;
   bool counted = false;  ///< for its counters, not for the verdict
   LaunchList list;
-
-  /// What messages call it.
-  std::string name() const { return secret ? "a shape that the assignment does not show" : to_text(problem); }
 };
 
 class Judging {
@@ -290,20 +287,30 @@ class Judging {
     return text;
   }
 
+  /// Ends the judgement at a task. Of one that is secret nothing is told: texts, names, exit statuses and signals come from a
+  /// process that knows its shape, and could pass it on.
+  [[noreturn]] static void end_at(const Task& task, Verdict verdict, const std::string& why, const char* what_to_do) {
+    if (!task.secret) throw Ended{verdict, fmt::format("{}: {}", to_text(task.problem), why), what_to_do};
+    const char* const word = verdict == Verdict::wrong       ? "is wrong"
+                             : verdict == Verdict::timed_out ? "takes too long"
+                             : verdict == Verdict::refused   ? "is refused"
+                                                             : "does what is forbidden";
+    throw Ended{verdict, fmt::format("it {} on a shape that the assignment does not show", word), kTryOtherShapes};
+  }
+
   /// Ends the judgement if the process did not come to its end.
-  static void require_end(const JailEnd& end, const Json& answer, const Task& task, const char* what, double limit_s) {
+  static void require_end(const JailEnd& end, const Json& answer, const Task& task, const char* when, double limit_s) {
+    const std::string why = fmt::format("{}: {}", when, describe(end, limit_s));
     switch (end.how) {
       case JailEnd::How::exited:
-        if (!answer.empty()) return;
-        throw Ended{Verdict::wrong, fmt::format("{}: {}: {}", task.name(), what, describe(end, limit_s)),
-                    "a submission computes and returns"};
+        if (answer.empty()) end_at(task, Verdict::wrong, why, "a submission computes and returns");
+        return;
       case JailEnd::How::crashed:
-        throw Ended{Verdict::wrong, fmt::format("{}: {}: {}", task.name(), what, describe(end, limit_s)), kTryVerify};
+        end_at(task, Verdict::wrong, why, kTryVerify);
       case JailEnd::How::forbidden:
-        throw Ended{Verdict::forbidden, fmt::format("{}: {}", what, describe(end, limit_s)),
-                    "a submission computes, and nothing else"};
+        end_at(task, Verdict::forbidden, why, "a submission computes, and nothing else");
       case JailEnd::How::out_of_time:
-        throw Ended{Verdict::timed_out, fmt::format("{}: {}: {}", task.name(), what, describe(end, limit_s)), ""};
+        end_at(task, Verdict::timed_out, why, "");
     }
   }
 
@@ -321,33 +328,25 @@ class Judging {
 
   LaunchList list_in(const Answer& answer, const Task& task) const {
     require_end(answer.end, answer.json, task, "while it was recorded", assignment_.limits.record_s);
-    const char* const what = "the judge takes a submission as a list of what it asks of the device; see docs/judge.md";
     if (answer.json.contains("list")) {
       try {
         return read_list(answer.json.at("list"), task.problem, assignment_.limits.memory_bytes);
       } catch (const Error& error) {
-        throw Ended{Verdict::refused, fmt::format("{}: {}", task.name(), error.what()), what};
+        end_at(task, Verdict::refused, error.what(), kWhatLists);
       }
     }
-    if (const std::string why = text_in(answer.json, "refused"); !why.empty()) {
-      throw Ended{Verdict::refused, fmt::format("{}: {}", task.name(), why), what};
-    }
+    if (const std::string why = text_in(answer.json, "refused"); !why.empty())
+      end_at(task, Verdict::refused, why, kWhatLists);
     require_no_words(answer.json, task);
-    throw Ended{Verdict::refused, fmt::format("{}: it answers in the judge's place", task.name()), what};
+    end_at(task, Verdict::refused, "it answers in the judge's place", kWhatLists);
   }
 
   /// Ends the judgement where a kernel does not take a problem, or throws.
   static void require_no_words(const Json& answer, const Task& task) {
     if (const std::string why = text_in(answer, "misfit"); !why.empty()) {
-      throw Ended{
-          Verdict::refused,
-          fmt::format("{}: the kernel does not take it: {}", task.name(), task.secret ? "see its own refusal" : why),
-          ""};
+      end_at(task, Verdict::refused, "the kernel does not take it: " + why, "");
     }
-    if (answer.contains("threw")) {
-      throw Ended{Verdict::wrong,
-                  fmt::format("{}: it throws{}", task.name(), task.secret ? "" : ": " + text_in(answer, "threw")), ""};
-    }
+    if (answer.contains("threw")) end_at(task, Verdict::wrong, "it throws: " + text_in(answer, "threw"), "");
   }
 
   void make_tasks() {
@@ -368,9 +367,8 @@ class Judging {
       if (!task.secret) keep_log(first.end.printed);
       task.list = list_in(first, task);
       if (const std::string why = difference(task.list, list_in(other, task)); !why.empty()) {
-        throw Ended{Verdict::refused,
-                    fmt::format("{}: recorded twice, with other data and addresses, {}", task.name(), why),
-                    "what is launched, and with which numbers, may depend on the shape alone"};
+        end_at(task, Verdict::refused, "recorded twice, with other data and addresses, " + why,
+               "what is launched, and with which numbers, may depend on the shape alone");
       }
     }
   }
@@ -411,15 +409,11 @@ class Judging {
     if (!task.secret) keep_log(answer.end.printed);
     require_end(answer.end, answer.json, task, "while its kernels ran", assignment_.limits.verify_s);
     if (answer.json.contains("fault") || answer.json.contains("threw")) {
-      const std::string why = text_in(answer.json, answer.json.contains("fault") ? "text" : "threw");
-      throw Ended{Verdict::wrong,
-                  task.secret ? fmt::format("it is wrong on {}", task.name()) : fmt::format("{}: {}", task.name(), why),
-                  task.secret ? kTryOtherShapes : ""};
+      end_at(task, Verdict::wrong, text_in(answer.json, answer.json.contains("fault") ? "text" : "threw"), kTryVerify);
     }
     if (task.counted) return keep_counters(task, answer.json);
     const std::vector<uint8_t> got = read_file(output, static_cast<int64_t>(bytes) + 1);
-    if (got.size() != bytes)
-      throw Ended{Verdict::wrong, fmt::format("{}: it changed the size of its output", task.name()), ""};
+    if (got.size() != bytes) end_at(task, Verdict::wrong, "it changed the size of its output", "");
     require_right(task, probe, {reinterpret_cast<const float*>(got.data()), got.size() / sizeof(float)});
   }
 
@@ -427,12 +421,7 @@ class Judging {
     constexpr double kToleranceOfFloat = 1e-4, kToleranceOfHalf = 2e-2;
     const double tolerance = !is_of_course() ? 0 : source_.half || source_.tf32 ? kToleranceOfHalf : kToleranceOfFloat;
     const Checked checked = check_output(probe, got, tolerance, threads_);
-    if (!checked.right) {
-      throw Ended{Verdict::wrong,
-                  task.secret ? fmt::format("it is wrong on {}", task.name())
-                              : fmt::format("{}: {}", task.name(), checked.reason),
-                  task.secret ? kTryOtherShapes : kTryVerify};
-    }
+    if (!checked.right) end_at(task, Verdict::wrong, checked.reason, kTryVerify);
     // Both keep 11 bits of a number; which of them it is, the file's text tells.
     const Math math = checked.math == Math::tf32 && source_.half ? Math::fp16 : checked.math;
     judgement_.math = std::max(judgement_.math, math);
@@ -454,7 +443,7 @@ class Judging {
         each.read("occupancy", counts.occupancy);
       });
     } catch (const Error& error) {
-      throw Ended{Verdict::forbidden, fmt::format("its counters make no sense: {}", error.what()), ""};
+      throw Ended{Verdict::forbidden, fmt::format("its counters make no sense: {}", printable(error.what())), ""};
     }
     double flops = 0;
     for (const KernelCountsSummary& each : judgement_.counters) {
@@ -464,7 +453,7 @@ class Judging {
       throw Ended{Verdict::refused,
                   fmt::format("{}: its kernels were counted to do {:.3g} floating-point operations, and the "
                               "convolution is {:.3g}: no algorithm saves so many, so something else computes",
-                              task.name(), flops, task.problem.flops()),
+                              to_text(task.problem), flops, task.problem.flops()),
                   "compute in kernels"};
     }
   }
@@ -488,14 +477,14 @@ class Judging {
   double sample(CpuRun& run, const Task& task, const Probe& probe, bool zeros, std::vector<float>& y, double limit_s) {
     if (const std::optional<double> seconds = run.sample(probe, zeros, y)) {
       if (!run.changed_input(probe)) return *seconds;
-      throw Ended{Verdict::wrong, fmt::format("{}: it changed its input", task.name()), ""};
+      end_at(task, Verdict::wrong, "it changed its input", "");
     }
     const JailEnd end = run.end();
     if (!task.secret) keep_log(end.printed);
     const Json answer = run.answer();
     require_end(end, answer, task, "while it ran", limit_s);
     require_no_words(answer, task);
-    throw Ended{Verdict::wrong, fmt::format("{}: it ended the program", task.name()), ""};
+    end_at(task, Verdict::wrong, "it ended the program", "");
   }
 
   void verify_on_cpu() {
@@ -572,6 +561,8 @@ class Judging {
         ""};
   }
 
+  static constexpr const char* kWhatLists =
+      "the judge takes a submission as a list of what it asks of the device; see docs/judge.md";
   static constexpr const char* kTryVerify = "try 'convlab verify FILE' on your own machine";
   /// Winograd's largest tiles in use do a fifth of the multiplications; transforms of large filters may save more.
   static constexpr int kMostSavedFlops = 8;

@@ -133,5 +133,17 @@ TEST_F(Jail, PassesNumbersOnAndNoOthers) {
   ::close(pipe[1]);
 }
 
+TEST(WithoutAJail, TheLimitsHold) {
+  JailRequest request{.command = {"/bin/sh", "-c", "echo words; exit 3"}, .limit_s = 60};
+  JailEnd end = run_in_jail(request, false);
+  EXPECT_EQ(end.how, JailEnd::How::exited);
+  EXPECT_EQ(end.code, 3);
+  EXPECT_EQ(end.printed, "words\n");
+  request = {.command = {"/bin/sh", "-c", "sleep 1000"}, .limit_s = 0.5};
+  end = run_in_jail(request, false);
+  EXPECT_EQ(end.how, JailEnd::How::out_of_time);
+  EXPECT_EQ(describe(end, 0.5), "it took more than 0.5 s");
+}
+
 }  // namespace
 }  // namespace convlab::judge
