@@ -154,6 +154,7 @@ Jailed::Jailed(const JailRequest& request, bool in_jail) : request_(request), be
   argv.push_back(nullptr);
   envp.push_back(nullptr);
 
+  const int64_t processor_s = static_cast<int64_t>(std::ceil(request.limit_s)) * usable_threads() + 1;
   ::signal(SIGCHLD, SIG_DFL);
   child_ = ::fork();
   if (child_ == 0) {  // from here on only what a signal's handler may call
@@ -168,7 +169,7 @@ Jailed::Jailed(const JailRequest& request, bool in_jail) : request_(request), be
     limit(RLIMIT_AS, request_.memory_bytes);
     limit(RLIMIT_FSIZE, request_.file_bytes);
     limit(RLIMIT_NOFILE, 256);
-    limit(RLIMIT_CPU, static_cast<int64_t>(std::ceil(request_.limit_s)) * usable_threads() + 1);
+    limit(RLIMIT_CPU, processor_s);
     ::execve(argv[0], argv.data(), envp.data());
     ::_exit(127);
   }

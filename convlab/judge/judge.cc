@@ -21,6 +21,7 @@
 #include "convlab/judge/cpu_run.h"
 #include "convlab/judge/jail.h"
 #include "convlab/judge/jail_program.h"
+#include "convlab/judge/jailed_compiler.h"
 #include "convlab/judge/judgement.h"
 #include "convlab/judge/launch_list.h"
 #include "convlab/judge/work_folder.h"
@@ -133,32 +134,10 @@ class Judging {
 
   // ---- Compiling ----
 
-  ProcessRun compile_in_jail(const CompilerCommand& command, std::atomic<bool>& late) const {
-    std::vector<fs::path> shown = command.shown;
-    shown.push_back(source_.path);
-    const JailEnd end = run_in_jail({.command = command.words,
-                                     .shown = shown,
-                                     .writable = {command.made.parent_path()},
-                                     .compiles = true,
-                                     .limit_s = command.limit_s,
-                                     .memory_bytes = assignment_.limits.memory_bytes,
-                                     .output_bytes = assignment_.limits.output_bytes},
-                                    in_jail_);
-    constexpr int kSignalBase = 128;
-    const bool is_late = end.how == JailEnd::How::out_of_time;
-    if (is_late) late = true;
-    return {.status = end.how == JailEnd::How::exited ? end.code
-                      : is_late                       ? 1
-                                                      : kSignalBase + end.code,
-            .out_of_time = is_late,
-            .complaint = end.printed,
-            .elapsed_s = end.seconds};
-  }
-
   fs::path compiled(Toolchain toolchain, const std::string& folder, bool counted, std::string& complaints) {
     std::atomic<bool> late = false;
     CompileOptions options{.limit_s = assignment_.limits.compile_s, .counted = counted, .folder = work_.folder(folder)};
-    options.runner = [&](const CompilerCommand& command) { return compile_in_jail(command, late); };
+    options.runner = jailed_compiler(source_, assignment_.limits, in_jail_, late);
     try {
       CompiledFile file = compile_kernel_file(source_, toolchain, options);
       complaints = std::move(file.complaints);

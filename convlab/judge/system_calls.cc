@@ -116,7 +116,7 @@ int system_call_filter(bool starts_processes) {
                      SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
     seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
   }
-  const int file = ::memfd_create("system calls", 0);
+  const int file = ::memfd_create("system calls", MFD_CLOEXEC);
   if (file < 0 || seccomp_export_bpf(filter.get(), file) != 0) {
     if (file >= 0) ::close(file);
     throw unavailable("cannot write a filter of system calls");

@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include "convlab/base/file.h"
 #include "convlab/judge/jail.h"
+#include "convlab/judge/jailed_compiler.h"
 #include "convlab/judge/judgement.h"
 #include "tests/errors.h"
 #include "tests/source_tree.h"
@@ -74,6 +77,25 @@ std::string name_of_file(const testing::TestParamInfo<std::filesystem::path>& in
 
 INSTANTIATE_TEST_SUITE_P(Templates, Right, testing::ValuesIn(templates()), name_of_file);
 INSTANTIATE_TEST_SUITE_P(Rungs, Right, testing::ValuesIn(rungs()), name_of_file);
+
+TEST(Judge, CompilesMachineCodeOfGpusInAJail) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const TemporaryFolder folder;
+  const JudgeLimits limits;
+  const KernelSource source = read_kernel_source(kRoot / "convlab/kernel_file/templates/minidnn.cu");
+  std::atomic<bool> late = false;
+  CompileOptions options{.compute_capability = 90, .cubin = true, .folder = folder.path()};
+  options.runner = jailed_compiler(source, limits, true, late);
+  std::filesystem::path cubin;
+  try {
+    cubin = compile_kernel_file(source, Toolchain::nvcc, options).library;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::unavailable) GTEST_SKIP() << error.what();
+    throw;
+  }
+  EXPECT_FALSE(late);
+  EXPECT_THAT(text_of(cubin), AllOf(testing::StartsWith("\177ELF"), HasSubstr("conv_forward_kernel")));
+}
 
 TEST(Judge, TimesKernelsOfTheCpuAgainstTheReference) {
   if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
