@@ -14,7 +14,8 @@
 namespace convlab::app {
 namespace {
 
-[[noreturn]] void reject_command(const ProgramInfo& program, std::span<const Command> commands, const std::string& name) {
+[[noreturn]] void reject_command(const ProgramInfo& program, std::span<const Command> commands,
+                                 const std::string& name) {
   std::vector<std::string> names;
   for (const Command& command : commands) {
     if (!command.summary.empty()) names.emplace_back(command.name);

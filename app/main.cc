@@ -41,10 +41,10 @@ constexpr std::array kCommands{
 };
 
 const ProgramInfo kProgram{"convlab", "A CNN inference engine with a laboratory of convolution kernels inside",
-                       "convlab run fa19 -n 1000", [](int argc, char** argv) {
-                         if (argc > 1 && argv[1] == kClassCommand) start_class_program(argv + 2);
-                         begin_program(argc, argv);
-                       }};
+                           "convlab run fa19 -n 1000", [](int argc, char** argv) {
+                             if (argc > 1 && argv[1] == kClassCommand) start_class_program(argv + 2);
+                             begin_program(argc, argv);
+                           }};
 
 }  // namespace
 }  // namespace convlab::app

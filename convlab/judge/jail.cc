@@ -19,6 +19,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
 #include "convlab/base/process.h"
+#include "convlab/base/signal_text.h"
 #include "convlab/judge/system_calls.h"
 
 namespace convlab::judge {
@@ -78,29 +79,6 @@ std::vector<std::string> jail_words(const JailRequest& request, int filter) {
 void limit(int resource, int64_t most) {
   const rlimit both{static_cast<rlim_t>(most), static_cast<rlim_t>(most)};
   ::setrlimit(static_cast<__rlimit_resource>(resource), &both);
-}
-
-std::string signal_text(int signal) {
-  switch (signal) {
-    case SIGSEGV:
-      return "SIGSEGV, an address that it may not touch";
-    case SIGABRT:
-      return "SIGABRT, abort()";
-    case SIGFPE:
-      return "SIGFPE, an integer division by zero or its like";
-    case SIGBUS:
-      return "SIGBUS, an address that is not there";
-    case SIGILL:
-      return "SIGILL, an instruction that the processor does not have";
-    case SIGKILL:
-      return "SIGKILL, because it took too much memory or time";
-    case SIGXCPU:
-      return "SIGXCPU, because it took too much time";
-    case SIGXFSZ:
-      return "SIGXFSZ, because it wrote too much to a file";
-    default:
-      return fmt::format("signal {}", signal);
-  }
 }
 
 }  // namespace
