@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <nlohmann/json.hpp>
 
 #include "convlab/base/file.h"
+#include "convlab/base/json.h"
+#include "convlab/base/process.h"
 #include "convlab/judge/jail.h"
 #include "convlab/judge/jailed_compiler.h"
 #include "convlab/judge/judgement.h"
@@ -129,6 +132,24 @@ TEST(Judge, SaysWhatDoesNotCompile) {
   EXPECT_THAT(judgement.reason, HasSubstr("mine.cu:1"));
   write_file(file, std::string_view("int main() {}\n"));
   EXPECT_THAT(judge_submission(file, some_assignment(), "simt", nullptr).reason, HasSubstr("is no kernel file"));
+}
+
+TEST(ClassJudge, AnswersAJobInItsFolder) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const TemporaryFolder folder;
+  const std::filesystem::path job = folder.path() / "jobs/7";
+  std::filesystem::create_directories(job);
+  std::filesystem::copy_file(kRoot / "convlab/kernel_file/templates/function.cu", job / "mine.cu");
+  const Json request = {{"file", "mine.cu"}, {"device", "simt"}, {"assignment", to_json(some_assignment())}};
+  write_file(job / "job.json", json_text(request, 1));
+  const ProcessRun run = run_process(CONVLAB_BINARY, {"convlab", "class", "judge", folder.path().string(), "7"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, testing::StartsWith("PASSED"));
+  const Judgement judgement =
+      judgement_from(parse_json(text_of(job / "judgement.json"), "judgement.json"), "judgement.json");
+  EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
+  EXPECT_EQ(text_of(job / "stage.txt"), "done\n");
+  EXPECT_EQ(run_process(CONVLAB_BINARY, {"convlab", "class", "judge", folder.path().string(), "../7"}).status, 2);
 }
 
 TEST(Judge, RefusesAnAssignmentWithoutLayers) {
