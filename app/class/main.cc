@@ -9,10 +9,10 @@ namespace convlab::app {
 namespace {
 
 const ProgramInfo kProgram{"convlab class", "A class of students: submissions, verdicts, a ranking",
-                           "convlab class judge CLASS JOB"};
+                           "convlab class judge --help"};
 
 constexpr std::array kCommands{
-    Command{"judge", "Judge one job: what a worker runs", "convlab class judge CLASS JOB", declare_class_judge},
+    Command{"judge", "Judge one job: what a worker runs", "convlab class judge --help", declare_class_judge},
 };
 
 }  // namespace
