@@ -18,6 +18,7 @@
 #include "convlab/device/cuda.h"
 #include "convlab/device/recorder.h"
 #include "convlab/profile/counters.h"
+#include "convlab/profile/gpu_time.h"
 #include "convlab/profile/nvprof.h"
 
 namespace convlab::app {
@@ -163,6 +164,10 @@ void profile(const ProfileOptions& options, Output& output) {
   if (options.counters) utilisation = program.counters();
   if (!options.csv) {
     print_lists(output, summary);
+    if (recording.device == DeviceKind::cuda) {
+      output.print("\nThe GPU's own time, by what asked for it; what overlaps counts once:\n{}",
+                   to_text(gpu_time(recording)));
+    }
     print_check(output, check);
     if (utilisation) output.print("\nCounters of the GPU:\n{}", to_text(*utilisation));
     output.print("\nWhere the time of a whole run went ({}):\n{}", options.command(), to_text(*bill));

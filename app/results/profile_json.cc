@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/json.h"
+#include "convlab/profile/gpu_time.h"
 #include "convlab/profile/trace.h"
 
 namespace convlab::app {
@@ -71,6 +72,18 @@ Json to_json(const Recording& recording) {
   return trace;
 }
 
+Json to_json(const std::vector<GpuTime>& times) {
+  Json json = Json::array();
+  for (const GpuTime& each : times) {
+    json.push_back({{"part", each.part},
+                    {"busy_s", seconds(each.busy_ns)},
+                    {"kernels_s", seconds(each.kernels_ns)},
+                    {"copies_s", seconds(each.copies_ns)},
+                    {"both_s", seconds(each.both_ns())}});
+  }
+  return json;
+}
+
 Json to_json(const ProfilingCheck& check) {
   Json json = {{"passes", check.passes},
                {"plain_s", check.plain_s},
@@ -121,6 +134,7 @@ void write_json(Output& output, const ProfileResult& result) {
                {"trace", to_json(recording)},
                {"profiling", to_json(result.check)},
                {"startup", to_json(result.bill)}};
+  if (recording.device == DeviceKind::cuda) json["gpu_time"] = to_json(gpu_time(recording));
   if (result.utilisation) json["utilisation"] = to_json(*result.utilisation);
   output.json(json);
 }

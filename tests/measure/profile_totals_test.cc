@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "convlab/profile/gpu_time.h"
 #include "convlab/profile/trace.h"
 #include "tests/profile_recordings.h"
 
@@ -45,6 +46,30 @@ TEST(Summary, OfNothingIsEmpty) {
   EXPECT_THAT(summary.activities, IsEmpty());
   EXPECT_THAT(summary.calls, IsEmpty());
   EXPECT_THAT(rows_above(summary.calls, 0.9), IsEmpty());
+}
+
+TEST(GpuTime, CountsWhatOverlapsOnce) {
+  Recording recording;
+  const auto add = [&](ActivityKind kind, const char* part, int64_t begin_ns, int64_t end_ns) {
+    recording.activities.push_back({.kind = kind, .name = "x", .part = part, .begin_ns = begin_ns, .end_ns = end_ns});
+  };
+  add(ActivityKind::copy, "conv1", 0, 10);
+  add(ActivityKind::kernel, "conv1", 5, 25);
+  add(ActivityKind::api, "conv1", 6, 90);
+  add(ActivityKind::kernel, "conv1", 10, 15);  // within the one before
+  add(ActivityKind::fill, "conv1", 20, 30);
+  add(ActivityKind::kernel, "conv2", 22, 32);
+  add(ActivityKind::kernel, "conv1", 40, 50);
+  const std::vector<GpuTime> times = gpu_time(recording);
+  ASSERT_THAT(times, SizeIs(2));
+  EXPECT_EQ(times[0].part, "conv1");
+  EXPECT_EQ(times[0].busy_ns, 40);     // 0 to 30, 40 to 50
+  EXPECT_EQ(times[0].kernels_ns, 30);  // 5 to 25, 40 to 50
+  EXPECT_EQ(times[0].copies_ns, 20);   // 0 to 10, 20 to 30
+  EXPECT_EQ(times[0].both_ns(), 10);   // 5 to 10, 20 to 25
+  EXPECT_EQ(times[1].busy_ns, 10);
+  EXPECT_THAT(to_text(times), HasSubstr("conv2"));
+  EXPECT_THAT(gpu_time({}), IsEmpty());
 }
 
 std::vector<std::string> names_above(const std::vector<double>& shares, double share) {
