@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from gpu_common import now, output_of
@@ -53,9 +54,14 @@ REASONS = {
     ("cuda.unroll_gemm", "shared load"): "nvcc loads four weights that lie together at once: 7 loads instead of 25",
     ("cuda.fused_unroll_gemm", "shared load"): "nvcc loads two weights that lie together at once: 13 loads instead of 25",
     ("cuda.per_layer", "shared load"): "nvcc loads four weights that lie together at once: 7 loads instead of 25",
-    ("cuda.winograd", "flops"): "nvcc makes no products by the constants 1, -1 and 0 of the transforms",
+    ("cuda.half2", "shared load"): "nvcc loads two pairs of weights that lie together at once",
+    ("cuda.winograd", "flops"): "of products by the constants 1, -1 and 0 of the transforms the two compilers leave out different ones",
     ("cuda.fft", "flops"): "nvcc makes no product by the sign, 1 or -1, of each stage: one flop a stage and thread",
     ("cuda.tensor_core", "flops"): "products on tensor cores are no scalar instructions: simt counts them, these counters do not",
+    ("cuda.tensor_core", "shared store"): "where a condition chooses between two values the host's compiler branches and stores twice, nvcc selects and stores once",
+    ("cuda.wmma_tf32", "flops"): "products on tensor cores are no scalar instructions: simt counts them, these counters do not",
+    ("cuda.wmma_tf32", "shared"): "CUDA does not say which lane holds what of a fragment: simt takes it row by row, the GPU otherwise, and stores two results of a lane at once",
+    ("cuda.cp_async", "shared store"): "an asynchronous copy writes to shared memory without a store instruction, and this counter leaves it out",
 }  # fmt: skip
 
 
@@ -92,11 +98,18 @@ def of_simt(counted: dict) -> dict[str, int]:
     return figures | {"flops": counted["flops"] // counted["launches"]}
 
 
-def measure_kernel(binary: str, kernel: str, options: list[str]) -> list[dict]:
-    run = ["fa19", "-n", str(IMAGES), "--plan", "layers", "--kernel", kernel, *options]
-    launches = counters_of([binary, "run", *run, "--device", "cuda"], 24)
+def run_of(kernel: str, options: list[str]) -> list[str]:
+    return ["fa19", "-n", str(IMAGES), "--plan", "layers", "--kernel", kernel, *options]
+
+
+def counted_by_simt(binary: str, kernel: str, options: list[str]) -> list[dict]:
+    return output_of([binary, "profile", *run_of(kernel, options), "--device", "simt", "--counters", "--json", "-"])["kernels"]
+
+
+def beside_gpu(binary: str, kernel: str, options: list[str], counts: list[dict]) -> list[dict]:
+    launches = counters_of([binary, "run", *run_of(kernel, options), "--device", "cuda"], 24)
     rows = []
-    for counted in output_of([binary, "profile", *run, "--device", "simt", "--counters", "--json", "-"])["kernels"]:
+    for counted in counts:
         function, grid = counted["function"].split("<")[0], f"({', '.join(map(str, counted['grid']))})"
         same = [row for row in launches if function_of(row["Kernel Name"]) == function and row["Grid Size"] == grid]
         if not same:
@@ -128,13 +141,16 @@ def measure(arguments: argparse.Namespace) -> int:
             "# for each lane the place that it takes, in units of its bytes; wavefronts, bank conflicts."]  # fmt: skip
     (arguments.folder / "shared.txt").write_text("\n".join([*head, *measure_patterns()]) + "\n")
     saved = {"gpu": gpu, "when": now(), "images": IMAGES, "counts": []}
-    for kernel in output_of([binary, "list", "kernels", "--json", "-"])["kernels"]:
-        if kernel["device"] != "simt" or not 0 < kernel["rung"] < LADDER:
-            continue
-        rows = measure_kernel(binary, kernel["name"], ["--data", arguments.data] if arguments.data else [])
+    options = ["--data", arguments.data] if arguments.data else []
+    kernels = [kernel["name"] for kernel in output_of([binary, "list", "kernels", "--json", "-"])["kernels"]
+               if kernel["device"] == "simt" and 0 < kernel["rung"] < LADDER]  # fmt: skip
+    with ThreadPoolExecutor() as pool:
+        counts = pool.map(lambda kernel: counted_by_simt(binary, kernel, options), kernels)
+    for kernel, counted in zip(kernels, counts, strict=True):
+        rows = beside_gpu(binary, kernel, options, counted)
         saved["counts"] += rows
         differing = sum(row["simt"][name] != row["gpu"][name] for row in rows for name in row["gpu"])
-        print(f"{kernel['name']}: {sum(len(row['gpu']) for row in rows)} figures, {differing} differ", flush=True)
+        print(f"{kernel}: {sum(len(row['gpu']) for row in rows)} figures, {differing} differ", flush=True)
         (arguments.folder / "counts.json").write_text(json.dumps(saved, indent=1) + "\n")
     return 0
 
@@ -168,10 +184,10 @@ def write(check: bool) -> int:
         "# Counts without a GPU, beside a GPU's counters", "",
         "`convlab profile --device simt --counters` counts what a kernel's lines do to memory as a GPU's own counters do. Here its figures",
         f"stand beside those of an {saved['gpu'].split(',')[0]}, read by ncu: {len({row['kernel'] for row in rows})} rungs of the ladder, fa19's two",
-        f"convolutions, {saved['images']} images, both sides on one machine ({saved['when'][:10]}). `bench/counts.py` measures, and writes this page.", "",
+        f"convolutions, {saved['images']} images ({saved['when'][:10]}). `bench/counts.py` measures, and writes this page.", "",
         f"Of {len(used)} figures {len(same)} are the same, to the last unit:", "",
         *table(["figure", "kernels and layers that have it", "exactly the same"], totals), "",
-        "Where they differ, it is the compilers that differ:", "",
+        "Where they differ, the compilers differ, or a counter leaves something out:", "",
         *table(["kernel", "layer, function", "figure", "simt", "GPU", "why"], differences(rows)), "",
         "Bank conflicts are wavefronts beyond the fewest that a request needs. The GPU's own counter of bank conflicts also counts what",
         "waits behind other traffic to the first-level cache, a few in ten thousand and never the same twice, so wavefronts are compared",

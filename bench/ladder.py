@@ -118,15 +118,14 @@ def ratio(over: float | None, under: float | None) -> str:
 def ladder_table(kernels: list[Kernel], records: Records) -> list[str]:
     rows = []
     for kernel in kernels:
-        total = records.total(kernel.name)
-        if total is None:
+        if records.op_ms(kernel.name, "conv1", 10000) is None:
             continue
-        math = records.math(kernel.name)
+        total, math = records.total(kernel.name), records.math(kernel.name)
         library = LIBRARY.get(math, "cudnn.tf32")
         rows.append([
             f"`{kernel.name}`", math, ms(records.op_ms(kernel.name, "conv1", 10000)),
             ms(records.op_ms(kernel.name, "conv2", 10000)), ratio(records.total("cuda.basic"), total),
-            f"{100 * records.bound(kernel.name) / total:.0f} %", ratio(records.total(library), total),
+            f"{100 * records.bound(kernel.name) / total:.0f} %" if total else "-", ratio(records.total(library), total),
         ])
     return table(["kernel", "math", "conv1, ms", "conv2, ms", "times basic", "of bound", "times cuDNN"], rows)
 

@@ -100,6 +100,11 @@ BenchArrays::BenchArrays(Device& device, const ConvStep& step, std::shared_ptr<c
   y_ = device.allocate(bytes(step.output_shape(), step.output_layout, ElementType::f32));
   for (std::vector<int64_t>& at : at_) at.assign(static_cast<size_t>(step.problem.n), 0);
   if (stream_->threads() == nullptr) own_threads_ = std::make_unique<ThreadPool>();
+  const auto piece = [&](const Shape& shape) {
+    return element_count(with_images(shape, std::min(images_at_a_time(shape), step.problem.n)));
+  };
+  staging_.resize(static_cast<size_t>(std::max(piece(step.problem.input_shape()), piece(step.output_shape()))));
+  staging_lock_ = device.page_lock(staging_.data(), std::span(staging_).size_bytes());
   renew();
 }
 
@@ -138,16 +143,25 @@ void BenchArrays::upload_images() {
   const auto* from = static_cast<const char*>(images.raw());
   const Shape shape = step_.problem.input_shape();
   const int64_t step = images_at_a_time(shape);
-  for (int64_t first = 0; first < step_.problem.n; first += step) {
-    const int64_t count = std::min(step, step_.problem.n - first);
-    Tensor piece(images.type(), with_images(shape, count));
+  const auto gather = [&](int64_t first, int64_t count, void* to) {
     for (int64_t i = 0; i < count; ++i) {
-      std::memcpy(static_cast<char*>(piece.raw()) + static_cast<size_t>(i) * image_bytes,
+      std::memcpy(static_cast<char*>(to) + static_cast<size_t>(i) * image_bytes,
                   from + static_cast<size_t>(at_[place_][first + i]) * image_bytes, image_bytes);
     }
-    if (step_.input_layout != Layout::plain) piece = in_layout(piece, step_.input_layout);
+  };
+  for (int64_t first = 0; first < step_.problem.n; first += step) {
+    const int64_t count = std::min(step, step_.problem.n - first);
     const int64_t offset = first == 0 ? 0 : layout_bytes(with_images(shape, first), step_.input_layout, step_.input);
-    stream_->upload(static_cast<char*>(x()) + offset, piece.raw(), piece.bytes());
+    char* const to = static_cast<char*>(x()) + offset;
+    if (step_.input_layout == Layout::plain) {
+      gather(first, count, staging_.data());
+      stream_->upload(to, staging_.data(), static_cast<size_t>(count) * image_bytes);
+    } else {
+      Tensor piece(images.type(), with_images(shape, count));
+      gather(first, count, piece.raw());
+      piece = in_layout(piece, step_.input_layout);
+      stream_->upload(to, piece.raw(), piece.bytes());
+    }
     stream_->synchronize();
   }
 }
@@ -158,9 +172,17 @@ Verdict BenchArrays::check(const KernelInfo& kernel) {
   const int64_t step = images_at_a_time(shape);
   for (int64_t first = 0; first < step_.problem.n; first += step) {
     const int64_t count = std::min(step, step_.problem.n - first);
+    const Shape piece = with_images(shape, count);
     const int64_t offset = first == 0 ? 0 : layout_bytes(with_images(shape, first), step_.output_layout);
-    const std::vector<float> got = download_plain(*stream_, static_cast<const char*>(y()) + offset,
-                                                  with_images(shape, count), step_.output_layout);
+    const char* const from = static_cast<const char*>(y()) + offset;
+    std::vector<float> converted;
+    std::span<const float> got = std::span(staging_).first(static_cast<size_t>(element_count(piece)));
+    if (step_.output_layout == Layout::plain) {
+      stream_->download(staging_.data(), from, got.size_bytes());
+      stream_->synchronize();
+    } else {
+      got = converted = download_plain(*stream_, from, piece, step_.output_layout);
+    }
     comparison.add(first, std::span(at_[place_]).subspan(static_cast<size_t>(first), static_cast<size_t>(count)), got,
                    threads());
   }

@@ -83,6 +83,8 @@ class BenchArrays {
   size_t place_ = 0;                              ///< the address in use
   std::array<std::vector<int64_t>, kPlaces> at_;  ///< for each, the layer's image at each place of the batch
   Buffer x_, w_, bias_, y_, flush_;
+  std::vector<float> staging_;               ///< a piece of the plain input or output on its way from or to the device
+  Buffer staging_lock_;                      ///< makes that way short
   std::unique_ptr<ThreadPool> own_threads_;  ///< for comparing, where the device has none
 };
 

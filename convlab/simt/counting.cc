@@ -59,9 +59,10 @@ CodeCounts::Access MemoryMap::place_of(uintptr_t address) const {
   }
   const Range* const range = nearest_range(*ranges, address);
   const Module::Segment* const segment = module->segment_at(address);
-  // Ranges without a name are constants that somebody has filled.
+  // Ranges without a name are constants that somebody has filled; others have their values from the file's text.
   const bool inside = range && address - range->base < range->bytes;
-  const bool is_constant = inside ? range->name.empty() : segment && !segment->writable;
+  const bool is_constant =
+      inside ? range->name.empty() : module->is_constant(address) || (segment && !segment->writable);
   place.space = is_constant ? MemorySpace::constant : MemorySpace::global;
   return place;
 }

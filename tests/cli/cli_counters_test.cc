@@ -110,6 +110,19 @@ TEST_F(CliCounters, ProductsOfFragmentsCount) {
 }
 
 // The picture of a line: one request of it, where each lane goes.
+// The table of cosines of cuda.fft has its values in the kernel's text, and lies in constant memory all the same.
+TEST_F(CliCounters, ConstantsWithValuesInTheTextAreNoGlobalMemory) {
+  const Json result = counted("cuda.fft");
+  ASSERT_EQ(result["kernels"].size(), 4u);
+  for (const Json& kernel : result["kernels"]) {
+    for (const Json& line : kernel["lines"]) {
+      if (line["array"] == "kCosine") EXPECT_EQ(line["memory"], "constant");
+    }
+  }
+  EXPECT_EQ(result["kernels"][2]["memory"]["global"]["load"]["requests"],
+            756);  // of an H200, half of those of 2 images
+}
+
 TEST_F(CliCounters, EachLineHasItsCostliestRequestAsAnExample) {
   const auto example_of = [](const Json& kernel, const std::string& array, const std::string& access) {
     for (const Json& line : kernel["lines"]) {

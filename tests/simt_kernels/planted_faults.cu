@@ -146,7 +146,7 @@ __global__ void stale_shared(const float* x, float* y) {
   __shared__ float kept[32];
   if (blockIdx.x == 0) kept[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
-  y[threadIdx.x] = kept[threadIdx.x];
+  y[blockIdx.x * blockDim.x + threadIdx.x] = kept[threadIdx.x];
 }
 
 __global__ void race_write_write(const float* x, float* y) {
