@@ -30,6 +30,16 @@ __half __hfma(__half a, __half b, __half c) noexcept {
   return narrow;
 }
 
+__half __hadd(__half a, __half b) noexcept { return static_cast<float>(a) + static_cast<float>(b); }
+__half __hsub(__half a, __half b) noexcept { return static_cast<float>(a) - static_cast<float>(b); }
+__half __hmul(__half a, __half b) noexcept { return static_cast<float>(a) * static_cast<float>(b); }
+
+__half2 __floats2half2_rn(float x, float y) noexcept { return {x, y}; }
+__half2 __hadd2(__half2 a, __half2 b) noexcept { return {__hadd(a.x, b.x), __hadd(a.y, b.y)}; }
+__half2 __hsub2(__half2 a, __half2 b) noexcept { return {__hsub(a.x, b.x), __hsub(a.y, b.y)}; }
+__half2 __hmul2(__half2 a, __half2 b) noexcept { return {__hmul(a.x, b.x), __hmul(a.y, b.y)}; }
+__half2 __hfma2(__half2 a, __half2 b, __half2 c) noexcept { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
+
 namespace {
 
 // The half next to `bits`, which is no NaN, above it or below.

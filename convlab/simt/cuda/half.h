@@ -6,10 +6,10 @@
 
 /// cuda_fp16.h's types and functions: IEEE binary16 in software. Arithmetic is done in float and rounded once to
 /// nearest even, which is exact for + - * / of halves; a fused multiply-add rounds once because float holds the product
-/// exactly and double the sum.
+/// exactly and double the sum. What is one instruction of a GPU is out of line, so that who counts a kernel's code does not
+/// count what it is made of here.
 namespace convlab::simt::cuda {
 
-/// One instruction of a GPU each: out of line, so that who counts a kernel's code does not count what they are made of.
 uint16_t float_to_half(float value) noexcept;
 float half_to_float(uint16_t bits) noexcept;
 
@@ -54,9 +54,9 @@ inline bool __hlt(__half a, __half b) { return half_to_float(a.bits) < half_to_f
 inline bool __hgt(__half a, __half b) { return __hlt(b, a); }
 inline bool __hle(__half a, __half b) { return half_to_float(a.bits) <= half_to_float(b.bits); }
 inline bool __hge(__half a, __half b) { return __hle(b, a); }
-inline __half __hadd(__half a, __half b) { return static_cast<float>(a) + static_cast<float>(b); }
-inline __half __hsub(__half a, __half b) { return static_cast<float>(a) - static_cast<float>(b); }
-inline __half __hmul(__half a, __half b) { return static_cast<float>(a) * static_cast<float>(b); }
+__half __hadd(__half a, __half b) noexcept;
+__half __hsub(__half a, __half b) noexcept;
+__half __hmul(__half a, __half b) noexcept;
 inline __half __hdiv(__half a, __half b) { return static_cast<float>(a) / static_cast<float>(b); }
 inline __half __hneg(__half a) { return __ushort_as_half(a.bits ^ 0x8000u); }
 inline __half __habs(__half a) { return __ushort_as_half(a.bits & 0x7fffu); }
@@ -95,8 +95,8 @@ using half2 = __half2;
 inline __half2 make_half2(__half x, __half y) { return {x, y}; }
 inline __half2 __halves2half2(__half x, __half y) { return {x, y}; }
 inline __half2 __half2half2(__half value) { return {value, value}; }
-inline __half2 __float2half2_rn(float value) { return {value, value}; }
-inline __half2 __floats2half2_rn(float x, float y) { return {x, y}; }
+__half2 __floats2half2_rn(float x, float y) noexcept;
+inline __half2 __float2half2_rn(float value) { return __floats2half2_rn(value, value); }
 inline __half __low2half(__half2 v) { return v.x; }
 inline __half __high2half(__half2 v) { return v.y; }
 inline float __low2float(__half2 v) { return v.x; }
@@ -107,13 +107,13 @@ inline __half2 __lowhigh2highlow(__half2 v) { return {v.y, v.x}; }
 inline __half2 __lows2half2(__half2 a, __half2 b) { return {a.x, b.x}; }
 inline __half2 __highs2half2(__half2 a, __half2 b) { return {a.y, b.y}; }
 inline float2 __half22float2(__half2 v) { return {v.x, v.y}; }
-inline __half2 __float22half2_rn(float2 v) { return {v.x, v.y}; }
+inline __half2 __float22half2_rn(float2 v) { return __floats2half2_rn(v.x, v.y); }
 inline __half2 __h2div(__half2 a, __half2 b) { return {a.x / b.x, a.y / b.y}; }
 inline __half2 __hneg2(__half2 v) { return {__hneg(v.x), __hneg(v.y)}; }
-inline __half2 __hadd2(__half2 a, __half2 b) { return {a.x + b.x, a.y + b.y}; }
-inline __half2 __hsub2(__half2 a, __half2 b) { return {a.x - b.x, a.y - b.y}; }
-inline __half2 __hmul2(__half2 a, __half2 b) { return {a.x * b.x, a.y * b.y}; }
-inline __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
+__half2 __hadd2(__half2 a, __half2 b) noexcept;
+__half2 __hsub2(__half2 a, __half2 b) noexcept;
+__half2 __hmul2(__half2 a, __half2 b) noexcept;
+__half2 __hfma2(__half2 a, __half2 b, __half2 c) noexcept;
 inline __half2 operator+(__half2 a, __half2 b) { return __hadd2(a, b); }
 inline __half2 operator-(__half2 a, __half2 b) { return __hsub2(a, b); }
 inline __half2 operator*(__half2 a, __half2 b) { return __hmul2(a, b); }
