@@ -4,7 +4,7 @@ set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=cmake/setup.sh
 . "$root/cmake/setup.sh"
-install_missing "$root/cmake/packages.txt"
+install_missing "$root/cmake/packages.txt" "$root/cmake/packages-class.txt"
 configure cpu
 turn_on cpu CONVLAB_SIMT
 build cpu

@@ -22,6 +22,7 @@ struct Command {
 // One file per command; the table in main.cc lists them.
 Action declare_ablate(CLI::App& options);
 Action declare_bench(CLI::App& options);
+Action declare_class(CLI::App& options);
 Action declare_convert(CLI::App& options);
 Action declare_infer(CLI::App& options);
 Action declare_judge_file(CLI::App& options);

@@ -14,18 +14,19 @@
 namespace convlab::app {
 namespace {
 
-[[noreturn]] void reject_command(std::span<const Command> commands, const std::string& name) {
+[[noreturn]] void reject_command(const ProgramInfo& program, std::span<const Command> commands,
+                                 const std::string& name) {
   std::vector<std::string> names;
   for (const Command& command : commands) {
     if (!command.summary.empty()) names.emplace_back(command.name);
   }
   const std::string nearest = closest(name, names);
-  throw bad_input("there is no command '{}'{}; 'convlab --help' lists all", name,
-                  nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest));
+  throw bad_input("there is no command '{}'{}; '{} --help' lists all", name,
+                  nearest.empty() ? "" : fmt::format(" (did you mean '{}'?)", nearest), program.name);
 }
 
 /// CLI11 says what it did not expect; this adds the option that was probably meant.
-[[noreturn]] void reject_arguments(const CLI::App& command, const CLI::ParseError& error) {
+[[noreturn]] void reject_arguments(const ProgramInfo& program, const CLI::App& command, const CLI::ParseError& error) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -35,7 +36,8 @@ namespace {
     const std::string nearest = extra.starts_with("--") ? closest(extra.substr(0, extra.find('=')), names) : "";
     if (!nearest.empty()) hint = fmt::format(" (did you mean {}?)", nearest);
   }
-  throw bad_input("{}: {}{}; see 'convlab {} --help'", command.get_name(), error.what(), hint, command.get_name());
+  throw bad_input("{}: {}{}; see '{} {} --help'", command.get_name(), error.what(), hint, program.name,
+                  command.get_name());
 }
 
 /// The arguments as given, except for --json.
@@ -52,11 +54,11 @@ std::string command_line(int argc, char** argv) {
 
 }  // namespace
 
-void run_command_line(std::span<const Command> commands, int argc, char** argv) {
-  CLI::App app("A CNN inference engine with a laboratory of convolution kernels inside", "convlab");
+void run_command_line(const ProgramInfo& program, std::span<const Command> commands, int argc, char** argv) {
+  CLI::App app(program.summary, program.name);
   app.set_version_flag("--version", "convlab " CONVLAB_VERSION);
   app.require_subcommand(1);
-  app.footer("'convlab COMMAND --help' tells more about one.\nExample: convlab run fa19 -n 1000");
+  app.footer(fmt::format("'{} COMMAND --help' tells more about one.\nExample: {}", program.name, program.example));
   std::vector<CLI::App*> parsers;
   std::vector<Action> actions;
   std::string json_path;
@@ -69,25 +71,26 @@ void run_command_line(std::span<const Command> commands, int argc, char** argv) 
     parsers.push_back(parser);
   }
 
-  if (argc < 2) throw bad_input("no command is given; 'convlab --help' lists all");
+  if (argc < 2) throw bad_input("no command is given; '{} --help' lists all", program.name);
   const std::string first = argv[1];
   const CLI::App* parser = &app;  // whose help to show
   if (!first.starts_with('-')) {
     const auto named =
         std::find_if(parsers.begin(), parsers.end(), [&](auto* each) { return each->get_name() == first; });
-    if (named == parsers.end()) reject_command(commands, first);
+    if (named == parsers.end()) reject_command(program, commands, first);
     parser = *named;
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success&) {  // --help or --version
-    const std::string text = app.get_option("--version")->count() > 0 ? "convlab " CONVLAB_VERSION "\n"
-                                                                      : parser->help(parser == &app ? "" : "convlab");
+    const std::string text = app.get_option("--version")->count() > 0
+                                 ? "convlab " CONVLAB_VERSION "\n"
+                                 : parser->help(parser == &app ? "" : program.name);
     Output("").print("{}", text);
     return;
   } catch (const CLI::ParseError& error) {
-    if (parser == &app) throw bad_input("'{}' is no command; 'convlab --help' lists all", first);
-    reject_arguments(*parser, error);
+    if (parser == &app) throw bad_input("'{}' is no command; '{} --help' lists all", first, program.name);
+    reject_arguments(program, *parser, error);
   }
   for (size_t i = 0; i < parsers.size(); ++i) {
     if (!parsers[i]->parsed()) continue;

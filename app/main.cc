@@ -1,21 +1,10 @@
-// The table of commands, and the one place where a failure becomes a message and an exit status: 0 done and right, 1 a
-// wrong result, 2 bad usage or input, 3 something asked for is not there.
-
-#include <fcntl.h>
-#include <unistd.h>
+// convlab: its table of commands.
 
 #include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <new>
 
-#include "app/command.h"
-#include "app/command_line.h"
+#include "app/class_program.h"
 #include "app/guests/kernel_files.h"
-#include "app/results/streams.h"
-#include "app/usage.h"
-#include "convlab/base/error.h"
+#include "app/program.h"
 
 namespace convlab::app {
 namespace {
@@ -50,48 +39,24 @@ constexpr std::array kCommands{
             "convlab report --kernel new-forward.cuh -o report.html", declare_report},
     Command{"convert", "Write an MXNet checkpoint as ONNX", "convlab convert ece408-0001.params -o ece408.onnx",
             declare_convert},
+    Command{kClassCommand, "A class of students: submissions, verdicts, a ranking", "convlab class --help",
+            declare_class},
     Command{"judge-file", "", "", declare_judge_file},              // started by 'convlab verify FILE'
     Command{"measure-variants", "", "", declare_measure_variants},  // started by 'convlab ablate'
 };
 
-/// A closed standard stream would pass its number to the first opened file, and messages would end up in that file.
-void open_standard_streams() {
-  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(descriptor, F_GETFD) == -1 && ::open("/dev/null", O_RDWR) != descriptor) std::abort();
-  }
-}
-
-int complain(const char* message, int status) {
-  std::fflush(results_stream());
-  std::fprintf(messages_stream(), "convlab: %s\n", message);
-  return status;
-}
-
-/// The exit status.
-int run_program(int argc, char** argv) {
-  constexpr int kBadInput = static_cast<int>(ErrorKind::bad_input);
-  try {
-    begin_program(argc, argv);
-    run_command_line(kCommands, argc, argv);
-    return 0;
-  } catch (const GuestStatus& guest) {
-    return guest.status;
-  } catch (const Error& error) {
-    return complain(error.what(), static_cast<int>(error.kind()));
-  } catch (const std::bad_alloc&) {
-    return complain("out of memory; give a smaller --batch, fewer images or a smaller model", kBadInput);
-  } catch (const std::exception& error) {
-    return complain(error.what(), kBadInput);
-  }
-}
+const ProgramInfo kProgram{"convlab", "A CNN inference engine with a laboratory of convolution kernels inside",
+                           "convlab run fa19 -n 1000", [](int argc, char** argv) {
+                             if (argc > 1 && argv[1] == kClassCommand) start_class_program(argv + 2);
+                             begin_program(argc, argv);
+                           }};
 
 }  // namespace
 }  // namespace convlab::app
 
 int main(int argc, char** argv) {
-  convlab::app::start_usage_clock();
-  convlab::app::open_standard_streams();
-  const int status = convlab::app::run_program(argc, argv);
-  convlab::app::end_program(status);
+  using namespace convlab::app;
+  const int status = run_program(kProgram, kCommands, argc, argv);
+  end_program(status);
   return status;
 }

@@ -15,6 +15,9 @@ if(NOT CONVLAB_SIMT)
   # These need Boost.Context, and stand for the CUDA toolkit's headers.
   list(FILTER headers EXCLUDE REGEX "^convlab/simt/")
 endif()
+if(NOT CONVLAB_CLASS)
+  list(FILTER headers EXCLUDE REGEX "^convlab/(judge|classroom)/")
+endif()
 list(FILTER headers EXCLUDE REGEX "^convlab/kernel_file/.*include/")  # of kernel files: they stand for others' headers
 if(NOT headers)
   message(FATAL_ERROR "No headers were found under ${CMAKE_SOURCE_DIR}")

@@ -106,13 +106,14 @@ TEST(Layers, FewFilesReadLargeHeaders) {
   EXPECT_THAT(includers("CLI/CLI.hpp", {"app", "convlab"}),
               UnorderedElementsAre("app/command_line.cc", "app/options.cc"));
   EXPECT_THAT(includers("nlohmann/json.hpp", {"app", "convlab"}), Each(EndsWith(".cc")));
-  EXPECT_THAT(
-      includers("nlohmann/json.hpp", {"app"}),
-      UnorderedElementsAre("app/guests/file_trial.cc", "app/guests/judge_file.cc", "app/guests/measure_variants.cc",
-                           "app/guests/variants.cc", "app/guests/verify_files.cc", "app/results/ablation_json.cc",
-                           "app/results/bench_results.cc", "app/results/counts_json.cc", "app/results/predict_json.cc",
-                           "app/results/profile_json.cc", "app/results/results_json.cc", "app/results/run_json.cc",
-                           "app/whole_run.cc"));
+  std::vector<std::string> of_app = includers("nlohmann/json.hpp", {"app"});
+  std::erase_if(of_app, [](const std::string& file) { return file.starts_with("app/class/"); });  // another program
+  EXPECT_THAT(of_app, UnorderedElementsAre(
+                          "app/guests/file_trial.cc", "app/guests/judge_file.cc", "app/guests/measure_variants.cc",
+                          "app/guests/variants.cc", "app/guests/verify_files.cc", "app/results/ablation_json.cc",
+                          "app/results/bench_results.cc", "app/results/counts_json.cc", "app/results/predict_json.cc",
+                          "app/results/profile_json.cc", "app/results/results_json.cc", "app/results/run_json.cc",
+                          "app/whole_run.cc"));
 }
 
 TEST(Layers, PlantedFaultsAreFound) {

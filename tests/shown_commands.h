@@ -19,6 +19,19 @@ inline std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
+/// The commands that a help lists: lines of "  run   Classify ...".
+inline std::vector<std::string> commands_in(const std::string& help) {
+  std::vector<std::string> commands;
+  bool listed = false;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(' ')) listed = line == "Subcommands:";
+    const std::vector<std::string> words = words_of(line);
+    if (listed && line.starts_with("  ") && !line.starts_with("    ") && !words.empty()) commands.push_back(words[0]);
+  }
+  return commands;
+}
+
 /// A Markdown document: lines of its blocks of code, fenced or indented; its paragraphs; and its text in backticks.
 struct MarkdownCode {
   std::vector<std::string> block_lines, paragraphs, inline_code;
@@ -95,7 +108,9 @@ inline void add_shown_commands(const std::string& markdown, const std::string& p
   for (const std::string& text : code.inline_code) {
     const std::string command = command_in(text);
     const std::vector<std::string> words = words_of(command);
-    if (words.size() > 2 && !words.back().starts_with('-') && (words[0].ends_with("convlab") || words[0] == "./run.sh"))
+    const size_t name = words.size() > 1 && words[1] == "class" ? 3 : 2;  // `convlab class status` names a command, too
+    if (words.size() > name && !words.back().starts_with('-') &&
+        (words[0].ends_with("convlab") || words[0] == "./run.sh"))
       commands.emplace(command, place);
   }
 }

@@ -24,6 +24,7 @@
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/process.h"
+#include "convlab/base/signal_text.h"
 
 namespace convlab::app {
 namespace {
@@ -190,25 +191,6 @@ class Orphans {
     for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
   }
 };
-
-std::string signal_text(int signal) {
-  switch (signal) {
-    case SIGSEGV:
-      return "SIGSEGV, an address that it may not touch";
-    case SIGABRT:
-      return "SIGABRT, abort()";
-    case SIGFPE:
-      return "SIGFPE, an integer division by zero or its like";
-    case SIGBUS:
-      return "SIGBUS, an address that is not there";
-    case SIGILL:
-      return "SIGILL, an instruction that the processor does not have";
-    case SIGKILL:
-      return "SIGKILL, perhaps because it took too much memory";
-    default:
-      return fmt::format("signal {}, {}", signal, ::strsignal(signal));
-  }
-}
 
 }  // namespace
 

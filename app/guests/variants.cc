@@ -151,8 +151,9 @@ class Measuring {
   MachineCode code_of(size_t i) const {
     if (device_ == "cpu") return machine_code_of(compiled_[i].library, Toolchain::cpu);
     if (!counts()) return machine_code_of(compiled_[i].library, Toolchain::nvcc);
-    const CompileOptions options{
-        .compute_capability = kCapability, .code_only = true, .definitions = variants_[i].definitions};
+    const CompileOptions options{.compute_capability = kCapability,
+                                 .output = CompilerOutput::machine_code,
+                                 .definitions = variants_[i].definitions};
     return machine_code_of(compile_kernel_file(*variants_[i].source, Toolchain::nvcc, options).library, Toolchain::nvcc,
                            variants_[i].launched);
   }

@@ -92,14 +92,14 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
          fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "--expt-relaxed-constexpr",
          "-Wno-deprecated-gpu-targets", "-DFMT_USE_CONSTEXPR=1", "-I", folder.string(), "-I", root.string(), "-I",
          (root / "convlab/kernel_file/include").string()});
-    if (options.code_only || options.registers_only) {
-      add({"-cubin"});
-      if (options.registers_only) add({"-Xptxas", "-v"});
-    } else {
+    if (options.output == CompilerOutput::library) {
       add({"-shared", "-Xcompiler", "-fPIC", "-cudart", "static", "-Xlinker", "--exclude-libs,ALL"});
       add({"-Xlinker", "-Bsymbolic"});  // its templates are not the program's of the same name
+      if (source.text.find("cublas") != std::string::npos) add({"-lcublas"});
+    } else {
+      add({"-cubin"});
+      if (options.output == CompilerOutput::registers) add({"-Xptxas", "-v"});
     }
-    if (source.text.find("cublas") != std::string::npos) add({"-lcublas"});
     if (own && !portable.empty()) add({"-I", portable.string()});
     if (!own) add({"-Xcompiler", "-w", "-w", "-Xcompiler", "-fpermissive"});
     define();
@@ -204,6 +204,23 @@ std::string hint_for(const std::string& complaint) {
   return "";
 }
 
+/// The message of a compiler that has failed.
+[[noreturn]] void complain(const KernelSource& source, const CompilerCommand& command, const ProcessRun& run) {
+  const std::string file = source.path.string(), program = command.words.front();
+  const std::string complaint = run.complaint + run.output;
+  if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, command.limit_s);
+  constexpr int kSignals = 128, kMostSignal = 64;  // nvcc's own exit status may be 255
+  if (run.status > kSignals && run.status <= kSignals + kMostSignal) {
+    throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - kSignals,
+                    shown(complaint, command.text.string()));
+  }
+  throw bad_input("{} does not compile:{}{}", file, shown(complaint, command.text.string()), hint_for(complaint));
+}
+
+ProcessRun run_plainly(const CompilerCommand& command) {
+  return run_process(command.words.front(), command.words, command.limit_s);
+}
+
 }  // namespace
 
 fs::path header_root() {
@@ -220,49 +237,56 @@ std::string found_tool(const std::string& name) {
 }
 
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options) {
-  static const Cache cache;  // a temporary one lasts as long as the program
   const fs::path root = header_root();
   const std::string unit = compilation_unit(source, toolchain);
-  std::vector<std::string> command = command_of(source, toolchain, options, root);
-  const std::string name = fingerprint_of(source, unit, command, root) + ".so";
+  CompilerCommand command{
+      .words = command_of(source, toolchain, options, root), .shown = {root / "convlab"}, .limit_s = options.limit_s};
+  if (const fs::path portable = portable_headers(); !portable.empty()) command.shown.push_back(portable);
+  const CompilerRunner& runner = options.runner ? options.runner : run_plainly;
+  const char* const suffix = toolchain == Toolchain::nvcc ? ".cu" : ".cc";
+  const auto compile = [&](const fs::path& made) {
+    command.made = made;
+    command.text = made.string() + suffix;
+    write_file(command.text, unit);
+    // Libraries come after what needs them.
+    command.words.insert(command.words.begin() + 1, {"-o", made.string(), command.text.string()});
+    ProcessRun run;
+    if (options.counted) {
+      CompilerCommand preprocess = command;
+      preprocess.words.push_back("-E");
+      run = runner(preprocess);
+      if (run.status == 0) write_file(command.text, unrolled(text_of(made)));
+    }
+    if (run.status <= 0) run = runner(command);
+    std::error_code error;
+    fs::remove(command.text, error);
+    if (run.status == 0) return run;
+    fs::remove(made, error);
+    complain(source, command, run);
+  };
+  if (!options.folder.empty()) {
+    const fs::path made = options.folder / (options.output != CompilerOutput::library ? "kernels.cubin"
+                                            : options.counted                         ? "counted.so"
+                                                                                      : "file.so");
+    const ProcessRun run = compile(made);
+    return {.library = made, .seconds = run.elapsed_s, .complaints = run.complaint + run.output};
+  }
+
+  static const Cache cache;  // a temporary one lasts as long as the program
+  const std::string name = fingerprint_of(source, unit, command.words, root) + ".so";
   const fs::path library = cache.path_of(name);
   std::error_code error;
   if (fs::exists(library, error)) {
     fs::last_write_time(library, fs::file_time_type::clock::now(), error);
     return {.library = library};
   }
-
   const fs::path made = cache.place_for(name);
-  const fs::path text = made.string() + (toolchain == Toolchain::nvcc ? ".cu" : ".cc");
-  write_file(text, unit);
-  const std::string program = command.front();
-  command.insert(command.begin() + 1, {"-o", made.string(), text.string()});  // libraries come after what needs them
-  ProcessRun run;
-  if (options.counted) {
-    std::vector<std::string> preprocess = command;
-    preprocess.push_back("-E");
-    run = run_process(program, std::move(preprocess), options.limit_s);
-    if (run.status == 0) write_file(text, unrolled(text_of(made)));
-  }
-  if (run.status <= 0) run = run_process(program, std::move(command), options.limit_s);
-  fs::remove(text, error);
-  const std::string complaint = run.complaint + run.output;
-  if (run.status != 0) {
-    fs::remove(made, error);
-    const std::string file = source.path.string();
-    if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, options.limit_s);
-    constexpr int kSignals = 128, kMostSignal = 64;  // nvcc's own exit status may be 255
-    if (run.status > kSignals && run.status <= kSignals + kMostSignal) {
-      throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - kSignals,
-                      shown(complaint, text.string()));
-    }
-    throw bad_input("{} does not compile:{}{}", file, shown(complaint, text.string()), hint_for(complaint));
-  }
-  if (options.registers_only) write_file(made, complaint);
+  const ProcessRun run = compile(made);
+  if (options.output == CompilerOutput::registers) write_file(made, run.complaint + run.output);
   fs::rename(made, library, error);
   if (error) throw unavailable("{}: cannot be put into the cache: {}", library.string(), error.message());
   cache.shrink(kMostCacheBytes);
-  return {.library = library, .seconds = run.elapsed_s, .complaints = complaint};
+  return {.library = library, .seconds = run.elapsed_s, .complaints = run.complaint + run.output};
 }
 
 std::map<std::string, int> registers_in(std::string_view words_of_ptxas) {
@@ -282,8 +306,8 @@ std::map<std::string, int> registers_in(std::string_view words_of_ptxas) {
 }
 
 std::map<std::string, int> registers_of(const KernelSource& source, int compute_capability) {
-  const CompiledFile made =
-      compile_kernel_file(source, Toolchain::nvcc, {.compute_capability = compute_capability, .registers_only = true});
+  const CompiledFile made = compile_kernel_file(
+      source, Toolchain::nvcc, {.compute_capability = compute_capability, .output = CompilerOutput::registers});
   return registers_in(text_of(made.library));
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "convlab/base/process.h"
 #include "convlab/kernel_file/translation.h"
 
 namespace convlab {
@@ -17,13 +19,31 @@ struct CompiledFile {
   std::string complaints;  ///< warnings of the compiler
 };
 
+/// A compiler's command. It reads `text` and `shown`, and writes `made`.
+struct CompilerCommand {
+  std::vector<std::string> words;  ///< the first is the compiler's path
+  std::filesystem::path text, made;
+  std::vector<std::filesystem::path> shown;  ///< folders of headers
+  double limit_s = 0;
+};
+using CompilerRunner = std::function<ProcessRun(const CompilerCommand& command)>;
+
+/// What a compiler makes of a file. Those beside `library` are of nvcc alone.
+enum class CompilerOutput {
+  library,       ///< to be loaded
+  machine_code,  ///< the GPU's alone, nothing of the host's
+  registers,     ///< the text of what the GPU's assembler says of each kernel
+};
+
 struct CompileOptions {
-  int compute_capability = 0;                 ///< of the GPU, 90 for 9.0; nvcc only
-  double limit_s = 300;                       ///< a compiler that takes longer is ended
-  bool counted = false;                       ///< simt can count what the kernels do; they are slower
-  bool code_only = false;                     ///< of nvcc: the GPU's machine code, to be read and not to be loaded
-  bool registers_only = false;                ///< of nvcc: the text of what its assembler says of each kernel
+  int compute_capability = 0;  ///< of the GPU, 90 for 9.0; nvcc only
+  double limit_s = 300;        ///< a compiler that takes longer is ended
+  bool counted = false;        ///< simt can count what the kernels do; they are slower
+  CompilerOutput output = CompilerOutput::library;
   std::vector<std::string> definitions = {};  ///< of macros: "WITH_TILE=1"
+  CompilerRunner runner = {};                 ///< runs the compiler in another way than as a process of the user's
+  /// Where the result lies instead of in the cache: a text that nobody trusts must not become somebody else's library.
+  std::filesystem::path folder = {};
 };
 
 /// The folder that holds convlab/, with the kernels and the headers that kernel files read. Error(unavailable) if it is

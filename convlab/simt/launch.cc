@@ -14,6 +14,7 @@
 #include "convlab/base/symbol.h"
 #include "convlab/simt/execution.h"
 #include "convlab/simt/last_writer.h"
+#include "convlab/simt/recorder.h"
 
 namespace convlab::simt {
 namespace {
@@ -23,6 +24,7 @@ using internal::Worker;
 
 std::atomic<int> worker_count{0};
 std::atomic<Strictness> strictness_now{Strictness::strict};
+std::atomic<Recorder*> recorder_now{nullptr};
 
 int usable_cpus() {
   cpu_set_t set;
@@ -87,6 +89,9 @@ cuda::dim3 narrow(LaunchExtent e) {
 
 void set_workers(int count) { worker_count = std::max(0, count); }
 
+void set_recorder(Recorder* recorder) { recorder_now = recorder; }
+Recorder* recorder() { return recorder_now; }
+
 void set_strictness(Strictness strictness) { strictness_now = strictness; }
 
 bool internal::is_lenient() { return strictness_now == Strictness::lenient; }
@@ -112,6 +117,7 @@ void check_launch(const LaunchShape& shape) {
 
 void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   check_launch(shape);
+  if (Recorder* const records = recorder()) return records->launch(call, shape);
   Grid grid;
   grid.call = call;
   grid.grid = narrow(shape.grid);

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -55,12 +57,18 @@ void set_strictness(Strictness strictness);
 /// Blocks that this process has begun so far: it changes as long as there is progress.
 int64_t blocks_begun();
 
+/// Where one argument lies in the memory of all.
+struct ArgumentPlace {
+  size_t offset, bytes;
+};
+
 /// A kernel bound to its arguments, without their types.
 struct KernelCall {
   const void* function;                   ///< its address names it in reports
   void (*invoke)(const void* arguments);  ///< calls it once, on the stack of one CUDA thread
   const void* arguments;
   size_t argument_bytes;
+  std::span<const ArgumentPlace> places;  ///< of the arguments, in order
 };
 
 /// Error(bad_input) for a shape that no device takes.
@@ -91,6 +99,21 @@ struct BoundKernel<std::index_sequence<I...>, P...> {
     const BoundKernel& self = *static_cast<const BoundKernel*>(memory);
     self.kernel(static_cast<const Argument<I, P>&>(self.arguments).value...);
   }
+
+  /// Bytes between members say nothing: they are zeros, so that equal arguments are equal bytes.
+  void clear_gaps() {
+#if defined(__GNUC__) && !defined(__clang__)
+    (__builtin_clear_padding(&static_cast<Argument<I, P>&>(arguments).value), ...);
+#endif
+  }
+
+  std::array<ArgumentPlace, sizeof...(P)> places() const {
+    const char* const begin = reinterpret_cast<const char*>(this);
+    return {ArgumentPlace{
+        static_cast<size_t>(reinterpret_cast<const char*>(&static_cast<const Argument<I, P>&>(arguments).value) -
+                            begin),
+        sizeof(P)}...};
+  }
 };
 
 }  // namespace internal
@@ -102,8 +125,10 @@ void launch_kernel(void (*kernel)(P...), const LaunchShape& shape, A&&... argume
   static_assert(((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...),
                 "kernel parameters are passed by value, byte for byte");
   using Bound = internal::BoundKernel<std::index_sequence_for<P...>, P...>;
-  const Bound bound{kernel, {{static_cast<P>(std::forward<A>(arguments))}...}};
-  launch_grid({reinterpret_cast<const void*>(kernel), &Bound::invoke, &bound, sizeof(bound)}, shape);
+  Bound bound{kernel, {{static_cast<P>(std::forward<A>(arguments))}...}};
+  bound.clear_gaps();
+  const auto places = bound.places();
+  launch_grid({reinterpret_cast<const void*>(kernel), &Bound::invoke, &bound, sizeof(bound), places}, shape);
 }
 
 }  // namespace convlab::simt

@@ -10,6 +10,7 @@
 #include "convlab/simt/counting.h"
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/last_writer.h"
+#include "convlab/simt/recorder.h"
 
 namespace convlab::simt {
 namespace {
@@ -155,6 +156,7 @@ size_t host_bytes(size_t bytes) {
 }
 
 void* allocate(size_t bytes, std::string_view name) {
+  if (Recorder* const records = recorder()) return records->allocate(bytes, name);
   if (bytes > kMaxBytes) throw unavailable("simt: cannot allocate {} bytes for '{}'", bytes, name);
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   char* block = static_cast<char*>(std::aligned_alloc(kAlignment, rounded + 2 * kGuardBytes));
@@ -178,6 +180,7 @@ void* allocate(size_t bytes, std::string_view name) {
 
 void release(void* memory) {
   if (!memory) return;
+  if (Recorder* const records = recorder()) return records->release(memory);
   Registry::instance().remove(address_of(memory));
   std::free(static_cast<char*>(memory) - kGuardBytes);
 }
@@ -197,6 +200,7 @@ void mark_initialised(const void* memory, size_t bytes) {
 
 void copy_to_device(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
+  if (Recorder* const records = recorder()) return records->copy_to_device(to, from, bytes);
   std::memcpy(to, from, bytes);
   mark_initialised(to, bytes);
   internal::remember_host_write(to, bytes);
@@ -204,12 +208,14 @@ void copy_to_device(void* to, const void* from, size_t bytes) {
 
 void copy_to_host(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
+  if (Recorder* const records = recorder()) return records->copy_to_host(to, from, bytes);
   std::memcpy(to, from, bytes);
   internal::remember_copy(to, from, bytes);
 }
 
 void copy_on_device(void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
+  if (Recorder* const records = recorder()) return records->copy_on_device(to, from, bytes);
   std::memmove(to, from, bytes);
   const auto ranges = internal::current_ranges();
   const Range* source = tracked_range(*ranges, from);
@@ -225,6 +231,7 @@ void copy_on_device(void* to, const void* from, size_t bytes) {
 void fill_on_device(void* memory, int byte, size_t bytes) {
   internal::keep_fill(bytes);
   if (bytes == 0) return;
+  if (Recorder* const records = recorder()) return records->fill(memory, byte, bytes);
   std::memset(memory, byte, bytes);
   mark_initialised(memory, bytes);
   internal::remember_host_write(memory, bytes);
@@ -250,6 +257,7 @@ void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t 
     throw bad_input("a copy of {} bytes to offset {} of a constant of {} bytes does not fit", bytes, offset,
                     symbol_bytes);
   }
+  if (Recorder* const records = recorder()) return records->copy_to_symbol(symbol, from, bytes, offset);
   if (bytes > 0) std::memcpy(static_cast<char*>(symbol) + offset, from, bytes);
   Range range;  // without a name: reports take the name from the program's symbols
   range.base = range.owner = address_of(symbol);

@@ -363,6 +363,17 @@ uintptr_t Module::thread_local_base() const {
 const Symbol* Module::function_at(uintptr_t address) const { return symbol_at(functions_, address - bias_); }
 const Symbol* Module::object_at(uintptr_t address) const { return symbol_at(objects_, address - bias_); }
 
+namespace {
+const Symbol* named(const std::vector<Symbol>& symbols, std::string_view mangled) {
+  const auto found =
+      std::find_if(symbols.begin(), symbols.end(), [&](const Symbol& each) { return each.mangled == mangled; });
+  return found == symbols.end() ? nullptr : &*found;
+}
+}  // namespace
+
+const Symbol* Module::function_named(std::string_view mangled) const { return named(functions_, mangled); }
+const Symbol* Module::object_named(std::string_view mangled) const { return named(objects_, mangled); }
+
 std::vector<const Symbol*> Module::static_shared_of(const Symbol& kernel) const {
   std::vector<const Symbol*> found;
   for (const Symbol& symbol : thread_locals_) {

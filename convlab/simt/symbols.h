@@ -51,6 +51,10 @@ class Module {
   const SharedArrays& shared_arrays_of(const Symbol* kernel) const;
   const Symbol* function_at(uintptr_t address) const;
 
+  /// By its mangled name; nullptr if there is none.
+  const Symbol* function_named(std::string_view mangled) const;
+  const Symbol* object_named(std::string_view mangled) const;
+
   /// The variable at a run-time address; its `begin` stays in the file's numbering (add bias()).
   const Symbol* object_at(uintptr_t address) const;
   uintptr_t bias() const { return bias_; }

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int64_t kLargestPixel = 255, kLargestBias = 100;
 
-Rng generator(Fill fill, int layer, uint64_t array) {
-  return Rng((static_cast<uint64_t>(layer) * 3 + array) * 2 + (fill == Fill::integers ? 0 : 1));
+Rng generator(Fill fill, int layer, uint64_t array, uint64_t seed) {
+  return Rng(((static_cast<uint64_t>(layer) * 3 + array) * 2 + (fill == Fill::integers ? 0 : 1)) ^ seed);
 }
 
 bool raw_pixels(const ConvStep& step) { return step.input == ElementType::u8 || step.problem.c <= 3; }
@@ -63,9 +63,9 @@ IntegerLimits integer_limits(const ConvStep& step, Math math) {
   return limits;
 }
 
-Tensor fill_images(const ConvStep& step, Fill fill, const IntegerLimits& limits) {
+Tensor fill_images(const ConvStep& step, Fill fill, const IntegerLimits& limits, uint64_t seed) {
   Tensor x(step.input, step.problem.input_shape());
-  Rng rng = generator(fill, 0, 0);
+  Rng rng = generator(fill, 0, 0, seed);
   if (step.input == ElementType::u8) {
     const int64_t most = fill == Fill::integers ? limits.x : kLargestPixel;
     for (uint8_t& pixel : x.values<uint8_t>()) pixel = static_cast<uint8_t>(rng.integer(0, most));
@@ -85,10 +85,10 @@ Tensor fill_images(const ConvStep& step, Fill fill, const IntegerLimits& limits)
   return x;
 }
 
-Tensor fill_filters(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer) {
+Tensor fill_filters(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer, uint64_t seed) {
   const ConvProblem& problem = step.problem;
   Tensor w(ElementType::f32, problem.filter_shape());
-  Rng rng = generator(fill, layer, 1);
+  Rng rng = generator(fill, layer, 1, seed);
   // A uniform pixel has the root mean square 147 raw and 0.58 in (-1, 1), a uniform filter element 0.58 of its bound;
   // so with these bounds a sum of n random terms has a deviation of 1.3 and 1.
   const float root = std::sqrt(static_cast<float>(problem.terms()));
@@ -109,7 +109,7 @@ Tensor fill_filters(const ConvStep& step, Fill fill, const IntegerLimits& limits
 
 Tensor fill_bias(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer) {
   Tensor bias(ElementType::f32, {step.problem.k});
-  Rng rng = generator(fill, layer, 2);
+  Rng rng = generator(fill, layer, 2, 0);
   for (float& element : bias.values<float>()) {
     element =
         fill == Fill::integers ? static_cast<float>(rng.integer(-limits.bias, limits.bias)) : rng.uniform(-0.5f, 0.5f);

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convlab/base/process.h"
 #include "tests/program.h"
 #include "tests/temporary_folder.h"
 
@@ -38,6 +39,16 @@ TEST(CliUsage, HelpListsEveryCommandAndEachHasAnExample) {
     EXPECT_THAT(of_command.output, HasSubstr("Example: convlab " + command));
     EXPECT_THAT(of_command.output, HasSubstr("--json"));
   }
+}
+
+TEST(CliUsage, ClassWithoutItsProgramSaysHowToBuildIt) {
+  const TemporaryFolder folder;
+  const std::filesystem::path alone = folder.path() / "convlab";
+  std::filesystem::copy_file(CONVLAB_BINARY, alone);
+  const ProcessRun run = run_process(alone.string(), {"convlab", "class", "status", "DIR"});
+  EXPECT_EQ(run.status, 3) << run.complaint;
+  EXPECT_THAT(run.complaint, HasSubstr("ninja -C build/cpu convlab_class"));
+  EXPECT_THAT(run_program({"--help"}).output, HasSubstr("\n  class "));
 }
 
 TEST(CliUsage, Version) {

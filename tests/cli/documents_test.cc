@@ -79,13 +79,12 @@ Facts facts_of_this_build() {
   const std::string binary = std::string("'") + CONVLAB_BINARY + "' ";
   const std::string help = output_of(binary + "--help");
   facts.options[""] = options_in(help);
-  std::istringstream lines(help);
-  bool commands = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(' ')) commands = line == "Subcommands:";
-    const std::vector<std::string> words = words_of(line);
-    if (!commands || !line.starts_with("  ") || line.starts_with("    ") || words.empty()) continue;
-    facts.options[words[0]] = options_in(output_of(binary + words[0] + " --help"));
+  for (const std::string& command : commands_in(help)) {
+    std::set<std::string>& options = facts.options[command] = options_in(output_of(binary + command + " --help"));
+    if (command != "class") continue;
+    for (const std::string& each : commands_in(output_of(binary + "class --help"))) {
+      options.merge(options_in(output_of(binary + "class " + each + " --help")));
+    }
   }
   for (const std::string& file : facts.files) {
     if (file.ends_with("CMakeLists.txt") || file.ends_with(".cmake")) facts.cmake += text_of(kRoot / file);
@@ -160,7 +159,8 @@ class Checker {
     const bool has_command = std::regex_match(words[0], std::regex("[a-z][a-z0-9.-]*"));
     const std::string command = has_command ? words[0] : "";
     if (!facts_.options.contains(command)) return report("convlab " + command, "is no command");
-    if (!has_command && !words[0].starts_with('-')) return;  // COMMAND, "...": a placeholder
+    if (!has_command && !words[0].starts_with('-')) return;                // COMMAND, "...": a placeholder
+    if (command == "class" && facts_.options.at(command).empty()) return;  // it is not built
     for (size_t i = has_command ? 1 : 0; i < words.size() && !kEnds.contains(words[i]); ++i) {
       const std::string option = words[i].substr(0, words[i].find('='));
       if (std::regex_match(option, std::regex("--?[A-Za-z][A-Za-z-]*")) &&

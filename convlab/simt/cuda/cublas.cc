@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "convlab/simt/memory.h"
+#include "convlab/simt/recorder.h"
 
 namespace convlab::simt::cuda::runtime {
 namespace {
@@ -33,6 +34,10 @@ bool is_there(const BlasMatrix& matrix, int rows, int columns, int count) {
 
 cublasStatus_t multiply(int m, int n, int k, float alpha, const BlasMatrix& a, const BlasMatrix& b, float beta,
                         const BlasMatrix& c, int count, Where where) noexcept {
+  if (Recorder* const records = recorder()) {
+    records->refuse("a product of cuBLAS");
+    return CUBLAS_STATUS_NOT_INITIALIZED;
+  }
   if (m <= 0 || n <= 0 || k <= 0 || count <= 0)
     return m < 0 || n < 0 || k < 0 ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
   if (!is_there(a, m, k, count) || !is_there(b, k, n, count) || !is_there(c, m, n, count)) {

@@ -15,6 +15,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/recorder.h"
 #include "convlab/simt/symbols.h"
 
 namespace convlab::simt {
@@ -72,6 +73,10 @@ enum class Side { host, pinned, device, past_end };  // pinned: the host's, but 
 
 // Where [memory, memory + bytes) lies.
 Side side_of(const void* memory, size_t bytes) {
+  if (const Recorder* const records = recorder()) {
+    const size_t room = records->room_at(memory);
+    if (room > 0) return bytes > room ? Side::past_end : Side::device;
+  }
   const auto ranges = internal::current_ranges();
   const auto address = reinterpret_cast<uintptr_t>(memory);
   const internal::Range* range = internal::nearest_range(*ranges, address);
@@ -82,6 +87,10 @@ Side side_of(const void* memory, size_t bytes) {
 
 // How many bytes are left to the end of the device's array at this address; all there are for the host's.
 size_t bytes_inside(const void* memory) {
+  if (const Recorder* const records = recorder()) {
+    const size_t room = records->room_at(memory);
+    return room > 0 ? room : SIZE_MAX;
+  }
   const auto ranges = internal::current_ranges();
   const auto address = reinterpret_cast<uintptr_t>(memory);
   const internal::Range* range = internal::nearest_range(*ranges, address);
@@ -228,6 +237,20 @@ bool can_launch(const void* kernel, const LaunchShape& shape, Where where) noexc
   }
 }
 
+void on_stream(cudaStream_t stream) noexcept {
+  if (Recorder* const records = recorder()) records->on_stream(stream);
+}
+
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) noexcept {
+  if (Recorder* const records = recorder()) records->wait_for_event(stream, event);
+  return cudaSuccess;
+}
+
+cudaError_t synchronize() noexcept {
+  if (Recorder* const records = recorder()) records->synchronize();
+  return cudaSuccess;
+}
+
 cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept {
   if (bytes < 0 || static_cast<size_t>(bytes) > kMaxSharedBytes) {
     return failed(cudaErrorInvalidValue, "cudaFuncSetAttribute", where,
@@ -285,6 +308,10 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
                              Where where) noexcept {
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
     return failed(cudaErrorInvalidValue, "cudaMemcpyFromSymbol", where, "the copy passes the end of the variable");
+  }
+  if (Recorder* const records = recorder()) {
+    records->refuse("a copy from a variable of the device to the host");
+    return cudaErrorInvalidSymbol;
   }
   std::memcpy(to, static_cast<const char*>(symbol) + offset, bytes);
   return cudaSuccess;
@@ -417,7 +444,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept {
   return s.events.erase(event) > 0 ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) noexcept {
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) noexcept {
+  if (Recorder* const records = recorder()) records->record_event(event, stream);
   State& s = state();
   std::lock_guard lock(s.mutex);
   const auto at = s.events.find(event);

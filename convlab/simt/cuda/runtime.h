@@ -84,6 +84,10 @@ cudaError_t complain(cudaError_t error, const char* call, Where where, const cha
 /// Whether a device takes a launch of this shape. If not, nothing is launched, and the error is kept: nobody sees it who
 /// does not ask.
 bool can_launch(const void* kernel, const LaunchShape& shape, Where where) noexcept;
+/// What is given next goes to this stream. Work is done when it is given: only a Recorder (recorder.h) wants to know.
+void on_stream(cudaStream_t stream) noexcept;
+cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) noexcept;
+cudaError_t synchronize() noexcept;
 cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept;
 
 }  // namespace runtime
@@ -95,9 +99,11 @@ cudaError_t convlab_malloc(T** memory, size_t bytes, const char* name, Where whe
   return runtime::allocate(reinterpret_cast<void**>(memory), bytes, name, where);
 }
 #define cudaMalloc(memory, bytes) convlab_malloc(memory, bytes, #memory)
-#define cudaMallocAsync(memory, bytes, stream) (static_cast<void>(stream), convlab_malloc(memory, bytes, #memory))
+#define cudaMallocAsync(memory, bytes, stream) \
+  (convlab::simt::cuda::runtime::on_stream(stream), convlab_malloc(memory, bytes, #memory))
 cudaError_t cudaFree(void* memory, Where where = Where::current()) noexcept;
-inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t, Where where = Where::current()) noexcept {
+inline cudaError_t cudaFreeAsync(void* memory, cudaStream_t stream, Where where = Where::current()) noexcept {
+  runtime::on_stream(stream);
   return cudaFree(memory, where);
 }
 
@@ -127,19 +133,22 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                        Where where = Where::current()) noexcept;
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t = nullptr, Where where = Where::current()) noexcept {
+                                   cudaStream_t stream = nullptr, Where where = Where::current()) noexcept {
+  runtime::on_stream(stream);
   return cudaMemcpy(to, from, bytes, kind, where);
 }
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind, Where where = Where::current()) noexcept;
 inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
-                                     size_t height, cudaMemcpyKind kind, cudaStream_t = nullptr,
+                                     size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr,
                                      Where where = Where::current()) noexcept {
+  runtime::on_stream(stream);
   return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind, where);
 }
 cudaError_t cudaMemset(void* memory, int byte, size_t bytes, Where where = Where::current()) noexcept;
-inline cudaError_t cudaMemsetAsync(void* memory, int byte, size_t bytes, cudaStream_t = nullptr,
+inline cudaError_t cudaMemsetAsync(void* memory, int byte, size_t bytes, cudaStream_t stream = nullptr,
                                    Where where = Where::current()) noexcept {
+  runtime::on_stream(stream);
   return cudaMemset(memory, byte, bytes, where);
 }
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, int, cudaStream_t = nullptr) { return cudaSuccess; }
@@ -153,8 +162,9 @@ cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, size_t bytes, size_t
 }
 template <class T>
 cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                    cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t = nullptr,
+                                    cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t stream = nullptr,
                                     Where where = Where::current()) {
+  runtime::on_stream(stream);
   return cudaMemcpyToSymbol(symbol, from, bytes, offset, cudaMemcpyHostToDevice, where);
 }
 template <class T>
@@ -176,21 +186,23 @@ inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, 
   return cudaStreamCreate(stream);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) noexcept;
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return runtime::synchronize(); }
 inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
-inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned = 0) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
+  return runtime::wait_for_event(stream, event);
+}
 cudaError_t cudaEventCreate(cudaEvent_t* event) noexcept;
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept;
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) noexcept;
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return runtime::synchronize(); }
 inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) noexcept;
 
 // ---- The device ----
 
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-inline cudaError_t cudaThreadSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return runtime::synchronize(); }
+inline cudaError_t cudaThreadSynchronize() { return runtime::synchronize(); }
 inline cudaError_t cudaDeviceReset() { return cudaSuccess; }
 inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 inline cudaError_t cudaGetDevice(int* device) {
@@ -278,18 +290,20 @@ template <class... P>
 struct Configured<void (*)(P...)> {
   void (*kernel)(P...);
   LaunchShape shape;
+  cudaStream_t stream;
   Where where;
 
   template <class... A>
   void operator()(A&&... arguments) const {
-    if (runtime::can_launch(reinterpret_cast<const void*>(kernel), shape, where))
-      launch_kernel(kernel, shape, std::forward<A>(arguments)...);
+    if (!runtime::can_launch(reinterpret_cast<const void*>(kernel), shape, where)) return;
+    runtime::on_stream(stream);
+    launch_kernel(kernel, shape, std::forward<A>(arguments)...);
   }
 };
 template <class... P>
 Configured<void (*)(P...)> convlab_configure(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes = 0,
-                                             cudaStream_t = nullptr, Where where = Where::current()) {
-  return {kernel, {.grid = grid, .block = block, .shared_bytes = shared_bytes}, where};
+                                             cudaStream_t stream = nullptr, Where where = Where::current()) {
+  return {kernel, {.grid = grid, .block = block, .shared_bytes = shared_bytes}, stream, where};
 }
 
 /// What `extern __shared__ T name[]` becomes outside of functions.

@@ -1,0 +1,90 @@
+// convlab class new: a class's folder.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/class/commands.h"
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/classroom/create.h"
+#include "convlab/classroom/pack.h"
+#include "convlab/classroom/storage/toml_table.h"
+
+namespace convlab::app {
+namespace {
+
+using classroom::Formula;
+
+struct NewClass {
+  std::string folder, deadline, formula = "passed", trust = "jails";
+  std::vector<std::string> packs;
+  bool show_names = false;
+  classroom::Settings settings;
+  classroom::AssignmentSettings each;  ///< what all assignments have in common
+};
+
+/// As class.toml writes it.
+double parse_deadline(const std::string& text) {
+  std::optional<double> seconds;
+  classroom::TomlTable::parse("deadline = " + text, "--deadline").read_time("deadline", seconds);
+  return *seconds;
+}
+
+void make_class(NewClass& chosen, Output& output) {
+  classroom::Settings& settings = chosen.settings;
+  settings.aliases = !chosen.show_names;
+  settings.trust = chosen.trust == "jails" ? judge::Trust::jails : judge::Trust::students;
+  if (settings.name.empty()) {
+    settings.name = std::filesystem::absolute(chosen.folder).lexically_normal().filename().string();
+  }
+  classroom::AssignmentSettings& common = chosen.each;
+  for (const Formula each : {Formula::passed, Formula::linear, Formula::deviations, Formula::top}) {
+    if (name_of(each) == chosen.formula) common.points.formula = each;
+  }
+  if (!chosen.deadline.empty()) common.deadline_s = parse_deadline(chosen.deadline);
+  if (common.images == 0) common.images = classroom::usual_images(common.device);
+  for (const std::string& pack : chosen.packs) {
+    settings.assignments.push_back(common);
+    settings.assignments.back().name = settings.assignments.back().pack = pack;
+  }
+  classroom::create_class(chosen.folder, settings);
+  output.print("{}: the class {}, with {}\n", chosen.folder, settings.name, fmt::join(chosen.packs, ", "));
+  output.print("Students find problem texts and files to begin with in {}/public; class.toml has what you decide.\n",
+               chosen.folder);
+  output.print("Now start a worker: convlab class work {}\n", chosen.folder);
+}
+
+}  // namespace
+
+Action declare_class_new(CLI::App& options) {
+  auto chosen = std::make_shared<NewClass>();
+  classroom::AssignmentSettings& each = chosen->each;
+  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder, which is not there yet, or empty"));
+  require(add_texts(options, "--assignment", chosen->packs, 1, kAnyNumber, "PACK",
+                    "what is to be built: fa17, fa18, sp19, fa19, sp25, one or more"));
+  add_text(options, "--name", chosen->settings.name, "TEXT", "the class's name (default: the folder's)");
+  add_text(options, "--deadline", chosen->deadline, "TIME",
+           "of all assignments: 2026-12-01T23:59:00+01:00 (default: none)");
+  add_text(options, "--device", each.device, "D", "where submissions run: cpu, simt (default), cuda or cuda:N");
+  add_int(options, "-n,--images", each.images, 1, 1'000'000,
+          "images in each layer (default: 2 on simt, 100 on cpu, 1000 on cuda)");
+  add_choice(
+      options, "--points", chosen->formula, {"passed", "linear", "deviations", "top"},
+      "passed (default): all who pass get the most; linear: by the ratio to the reference; deviations: by standard "
+      "deviations faster than the median; top: by the rank");
+  add_real(options, "--most", each.points.most, 0, 1e6, "the most points (default: 100)");
+  add_real(options, "--least", each.points.least, 0, 1e6, "the least points of who passed (default: 0)");
+  add_real(options, "--full", each.points.full, -1e6, 1e6, "linear, deviations: what gives the most points");
+  add_real(options, "--zero", each.points.zero, -1e6, 1e6, "linear, deviations: what gives the least");
+  add_int(options, "--top", each.points.n, 1, 1'000'000, "top: how many ranks get more than the least (default: 10)");
+  add_int(options, "--per-hour", chosen->settings.per_hour, 1, 1'000'000,
+          "submissions that a student may send in an hour (default: 60)");
+  add_flag(options, "--show-names", chosen->show_names, "the ranking shows students' names, not made-up ones");
+  add_choice(options, "--trust", chosen->trust, {"jails", "students"},
+             "jails (default): judge in jails or not at all; students: without jails where none can be had");
+  return [chosen](Output& output) { make_class(*chosen, output); };
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,96 @@
+#include "app/class/telling.h"
+
+#include <nlohmann/json.hpp>
+
+#include "app/results/progress.h"
+#include "convlab/base/error.h"
+#include "convlab/classroom/standings.h"
+
+namespace convlab::app {
+namespace {
+
+std::string judged_text(const judge::Judgement& judgement) {
+  std::string text(name_of(judgement.verdict));
+  if (judgement.verdict != judge::Verdict::passed) {
+    return fmt::format("{} at {}: {}", text, name_of(judgement.failed_at), judgement.reason);
+  }
+  text += fmt::format(", {}", name_of(judgement.math));
+  if (judgement.ratio) {
+    text += fmt::format(", {:.4g} of the reference's time ({:.4g} to {:.4g})", judgement.ratio->median,
+                        judgement.ratio->low, judgement.ratio->high);
+  }
+  const std::string counters = classroom::counters_text(judgement);
+  return counters.empty() ? text : text + ", " + counters;
+}
+
+}  // namespace
+
+std::string state_text(const Seen& seen) {
+  const classroom::Submission& submission = seen.submission;
+  if (submission.stage == judge::Stage::done && submission.judgement) return judged_text(*submission.judgement);
+  std::string text(name_of(submission.stage));
+  if (seen.turn) {
+    text += fmt::format(", place {} on {}", seen.turn->place, submission.device);
+    text += seen.turn->due_s ? ", due in " + duration_text(*seen.turn->due_s)
+                             : std::string(", due when is known after the first verdicts");
+  }
+  return text;
+}
+
+std::string details_text(const Seen& seen) {
+  const classroom::Submission& submission = seen.submission;
+  std::string text =
+      fmt::format("{}: {} by {} for {}, {}\n", submission.number, submission.file, submission.student.name,
+                  submission.assignment, classroom::time_text(submission.arrived_s));
+  text += state_text(seen) + "\n";
+  if (!submission.judgement) return text;
+  if (!submission.judgement->what_to_do.empty()) text += "What to do: " + submission.judgement->what_to_do + "\n";
+  for (const judge::StageLog& each : submission.judgement->stages) {
+    text += fmt::format("{}: {:.2f} s\n", name_of(each.stage), each.seconds);
+    if (!each.log.empty()) text += each.log + (each.log.ends_with('\n') ? "" : "\n");
+  }
+  return text;
+}
+
+void write_json(Output& output, const std::vector<Seen>& seen) {
+  Json all = Json::array();
+  for (const Seen& each : seen) {
+    const classroom::Submission& submission = each.submission;
+    const bool done = submission.stage == judge::Stage::done && submission.judgement.has_value();
+    Json json{{"number", submission.number},
+              {"name", submission.student.name},
+              {"assignment", submission.assignment},
+              {"file", submission.file},
+              {"arrived", classroom::time_text(submission.arrived_s)},
+              {"stage", name_of(submission.stage)},
+              {"verdict", nullptr},
+              {"reason", nullptr},
+              {"place", nullptr},
+              {"due_s", nullptr},
+              {"ratio", nullptr}};
+    if (each.turn) json["place"] = each.turn->place;
+    if (each.turn && each.turn->due_s) json["due_s"] = *each.turn->due_s;
+    if (done) {
+      const Json judgement = judge::to_json(*submission.judgement);
+      for (const char* member : {"verdict", "reason", "what_to_do", "failed_at", "math", "counters", "stages"}) {
+        json[member] = judgement.at(member);
+      }
+      if (const auto& ratio = submission.judgement->ratio) {
+        json["ratio"] = ratio->median;
+        json["low"] = ratio->low;
+        json["high"] = ratio->high;
+      }
+    }
+    all.push_back(std::move(json));
+  }
+  output.json({{"submissions", std::move(all)}});
+}
+
+void require_passed(const Seen& seen) {
+  const auto& judgement = seen.submission.judgement;
+  if (judgement && judgement->verdict != judge::Verdict::passed) {
+    throw wrong_result("submission {}: {}", seen.submission.number, name_of(judgement->verdict));
+  }
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "app/class/member.h"
+#include "app/results/output.h"
+
+namespace convlab::app {
+
+// How submissions are told, in text and as JSON.
+
+/// "queued, place 2 on simt, due in 3:05", "verifying", "PASSED, 0.412 of the reference's time (0.405 to 0.420)".
+std::string state_text(const Seen& seen);
+
+/// Everything about one: verdict, reason, what to do, and the stages with their logs.
+std::string details_text(const Seen& seen);
+
+/// {"submissions": [{"number", "name", "assignment", "stage", "verdict", "reason", "place", "due_s", "ratio", ...}]}.
+void write_json(Output& output, const std::vector<Seen>& seen);
+
+/// Of a submission that has a verdict: Error(wrong_result) unless it passed.
+void require_passed(const Seen& seen);
+
+}  // namespace convlab::app

@@ -1,0 +1,53 @@
+// convlab class work: a worker, which has one submission after another judged.
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "app/class/commands.h"
+#include "app/results/streams.h"
+#include "convlab/base/error.h"
+#include "convlab/classroom/job.h"
+#include "convlab/classroom/settings.h"
+#include "convlab/classroom/slurm.h"
+#include "convlab/classroom/worker.h"
+
+namespace convlab::app {
+namespace {
+
+struct WorkerOptions {
+  std::string folder, device, via = "local";
+  bool until_empty = false;
+};
+
+void work_on(const WorkerOptions& options) {
+  const classroom::Folder folder(options.folder);
+  folder.require_owned("work");
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  const auto start = [&](const classroom::Lease& lease) {
+    if (options.via == "slurm") {
+      return classroom::run_by_slurm(folder, classroom::read_settings(folder), lease, program);
+    }
+    return classroom::run_here({program, "judge", folder.root().string(), classroom::job_name(lease)});
+  };
+  classroom::work(folder,
+                  {.device = options.device,
+                   .until_empty = options.until_empty,
+                   .start = start,
+                   .tell = [](const std::string& line) { fmt::print(messages_stream(), "convlab: {}\n", line); }});
+}
+
+}  // namespace
+
+Action declare_class_work(CLI::App& options) {
+  auto chosen = std::make_shared<WorkerOptions>();
+  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
+  add_text(options, "--device", chosen->device, "D",
+           "take only what is for this device: cpu, simt, cuda:0 (default: all)");
+  add_choice(options, "--via", chosen->via, {"local", "slurm"},
+             "where the judge runs: here (default), or on a machine that Slurm chooses and that shares DIR");
+  add_flag(options, "--until-empty", chosen->until_empty, "end when nothing waits or runs any more");
+  return [chosen](Output&) { work_on(*chosen); };
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,37 @@
+// convlab class: another program, as git's commands are.
+
+#include "app/class_program.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/command.h"
+#include "convlab/base/error.h"
+
+namespace convlab::app {
+
+void start_class_program(char** arguments) {
+  constexpr const char* kProgram = "convlab-class";
+  std::string name = kProgram;
+  std::vector<char*> all{name.data()};
+  for (; *arguments != nullptr; ++arguments) all.push_back(*arguments);
+  all.push_back(nullptr);
+  std::error_code error;
+  const std::filesystem::path beside = std::filesystem::read_symlink("/proc/self/exe", error).parent_path() / kProgram;
+  ::execv(beside.c_str(), all.data());
+  ::execvp(kProgram, all.data());
+  throw unavailable(
+      "'convlab class' is a program of its own, {}, which is neither beside this one nor in PATH: install the packages "
+      "in "
+      "cmake/packages-class.txt, then build it with 'ninja -C build/cpu convlab_class'",
+      kProgram);
+}
+
+/// The command is in the table for --help; main() has started the program before anybody reads options.
+Action declare_class(CLI::App&) { return {}; }
+
+}  // namespace convlab::app

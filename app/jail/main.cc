@@ -1,0 +1,33 @@
+// convlab-jail: what the judge starts inside of jails, beside somebody else's kernel file. It holds no kernel and no library
+// that a file could call in the place of its own.
+//
+//   convlab-jail record|replay|run REQUEST.json     see convlab/judge/inside.h
+//   convlab-jail libraries                          what a jail must show for this program to start
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+
+#include "convlab/judge/inside.h"
+
+int main(int argc, char** argv) {
+  using namespace convlab;
+  const std::string work = argc > 1 ? argv[1] : "";
+  if (work == "libraries") {
+    std::fputs(judge::libraries_of_program().c_str(), stdout);
+    return 0;
+  }
+  if (argc != 3) {
+    std::fputs("convlab-jail is started by 'convlab class judge'\n", stderr);
+    return 2;
+  }
+  try {
+    judge::work_inside(work, argv[2]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  std::fflush(nullptr);
+  std::_Exit(0);  // what the file wants to do at the end, nobody waits for
+}

@@ -1,0 +1,192 @@
+#include "convlab/classroom/answers.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/base/json.h"
+#include "convlab/classroom/standings.h"
+#include "convlab/measure/json_members.h"
+
+namespace convlab::classroom {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kMostAnswerBytes = int64_t{256} << 20;
+
+/// Everybody may read it, whatever the umask.
+void write_public(const fs::path& path, const Json& json) {
+  write_file(path, json_text(json, -1) + "\n");
+  constexpr mode_t kMode = 0644;
+  ::chmod(path.c_str(), kMode);
+}
+
+Json parse_file(const fs::path& path) {
+  const std::vector<uint8_t> bytes = read_file(path, kMostAnswerBytes);
+  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+}
+
+Json json_of(const QueuedJob& job) {
+  return {{"job", job.job},
+          {"submission", job.submission},
+          {"student", job.student},
+          {"arrived_s", job.arrived_s},
+          {"assignment", job.assignment},
+          {"device", job.device}};
+}
+
+QueuedJob queued_job(const JsonMembers& from) {
+  QueuedJob job;
+  from.read("job", job.job);
+  from.read("submission", job.submission);
+  from.read("student", job.student);
+  from.read("arrived_s", job.arrived_s);
+  from.read("assignment", job.assignment);
+  from.read("device", job.device);
+  return job;
+}
+
+Json json_of(const QueueState& state) {
+  Json json{{"next", state.next_number}, {"waiting", Json::array()}, {"running", Json::array()}};
+  for (const QueuedJob& each : state.waiting) json["waiting"].push_back(json_of(each));
+  for (const RunningJob& each : state.running) {
+    json["running"].push_back(json_of(each.job));
+    json["running"].back()["left_s"] = each.left_s;
+  }
+  json["durations"] = Json::array();
+  for (const auto& [key, seconds] : state.durations) {
+    json["durations"].push_back({{"assignment", key.first}, {"device", key.second}, {"seconds", seconds}});
+  }
+  json["workers"] = Json::array();
+  for (const auto& [device, count] : state.workers) json["workers"].push_back({{"device", device}, {"count", count}});
+  return json;
+}
+
+Json json_of(const RankingEntry& entry) {
+  const Passed& best = entry.best;
+  Json json{{"rank", entry.rank}, {"points", entry.points}, {"submission", best.submission}, {"student", best.student},
+            {"name", best.name},  {"math", best.math},      {"counters", best.counters}};
+  if (best.bounds) json.update({{"ratio", best.bounds->ratio}, {"low", best.bounds->low}, {"high", best.bounds->high}});
+  return json;
+}
+
+RankingEntry ranking_entry(const JsonMembers& from) {
+  RankingEntry entry;
+  from.read("rank", entry.rank);
+  from.read("points", entry.points);
+  from.read("submission", entry.best.submission);
+  from.read("student", entry.best.student);
+  from.read("name", entry.best.name);
+  from.read("math", entry.best.math);
+  from.read("counters", entry.best.counters);
+  if (from.has("ratio")) {
+    RatioBounds& bounds = entry.best.bounds.emplace();
+    from.read("ratio", bounds.ratio);
+    from.read("low", bounds.low);
+    from.read("high", bounds.high);
+  }
+  return entry;
+}
+
+Json json_of(const Submission& submission) {
+  Json json{{"number", submission.number},       {"student", submission.student.id},
+            {"name", submission.student.name},   {"assignment", submission.assignment},
+            {"device", submission.device},       {"file", submission.file},
+            {"arrived_s", submission.arrived_s}, {"stage", name_of(submission.stage)}};
+  if (submission.judgement) json["judgement"] = judge::to_json(*submission.judgement);
+  return json;
+}
+
+Submission submission_of(const Json& json, const std::string& place) {
+  const JsonMembers from(json, place);
+  Submission submission;
+  from.read("number", submission.number);
+  from.read("student", submission.student.id);
+  from.read("name", submission.student.name);
+  from.read("assignment", submission.assignment);
+  from.read("device", submission.device);
+  from.read("file", submission.file);
+  from.read("arrived_s", submission.arrived_s);
+  submission.stage = from.choice("stage", {judge::Stage::queued, judge::Stage::compiling, judge::Stage::recording,
+                                           judge::Stage::verifying, judge::Stage::timing, judge::Stage::done});
+  if (json.contains("judgement")) submission.judgement = judge::judgement_from(json.at("judgement"), place);
+  return submission;
+}
+
+}  // namespace
+
+void publish(const Folder& folder, const Settings& settings, Store& store, const std::vector<int64_t>& students) {
+  // Who publishes holds the database, so that nobody overwrites this with something older.
+  Transaction transaction(store.database());
+  write_public(folder.queue(), json_of(store.queue(settings.lease_s)));
+  if (!students.empty()) {
+    Json rankings = Json::object();
+    for (const AssignmentSettings& each : settings.assignments) {
+      rankings[each.name] = Json::array();
+      for (const RankingEntry& entry : standings(folder, settings, store, each, Shown::as_settings_say)) {
+        rankings[each.name].push_back(json_of(entry));
+      }
+    }
+    write_public(folder.rankings(), rankings);
+  }
+  for (const int64_t each : students) {
+    const std::vector<Submission> submissions = store.submissions({.student = each});
+    if (submissions.empty() || submissions.front().student.secret.empty()) continue;
+    Json json = Json::array();
+    for (const Submission& submission : submissions) json.push_back(json_of(submission));
+    write_public(folder.answer(submissions.front().student.secret), json);
+  }
+}
+
+QueueState published_queue(const Folder& folder) {
+  const Json json = parse_file(folder.queue());
+  const JsonMembers from(json, folder.queue().string());
+  QueueState state;
+  from.read("next", state.next_number);
+  from.objects("waiting", [&](const JsonMembers& each) { state.waiting.push_back(queued_job(each)); });
+  from.objects("running", [&](const JsonMembers& each) {
+    double left_s = 0;
+    each.read("left_s", left_s);
+    state.running.push_back({queued_job(each), left_s});
+  });
+  from.objects("durations", [&](const JsonMembers& each) {
+    std::string assignment, device;
+    each.read("assignment", assignment);
+    each.read("device", device);
+    each.read("seconds", state.durations[{assignment, device}]);
+  });
+  from.objects("workers", [&](const JsonMembers& each) {
+    std::string device;
+    each.read("device", device);
+    each.read("count", state.workers[device]);
+  });
+  return state;
+}
+
+std::vector<RankingEntry> published_ranking(const Folder& folder, const std::string& assignment) {
+  std::vector<RankingEntry> entries;
+  std::error_code error;
+  if (!fs::exists(folder.rankings(), error)) return entries;
+  const Json json = parse_file(folder.rankings());
+  const JsonMembers from(json, folder.rankings().string());
+  if (!from.has(assignment.c_str())) return entries;
+  from.objects(assignment.c_str(), [&](const JsonMembers& each) { entries.push_back(ranking_entry(each)); });
+  return entries;
+}
+
+std::vector<Submission> published_submissions(const Folder& folder, const std::string& secret) {
+  const fs::path path = folder.answer(secret);
+  std::error_code error;
+  if (!fs::exists(path, error)) return {};
+  const Json json = parse_file(path);
+  std::vector<Submission> submissions;
+  for (const Json& each : json) submissions.push_back(submission_of(each, path.string()));
+  return submissions;
+}
+
+}  // namespace convlab::classroom

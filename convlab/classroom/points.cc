@@ -1,0 +1,73 @@
+#include "convlab/classroom/points.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "convlab/measure/summary.h"
+
+namespace convlab::classroom {
+namespace {
+
+/// `least` at `zero` and beyond, `most` at `full` and beyond, whichever of the two is larger.
+double on_line(const PointsRule& rule, double value) {
+  const double share =
+      rule.full == rule.zero ? (value >= rule.full ? 1.0 : 0.0) : (value - rule.zero) / (rule.full - rule.zero);
+  return rule.least + (rule.most - rule.least) * std::clamp(share, 0.0, 1.0);
+}
+
+/// How far each ratio is below the median, in standard deviations; 0 where all are alike.
+double deviations_faster(double ratio, double middle, double deviation) {
+  return deviation > 0 ? (middle - ratio) / deviation : 0;
+}
+
+double standard_deviation(const std::vector<double>& values) {
+  double mean = 0, squares = 0;
+  for (const double each : values) mean += each / static_cast<double>(values.size());
+  for (const double each : values) squares += (each - mean) * (each - mean);
+  return std::sqrt(squares / static_cast<double>(values.size()));
+}
+
+double points_of_rank(const PointsRule& rule, int64_t rank) {
+  if (rank > rule.n) return rule.least;
+  const double share = static_cast<double>(rule.n - rank + 1) / static_cast<double>(rule.n);
+  return rule.least + (rule.most - rule.least) * share;
+}
+
+}  // namespace
+
+std::string_view name_of(Formula formula) {
+  switch (formula) {
+    case Formula::passed:
+      return "passed";
+    case Formula::linear:
+      return "linear";
+    case Formula::deviations:
+      return "deviations";
+    case Formula::top:
+      return "top";
+  }
+  return "";
+}
+
+std::vector<double> points_of(const PointsRule& rule, const std::vector<Standing>& standings) {
+  std::vector<double> ratios;
+  for (const Standing& each : standings) {
+    if (each.ratio) ratios.push_back(*each.ratio);
+  }
+  const double middle = ratios.empty() ? 0 : median(ratios);
+  const double deviation = ratios.empty() ? 0 : standard_deviation(ratios);
+  std::vector<double> points;
+  for (const Standing& each : standings) {
+    double value = rule.least;
+    if (rule.formula == Formula::passed) value = rule.most;
+    if (rule.formula == Formula::top) value = points_of_rank(rule, each.rank);
+    if (rule.formula == Formula::linear && each.ratio) value = on_line(rule, *each.ratio);
+    if (rule.formula == Formula::deviations && each.ratio) {
+      value = on_line(rule, deviations_faster(*each.ratio, middle, deviation));
+    }
+    points.push_back(value);
+  }
+  return points;
+}
+
+}  // namespace convlab::classroom

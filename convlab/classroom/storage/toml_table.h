@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convlab/base/error.h"
+
+namespace convlab::classroom {
+
+/// A table of a TOML file. Whatever is wrong is Error(bad_input) that names the file, the line and the key.
+class TomlTable {
+ public:
+  /// `place` names the file in messages.
+  static TomlTable parse(const std::string& text, const std::string& place);
+  static TomlTable read_file(const std::filesystem::path& path);
+
+  bool has(const std::string& key) const;
+
+  // A key that is not there leaves the value as it is.
+  void read(const std::string& key, std::string& value) const;
+  void read(const std::string& key, bool& value) const;
+  void read(const std::string& key, int64_t& value, int64_t low, int64_t high) const;
+  void read(const std::string& key, double& value, double low, double high) const;
+  void read(const std::string& key, std::vector<std::string>& values) const;
+
+  /// A date with a time, in seconds since 1970; without an offset it is this machine's local time.
+  void read_time(const std::string& key, std::optional<double>& value) const;
+
+  /// The value is one of those that name_of() names.
+  template <class T>
+  void read_choice(const std::string& key, T& value, std::initializer_list<T> all) const {
+    std::string text(name_of(value)), names;
+    read(key, text);
+    for (const T each : all) {
+      if (name_of(each) == text) {
+        value = each;
+        return;
+      }
+      names += (names.empty() ? "" : ", ") + std::string(name_of(each));
+    }
+    throw error(key, fmt::format("'{}' is none of {}", text, names));
+  }
+
+  std::optional<TomlTable> table(const std::string& key) const;
+  std::vector<TomlTable> tables(const std::string& key) const;  ///< [[key]], none if it is not there
+
+  /// Error if the table has a key that is none of these.
+  void require_only(const std::vector<std::string>& keys) const;
+
+  /// "class.toml:12: deadline: it is ...".
+  Error error(const std::string& key, const std::string& what) const;
+
+ private:
+  struct Content;
+  explicit TomlTable(std::shared_ptr<const Content> content) : content_(std::move(content)) {}
+
+  std::shared_ptr<const Content> content_;
+};
+
+}  // namespace convlab::classroom

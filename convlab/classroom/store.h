@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convlab/classroom/queue.h"
+#include "convlab/classroom/storage/sqlite.h"
+#include "convlab/judge/judgement.h"
+
+namespace convlab::classroom {
+
+struct Student {
+  int64_t id = 0;
+  std::string name, secret;
+};
+
+/// One submission, and where it is.
+struct Submission {
+  int64_t number = 0;
+  Student student;
+  std::string assignment, device, file;
+  double arrived_s = 0;  ///< seconds since 1970
+  judge::Stage stage = judge::Stage::queued;
+  std::optional<judge::Judgement> judgement;  ///< of the last job that is done
+};
+
+/// Which submissions are meant; what is left out may be anything.
+struct Which {
+  std::optional<int64_t> number, student;
+  std::string assignment;
+};
+
+/// A worker's right to a job. It ends when the worker is not heard of, and then another attempt begins.
+struct Lease {
+  int64_t job = 0, attempt = 0;
+  std::string worker;
+  Submission submission;
+};
+
+/// The queue, as everybody may see it.
+struct QueueState {
+  int64_t next_number = 1;
+  std::vector<QueuedJob> waiting;
+  std::vector<RunningJob> running;
+  Durations durations;
+  std::map<std::string, int> workers;  ///< by device
+};
+
+/// What was in the spool and was no submission.
+struct Misfit {
+  std::string name, reason;
+  double at_s = 0;
+};
+
+/// class.db: students, submissions, jobs, results. One submission has a job, and another for each time it is graded
+/// again; a job has one result, written together with its end.
+class Store {
+ public:
+  /// Makes the tables in a new file. Error(bad_input) where a newer convlab made them.
+  explicit Store(const std::filesystem::path& path);
+
+  Database& database() { return database_; }
+
+  // Students.
+  Student student(const std::string& name);  ///< made where it is not there
+  std::optional<Student> student_by_secret(const std::string& secret);
+  void set_secret(int64_t student, const std::string& secret);
+  std::vector<Student> students();
+
+  // Submissions.
+  bool has(int64_t number);  ///< as a submission or as a misfit
+  int64_t next_number();
+  int64_t sent_since(int64_t student, double since_s);  ///< submissions that were not refused on arrival
+  void add(const Submission& submission);               ///< with a job that waits or, with a judgement, with its result
+  void add_misfit(int64_t number, const Misfit& misfit);
+  std::vector<Submission> submissions(const Which& which);  ///< in order
+  std::vector<Misfit> misfits();
+  void grade_again(int64_t number);  ///< a new job; not where one waits or runs
+
+  // Jobs and leases. A worker is heard of by beat(), in seconds of this machine's monotonic clock.
+  QueueState queue(double lease_s);
+  void beat(const std::string& worker, const std::string& device);
+  void leave(const std::string& worker);
+  /// Ends the leases of workers that were not heard of for so long.
+  void end_leases(double lease_s);
+  /// Takes what is next for a device, "" for any. A device takes one job at a time, except simt, which has no clock.
+  std::optional<Lease> take(const std::string& worker, const std::string& device, double lease_s);
+  bool holds(const Lease& lease);
+  void enter(const Lease& lease, judge::Stage stage);
+  /// False, and nothing is stored, where the lease has ended.
+  bool finish(const Lease& lease, const judge::Judgement& judgement);
+  /// The job waits again.
+  void give_back(const Lease& lease, bool judge_failed);
+  /// How often the judge itself has failed at a job.
+  int64_t failures(int64_t job);
+  /// Jobs that wait or run on a device, "" for any.
+  int64_t unfinished(const std::string& device);
+
+ private:
+  Durations durations(std::map<std::pair<std::string, std::string>, StageMedians>& medians);
+
+  Database database_;
+};
+
+/// Whether a worker for `device` may take a job for `wanted`: "" takes all, "cuda:1" takes what is for "cuda", too.
+bool device_fits(const std::string& device, const std::string& wanted);
+
+}  // namespace convlab::classroom

@@ -1,0 +1,177 @@
+#include "convlab/classroom/worker.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "convlab/base/clock.h"
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/classroom/answers.h"
+#include "convlab/classroom/intake.h"
+#include "convlab/classroom/job.h"
+#include "convlab/classroom/secrets.h"
+#include "convlab/classroom/settings.h"
+
+namespace convlab::classroom {
+namespace {
+
+constexpr double kShortPause_s = 0.02, kLongPause_s = 0.5;
+constexpr int64_t kMostFailures = 3;
+
+void sleep_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// Is heard of, often enough.
+class Heart {
+ public:
+  Heart(Store& store, std::string device, double lease_s)
+      : store_(store), device_(std::move(device)), pause_s_(lease_s / 5) {
+    store_.beat(name_, device_);
+  }
+  ~Heart() {
+    try {
+      store_.leave(name_);
+    } catch (const Error&) {  // then the lease ends by itself
+    }
+  }
+  Heart(const Heart&) = delete;
+  Heart& operator=(const Heart&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  void beat() {
+    if (seconds_since(last_) < pause_s_) return;
+    store_.beat(name_, device_);
+    last_ = Clock::now();
+  }
+
+ private:
+  Store& store_;
+  std::string name_ = random_hex(8), device_;
+  double pause_s_;
+  Clock::time_point last_ = Clock::now();
+};
+
+class Worker {
+ public:
+  Worker(const Folder& folder, const WorkOptions& options)
+      : folder_(folder),
+        options_(options),
+        settings_(read_settings(folder)),
+        store_(folder.database()),
+        heart_(store_, options.device, settings_.lease_s) {}
+
+  void run() {
+    double pause_s = kShortPause_s;
+    for (;;) {
+      settings_ = read_settings(folder_);
+      heart_.beat();
+      store_.end_leases(settings_.lease_s);
+      take_in(folder_, settings_, store_);
+      if (const auto lease = store_.take(heart_.name(), options_.device, settings_.lease_s)) {
+        pause_s = kShortPause_s;
+        judge_one(*lease);
+      } else if (options_.until_empty && store_.unfinished(options_.device) == 0) {
+        return;
+      } else {
+        sleep_s(std::min(pause_s, settings_.lease_s / 5));
+        pause_s = std::min(2 * pause_s, kLongPause_s);
+      }
+    }
+  }
+
+ private:
+  void judge_one(const Lease& lease) {
+    const Submission& submission = lease.submission;
+    options_.tell(fmt::format("{}: {} by {} for {} on {}", submission.number, submission.file, submission.student.name,
+                              submission.assignment, submission.device));
+    publish(folder_, settings_, store_, {submission.student.id});
+    try {
+      write_job(folder_, settings_, lease);
+      const std::optional<JudgeRun::End> end = await(lease);
+      if (!end) return options_.tell(fmt::format("{}: another worker has taken the job over", submission.number));
+      settle(lease, *end);
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::unavailable) {
+        store_.give_back(lease, false);
+        throw;
+      }
+      fail(lease, error.what());
+    }
+    remove_job(folder_, lease);
+    publish(folder_, settings_, store_, {submission.student.id});
+  }
+
+  /// nullopt: the lease has ended, and so has the judge.
+  std::optional<JudgeRun::End> await(const Lease& lease) {
+    const std::unique_ptr<JudgeRun> judge = options_.start(lease);
+    const Clock::time_point began = Clock::now();
+    judge::Stage stage = judge::Stage::queued;
+    double pause_s = kShortPause_s;
+    for (;;) {
+      if (std::optional<JudgeRun::End> end = judge->end()) return end;
+      heart_.beat();
+      if (const auto now = stage_of_job(folder_, lease); now && *now != stage) {
+        stage = *now;
+        store_.enter(lease, stage);
+        publish(folder_, settings_, store_, {lease.submission.student.id});
+      }
+      if (!store_.holds(lease)) return std::nullopt;
+      if (seconds_since(began) > limit_s(lease)) return JudgeRun::End{.status = -1, .complaint = "it did not end"};
+      sleep_s(pause_s);
+      pause_s = std::min(1.5 * pause_s, std::min(kLongPause_s, settings_.lease_s / 5));
+    }
+  }
+
+  /// The judge keeps limits itself, a stage at a time; this is for a judge that hangs.
+  double limit_s(const Lease& lease) const {
+    const judge::JudgeLimits& limits = settings_.assignment(lease.submission.assignment).limits;
+    return 60 + 2 * (limits.compile_s + limits.record_s + limits.verify_s + limits.timing_s);
+  }
+
+  void settle(const Lease& lease, const JudgeRun::End& end) {
+    const std::optional<judge::Judgement> judgement = judgement_of_job(folder_, lease);
+    if (!judgement && end.status == static_cast<int>(ErrorKind::unavailable)) {
+      throw unavailable("{}; the job waits again", last_line(end.complaint));
+    }
+    if (!judgement) return fail(lease, fmt::format("status {}: {}", end.status, last_line(end.complaint)));
+    store(lease, *judgement);
+  }
+
+  /// The judge itself has failed: it has more chances.
+  void fail(const Lease& lease, const std::string& why) {
+    const std::string said = fmt::format("the judge itself failed ({})", why);
+    options_.tell(fmt::format("{}: {}", lease.submission.number, said));
+    if (store_.failures(lease.job) + 1 < kMostFailures) return store_.give_back(lease, true);
+    store(lease, {.verdict = judge::Verdict::refused,
+                  .failed_at = stage_of_job(folder_, lease).value_or(judge::Stage::queued),
+                  .reason = said,
+                  .what_to_do = "tell your teacher"});
+  }
+
+  void store(const Lease& lease, const judge::Judgement& judgement) {
+    const int64_t number = lease.submission.number;
+    const bool stored = store_.finish(lease, judgement);
+    options_.tell(stored ? fmt::format("{}: {} {}", number, name_of(judgement.verdict), judgement.reason)
+                         : fmt::format("{}: another worker has taken the job over", number));
+  }
+
+  static std::string last_line(std::string text) {
+    while (text.ends_with('\n')) text.pop_back();
+    return printable(text.substr(text.rfind('\n') + 1));
+  }
+
+  const Folder& folder_;
+  const WorkOptions& options_;
+  Settings settings_;
+  Store store_;
+  Heart heart_;
+};
+
+}  // namespace
+
+void work(const Folder& folder, const WorkOptions& options) { Worker(folder, options).run(); }
+
+}  // namespace convlab::classroom

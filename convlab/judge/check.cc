@@ -1,0 +1,66 @@
+#include "convlab/judge/check.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "convlab/verify/compare.h"
+#include "convlab/verify/diagnosis.h"
+#include "convlab/verify/oracle.h"
+
+namespace convlab::judge {
+namespace {
+
+/// From the most exact on. A transform of float32's shows errors that sums of float32 do not.
+struct Class {
+  Math math;
+  Sum sum;
+};
+constexpr std::array kClasses{Class{Math::fp32, Sum::direct},    Class{Math::fp32, Sum::split},
+                              Class{Math::fp32, Sum::transform}, Class{Math::bf16x2, Sum::direct},
+                              Class{Math::tf32, Sum::direct},    Class{Math::fp16, Sum::direct},
+                              Class{Math::bf16, Sum::direct}};
+
+double largest_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0,
+                         [](double a, double b) { return std::max(a, std::abs(b)); });
+}
+
+convlab::Verdict compared(const Probe& probe, const Expected& expected, std::span<const float> got,
+                          const ErrorModel& model, Sum sum) {
+  if (probe.fill == Fill::one_nan) return compare_nan(expected, got, model, sum == Sum::transform);
+  return compare(expected, got, model);
+}
+
+IntegerLimits limits_of(const ConvProblem& problem, Fill fill) {
+  return fill == Fill::integers ? integer_limits({.problem = problem}, Math::fp32) : IntegerLimits{};
+}
+
+}  // namespace
+
+Probe::Probe(const ConvProblem& problem_, Fill fill_, uint64_t seed)
+    : problem(problem_),
+      fill(fill_),
+      x(fill_images({.problem = problem_}, fill_, limits_of(problem_, fill_), seed)),
+      w(fill_filters({.problem = problem_}, fill_, limits_of(problem_, fill_), 0, seed)) {}
+
+Checked check_output(const Probe& probe, std::span<const float> got, double course_tolerance, ThreadPool& threads) {
+  const ConvStep step{.problem = probe.problem};
+  const Expected expected = convolve(step, probe.x, probe.w, threads);
+  for (const Class& each : kClasses) {
+    // Integers that float32 sums exactly show any other arithmetic, unless it is a transform.
+    const bool exact = probe.fill == Fill::integers && each.math == Math::fp32 && each.sum == Sum::direct;
+    const ErrorModel model = exact ? exact_model(step) : rounding_model(step, {.math = each.math, .sum = each.sum});
+    if (compared(probe, expected, got, model, each.sum).passed()) return {true, each.math, ""};
+  }
+  const ErrorModel strictest = rounding_model(step, {.math = Math::fp16});
+  const convlab::Verdict wrong = compared(probe, expected, got, strictest, Sum::direct);
+  if (course_tolerance > 0 && probe.fill != Fill::one_nan) {
+    const ErrorModel course{.absolute = course_tolerance * largest_of(expected.value), .relative_l2 = INFINITY};
+    if (compare(expected, got, course).passed()) return {true, Math::bf16, ""};
+  }
+  return {false, Math::fp32, describe(wrong)};
+}
+
+}  // namespace convlab::judge

@@ -1,0 +1,233 @@
+#include "convlab/judge/jail.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <set>
+
+#include "convlab/base/error.h"
+#include "convlab/base/limits.h"
+#include "convlab/base/process.h"
+#include "convlab/base/signal_text.h"
+#include "convlab/judge/system_calls.h"
+
+namespace convlab::judge {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kBubblewrap = "/usr/bin/bwrap";
+constexpr int kFirstPassed = 3;
+constexpr int64_t kTmpBytes = int64_t{512} << 20;
+constexpr int kSignalBase = 128;
+
+double now_s() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+/// Older ones cannot limit the size of a tmpfs, which then is bounded by the memory of the machine.
+bool knows_size() {
+  static const bool knows = [] {
+    const ProcessRun help = run_process(kBubblewrap, {kBubblewrap, "--help"});
+    return (help.output + help.complaint).find("--size") != std::string::npos;
+  }();
+  return knows;
+}
+
+/// bubblewrap's words for the jail. `filter` is the number of the file with the filter of system calls.
+std::vector<std::string> jail_words(const JailRequest& request, int filter) {
+  std::vector<std::string> words{kBubblewrap,     "--unshare-all", "--die-with-parent",
+                                 "--new-session", "--hostname",    "jail"};
+  const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
+  if (request.compiles) {
+    add({"--ro-bind", "/usr", "/usr"});
+    for (const std::string folder : {"bin", "lib", "lib32", "lib64"}) {
+      std::error_code error;
+      const fs::path path = "/" + folder;
+      if (fs::is_symlink(path, error)) {
+        add({"--symlink", fs::read_symlink(path, error).string(), path.string()});
+      } else if (fs::is_directory(path, error)) {
+        add({"--ro-bind", path.string(), path.string()});
+      }
+    }
+    add({"--ro-bind-try", "/etc/alternatives", "/etc/alternatives", "--ro-bind-try", "/etc/ld.so.cache",
+         "/etc/ld.so.cache"});
+  }
+  // There is no /proc: bubblewrap's own process in the jail is not filtered, and could be taken over there.
+  add({"--dev-bind", "/dev/null", "/dev/null"});
+  if (knows_size()) add({"--size", std::to_string(kTmpBytes)});
+  add({"--tmpfs", "/tmp"});
+  for (const fs::path& each : request.shown) add({"--ro-bind", each.string(), each.string()});
+  for (const fs::path& each : request.writable) add({"--bind", each.string(), each.string()});
+  add({"--remount-ro", "/", "--chdir", "/tmp", "--seccomp", std::to_string(filter), "--"});
+  words.insert(words.end(), request.command.begin(), request.command.end());
+  return words;
+}
+
+void limit(int resource, int64_t most) {
+  const rlimit both{static_cast<rlim_t>(most), static_cast<rlim_t>(most)};
+  ::setrlimit(static_cast<__rlimit_resource>(resource), &both);
+}
+
+}  // namespace
+
+std::string describe(const JailEnd& end, double limit_s) {
+  switch (end.how) {
+    case JailEnd::How::exited:
+      return fmt::format("it ended the program: exit({})", end.code);
+    case JailEnd::How::crashed:
+      return fmt::format("it crashed: {}", signal_text(end.code));
+    case JailEnd::How::forbidden:
+      return "it made a system call that no submission may make: a process, a socket, ptrace or their like";
+    case JailEnd::How::out_of_time:
+      return fmt::format("it took more than {:g} s", limit_s);
+  }
+  return "?";
+}
+
+std::string why_no_jail() {
+  static const std::string why = []() -> std::string {
+    if (::access(kBubblewrap, X_OK) != 0) {
+      return fmt::format("{} is not there: install the package bubblewrap", kBubblewrap);
+    }
+    const JailEnd end = run_in_jail({.command = {"/usr/bin/true"}, .compiles = true, .limit_s = 30}, true);
+    if (end.how == JailEnd::How::exited && end.code == 0) return "";
+    return fmt::format(
+        "bubblewrap cannot make one: {}; where user namespaces are not permitted, somebody with root permits them "
+        "(sysctl "
+        "kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0)",
+        end.printed.empty() ? describe(end, 30) : end.printed.substr(0, end.printed.find('\n')));
+  }();
+  return why;
+}
+
+Jailed::Jailed(const JailRequest& request, bool in_jail) : request_(request), begin_s_(now_s()) {
+  std::array<int, 2> pipe{};
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw unavailable("cannot make a pipe: {}", std::strerror(errno));
+  const int filter = in_jail ? system_call_filter(request.compiles) : -1;
+  // The process gets numbers from kFirstPassed on: ours must be beyond them, lest a copy closes another.
+  const int beyond = kFirstPassed + static_cast<int>(request.passed.size()) + 1;
+  std::vector<int> passed;
+  for (const int number : request.passed) passed.push_back(::fcntl(number, F_DUPFD_CLOEXEC, beyond));
+  if (filter >= 0) passed.push_back(::fcntl(filter, F_DUPFD_CLOEXEC, beyond));
+  const int prints = ::fcntl(pipe[1], F_DUPFD_CLOEXEC, beyond), nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  std::vector<std::string> words =
+      in_jail ? jail_words(request, kFirstPassed + static_cast<int>(passed.size()) - 1) : request.command;
+  std::vector<std::string> environment{"PATH=/usr/bin:/bin", "LC_ALL=C", "TMPDIR=/tmp", "HOME=/tmp"};
+  std::vector<char*> argv, envp;
+  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& each : environment) envp.push_back(each.data());
+  argv.push_back(nullptr);
+  envp.push_back(nullptr);
+
+  const int64_t processor_s = static_cast<int64_t>(std::ceil(request.limit_s)) * usable_threads() + 1;
+  ::signal(SIGCHLD, SIG_DFL);
+  child_ = ::fork();
+  if (child_ == 0) {  // from here on only what a signal's handler may call
+    ::setsid();
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(prints, STDOUT_FILENO);
+    ::dup2(prints, STDERR_FILENO);
+    int next = kFirstPassed;
+    for (const int number : passed) ::dup2(number, next++);
+    ::syscall(SYS_close_range, next, ~0u, 0);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_AS, request_.memory_bytes);
+    limit(RLIMIT_FSIZE, request_.file_bytes);
+    limit(RLIMIT_NOFILE, 256);
+    limit(RLIMIT_CPU, processor_s);
+    ::execve(argv[0], argv.data(), envp.data());
+    ::_exit(127);
+  }
+  for (const int number : passed) ::close(number);
+  for (const int number : {prints, nothing, pipe[1], filter}) {
+    if (number >= 0) ::close(number);
+  }
+  prints_ = pipe[0];
+  if (child_ < 0) {
+    ::close(prints_);
+    throw unavailable("cannot start a process: {}", std::strerror(errno));
+  }
+  ended_ = static_cast<int>(::syscall(SYS_pidfd_open, child_, 0));
+  ::fcntl(prints_, F_SETFL, O_NONBLOCK);
+}
+
+Jailed::~Jailed() {
+  stop();
+  ::close(prints_);
+  if (ended_ >= 0) ::close(ended_);
+}
+
+void Jailed::stop() {
+  if (child_ < 0) return;
+  ::kill(-child_, SIGKILL);  // bubblewrap, with which its whole jail ends, or an ordinary process and its group
+  ::waitpid(child_, nullptr, 0);
+  child_ = -1;
+}
+
+void Jailed::read_prints() {
+  std::array<char, 65536> piece;
+  constexpr int kMostPieces = 64;  // at once: some print faster than we read, and our clock goes on
+  for (int i = 0; i < kMostPieces; ++i) {
+    const ssize_t count = ::read(prints_, piece.data(), piece.size());
+    if (count <= 0) break;
+    end_.printed_bytes += count;
+    const auto room = request_.output_bytes - static_cast<int64_t>(end_.printed.size());
+    end_.printed.append(piece.data(), static_cast<size_t>(std::clamp<int64_t>(room, 0, count)));
+  }
+}
+
+bool Jailed::wait_for(int number) {
+  while (true) {
+    const double left = request_.limit_s - (now_s() - begin_s_);
+    if (left <= 0) {
+      end_.how = JailEnd::How::out_of_time;
+      end_.seconds = now_s() - begin_s_;
+      read_prints();
+      stop();
+      return false;
+    }
+    std::array watched{pollfd{number, POLLIN, 0}, pollfd{ended_, POLLIN, 0}, pollfd{prints_, POLLIN, 0}};
+    const int count = ::poll(watched.data(), watched.size(), static_cast<int>(std::min(left, 1e5) * 1e3) + 1);
+    if (count < 0 && errno != EINTR) throw unavailable("cannot wait for a process: {}", std::strerror(errno));
+    if (count <= 0) continue;
+    if (watched[0].revents != 0) return true;
+    if (watched[1].revents != 0) return false;
+    read_prints();
+    if ((watched[2].revents & POLLIN) == 0) ::usleep(1000);  // its end is closed: nothing more comes
+  }
+}
+
+JailEnd Jailed::end() {
+  if (child_ < 0) return end_;
+  if (wait_for(-1) || child_ < 0) return end_;
+  int status = 0;
+  ::waitpid(child_, &status, 0);
+  ::kill(-child_, SIGKILL);  // what an ordinary process has left in its group
+  child_ = -1;
+  end_.seconds = now_s() - begin_s_;
+  read_prints();
+  // bubblewrap tells of a signal as a shell does.
+  int signal = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status) - kSignalBase;
+  if (signal <= 0 || signal > 64) signal = 0;
+  end_.how = signal == 0 ? JailEnd::How::exited : signal == SIGSYS ? JailEnd::How::forbidden : JailEnd::How::crashed;
+  end_.code = signal == 0 ? WEXITSTATUS(status) : signal;
+  if (signal == SIGXCPU) end_.how = JailEnd::How::out_of_time;
+  return end_;
+}
+
+JailEnd run_in_jail(const JailRequest& request, bool in_jail) { return Jailed(request, in_jail).end(); }
+
+}  // namespace convlab::judge

@@ -1,0 +1,392 @@
+#include "convlab/judge/launch_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "convlab/base/error.h"
+#include "convlab/base/symbol.h"
+#include "convlab/base/text.h"
+#include "convlab/measure/json_members.h"
+#include "convlab/simt/launch.h"
+#include "convlab/simt/symbols.h"
+
+namespace convlab::judge {
+namespace {
+
+using Kind = Operation::Kind;
+
+constexpr int64_t kMostLiteralBytes = int64_t{16} << 20;  // of all
+constexpr int64_t kMostArgumentBytes = 4096;              // of one launch, as in CUDA
+constexpr size_t kMostSymbol = 4096;
+constexpr int kMostStreams = 1024;
+
+constexpr std::array kKinds{Kind::allocate,   Kind::release, Kind::upload, Kind::download, Kind::copy,       Kind::fill,
+                            Kind::set_symbol, Kind::launch,  Kind::record, Kind::wait,     Kind::synchronize};
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<uint8_t>(c));
+  return text;
+}
+
+std::string from_hex(const std::string& text, const std::string& place) {
+  const auto digit = [&](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    throw bad_input("{}: no hexadecimal number", place);
+  };
+  if (text.size() % 2 != 0) throw bad_input("{}: half a byte", place);
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); i += 2) bytes += static_cast<char>(digit(text[i]) * 16 + digit(text[i + 1]));
+  return bytes;
+}
+
+std::string_view name_of(HostBytes::Kind kind) {
+  constexpr std::array<std::string_view, 4> kNames{"x", "w", "download", "literal"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+Json to_json(const HostBytes& source) {
+  return {{"kind", name_of(source.kind)},
+          {"download", source.download},
+          {"offset", source.offset},
+          {"literal", hex(source.literal)}};
+}
+
+HostBytes source_in(const JsonMembers& from) {
+  HostBytes source;
+  std::string kind, literal;
+  from.read("kind", kind);
+  for (const auto each :
+       {HostBytes::Kind::x, HostBytes::Kind::w, HostBytes::Kind::download, HostBytes::Kind::literal}) {
+    if (name_of(each) == kind) source.kind = each;
+  }
+  if (name_of(source.kind) != kind) throw bad_input("{}: no such kind", from.place());
+  from.read("download", source.download);
+  from.read("offset", source.offset);
+  from.read("literal", literal);
+  source.literal = from_hex(literal, from.place());
+  return source;
+}
+
+bool has_target(Kind kind) {
+  return kind == Kind::upload || kind == Kind::download || kind == Kind::copy || kind == Kind::fill;
+}
+
+Json to_json(const Operation& op) {
+  Json json = {{"kind", name_of(op.kind)}};
+  const auto add = [&](const char* name, auto value, auto usual) {
+    if (value != usual) json[name] = value;
+  };
+  add("stream", op.stream, 0);
+  add("event", op.event, 0);
+  add("array", op.array, -1);
+  add("from_array", op.from_array, -1);
+  add("offset", op.offset, int64_t{0});
+  add("from_offset", op.from_offset, int64_t{0});
+  add("bytes", op.bytes, int64_t{0});
+  add("byte", op.byte, 0);
+  add("symbol", op.symbol, std::string());
+  if (op.kind == Kind::upload || op.kind == Kind::set_symbol) json["source"] = to_json(op.source);
+  if (op.kind != Kind::launch) return json;
+  json["invoke"] = op.invoke;
+  json["grid"] = op.grid;
+  json["block"] = op.block;
+  json["shared_bytes"] = op.shared_bytes;
+  json["argument_bytes"] = op.argument_bytes;
+  json["arguments"] = Json::array();
+  for (const LaunchArgument& argument : op.arguments) {
+    Json pointers = Json::array();
+    for (const PointerInArgument& each : argument.pointers) {
+      pointers.push_back(
+          {{"at", each.at}, {"array", each.array}, {"variable", each.variable}, {"offset", each.offset}});
+    }
+    json["arguments"].push_back(
+        {{"place", argument.place}, {"bytes", hex(argument.bytes)}, {"pointers", std::move(pointers)}});
+  }
+  return json;
+}
+
+void read_extent(const Json& json, const char* name, std::array<int64_t, 3>& extent) {
+  const auto at = json.find(name);
+  if (at == json.end() || !at->is_array() || at->size() != 3)
+    throw bad_input("a launch's {} is no three numbers", name);
+  for (size_t i = 0; i < 3; ++i) {
+    if (!(*at)[i].is_number_integer()) throw bad_input("a launch's {} is no three whole numbers", name);
+    extent[i] = (*at)[i].get<int64_t>();
+  }
+}
+
+Operation operation_in(const JsonMembers& from, const Json& json) {
+  Operation op;
+  op.kind = from.choice("kind", {Kind::allocate, Kind::release, Kind::upload, Kind::download, Kind::copy, Kind::fill,
+                                 Kind::set_symbol, Kind::launch, Kind::record, Kind::wait, Kind::synchronize});
+  from.read_if_there("stream", op.stream);
+  from.read_if_there("event", op.event);
+  from.read_if_there("array", op.array);
+  from.read_if_there("from_array", op.from_array);
+  from.read_if_there("offset", op.offset);
+  from.read_if_there("from_offset", op.from_offset);
+  from.read_if_there("bytes", op.bytes);
+  from.read_if_there("byte", op.byte);
+  from.read_if_there("symbol", op.symbol);
+  if (op.kind == Kind::upload || op.kind == Kind::set_symbol) op.source = source_in(from.object("source"));
+  if (op.kind != Kind::launch) return op;
+  from.read("invoke", op.invoke);
+  from.read("shared_bytes", op.shared_bytes);
+  from.read("argument_bytes", op.argument_bytes);
+  read_extent(json, "grid", op.grid);
+  read_extent(json, "block", op.block);
+  from.objects("arguments", [&](const JsonMembers& each) {
+    LaunchArgument& argument = op.arguments.emplace_back();
+    std::string bytes;
+    each.read("place", argument.place);
+    each.read("bytes", bytes);
+    argument.bytes = from_hex(bytes, each.place());
+    each.objects("pointers", [&](const JsonMembers& one) {
+      PointerInArgument& pointer = argument.pointers.emplace_back();
+      one.read("at", pointer.at);
+      one.read("array", pointer.array);
+      one.read("variable", pointer.variable);
+      one.read("offset", pointer.offset);
+    });
+  });
+  return op;
+}
+
+/// Follows a list, operation by operation, and throws at the first that makes no sense.
+class Checker {
+ public:
+  Checker(const ConvProblem& problem, bool on_device, int64_t memory_bytes)
+      : bytes_x_(problem.input_count() * 4),
+        bytes_w_(problem.filter_count() * 4),
+        bytes_y_(problem.output_count() * 4),
+        left_(memory_bytes) {
+    if (!on_device) return;
+    arrays_ = {{kArrayX, bytes_x_}, {kArrayW, bytes_w_}, {kArrayY, bytes_y_}};
+  }
+
+  void check(const Operation& op) {
+    require(op.stream >= 0 && op.stream < kMostStreams, "it has more streams than the judge knows");
+    require(op.event >= 0 && op.symbol.size() <= kMostSymbol, "a number is out of range");
+    if (has_target(op.kind)) require_inside(op.array, op.offset, op.bytes);
+    const bool writes = op.kind == Kind::upload || op.kind == Kind::copy || op.kind == Kind::fill;
+    if (writes && (op.array == kArrayX || op.array == kArrayW)) {
+      throw bad_input("it writes to its input, {}", op.array == kArrayX ? "x" : "w");
+    }
+    switch (op.kind) {
+      case Kind::allocate:
+        require(op.array == next_array_++, "arrays are not numbered in turn");
+        require(op.bytes >= 0 && op.bytes <= left_, "it allocates more memory than it may have");
+        left_ -= op.bytes;
+        arrays_[op.array] = op.bytes;
+        break;
+      case Kind::release:
+        require(op.array >= kFirstArray && arrays_.contains(op.array), "it releases what is no array of its own");
+        left_ += arrays_[op.array];
+        arrays_.erase(op.array);
+        break;
+      case Kind::upload:
+        check_source(op);
+        break;
+      case Kind::download:
+        downloads_.push_back(op.bytes);
+        break;
+      case Kind::copy:
+        require_inside(op.from_array, op.from_offset, op.bytes);
+        break;
+      case Kind::fill:
+        require(op.byte >= 0 && op.byte <= 255, "it fills with what is no byte");
+        break;
+      case Kind::set_symbol:
+        require(op.offset >= 0 && op.bytes >= 0, "a copy to a variable begins before it");
+        if (op.from_array >= 0) {
+          require_inside(op.from_array, op.from_offset, op.bytes);
+        } else {
+          check_source(op);
+        }
+        break;
+      case Kind::launch:
+        check_launch_of(op);
+        break;
+      case Kind::record:
+      case Kind::wait:
+      case Kind::synchronize:
+        break;
+    }
+  }
+
+  void check_output(const std::vector<OutputPiece>& output) const {
+    int64_t sum = 0;
+    for (const OutputPiece& piece : output) {
+      require(piece.bytes > 0 && piece.bytes <= bytes_y_ - sum, "the output's parts are not all of y");
+      sum += piece.bytes;
+      if (piece.download >= 0) require_in_download(piece.download, piece.offset, piece.bytes);
+    }
+    require(sum == bytes_y_, "the output's parts are not all of y");
+  }
+
+ private:
+  static void require(bool condition, const char* what) {
+    if (!condition) throw bad_input("{}", what);
+  }
+
+  static bool inside(int64_t offset, int64_t bytes, int64_t all) {
+    return offset >= 0 && bytes >= 0 && bytes <= all && offset <= all - bytes;
+  }
+
+  void require_inside(int array, int64_t offset, int64_t bytes) const {
+    const auto found = arrays_.find(array);
+    require(found != arrays_.end(), "it uses what is no array, or is released");
+    require(inside(offset, bytes, found->second), "it passes the end of an array");
+  }
+
+  void require_in_download(int download, int64_t offset, int64_t bytes) const {
+    require(download >= 0 && static_cast<size_t>(download) < downloads_.size(),
+            "it uses what nothing has copied to the host");
+    require(inside(offset, bytes, downloads_[static_cast<size_t>(download)]),
+            "it passes the end of what it copied to the host");
+  }
+
+  void check_source(const Operation& op) {
+    const HostBytes& source = op.source;
+    switch (source.kind) {
+      case HostBytes::Kind::x:
+        return require(inside(source.offset, op.bytes, bytes_x_), "it passes the end of x");
+      case HostBytes::Kind::w:
+        return require(inside(source.offset, op.bytes, bytes_w_), "it passes the end of w");
+      case HostBytes::Kind::download:
+        return require_in_download(source.download, source.offset, op.bytes);
+      case HostBytes::Kind::literal:
+        require(std::ssize(source.literal) == op.bytes, "bytes of the host have another length");
+        literal_bytes_ += op.bytes;
+        require(literal_bytes_ <= kMostLiteralBytes, "it copies more bytes of its own to the device than 16 MiB");
+    }
+  }
+
+  void check_launch_of(const Operation& op) const {
+    require(!op.symbol.empty() && !op.invoke.empty() && op.invoke.size() <= kMostSymbol, "a launch of no kernel");
+    simt::check_launch({.grid = {op.grid[0], op.grid[1], op.grid[2]},
+                        .block = {op.block[0], op.block[1], op.block[2]},
+                        .shared_bytes = op.shared_bytes < 0 ? SIZE_MAX : static_cast<size_t>(op.shared_bytes)});
+    require(op.argument_bytes >= 0 && op.argument_bytes <= kMostArgumentBytes,
+            "a launch has more than 4096 bytes of arguments");
+    for (const LaunchArgument& argument : op.arguments) {
+      const int64_t bytes = std::ssize(argument.bytes);
+      require(bytes > 0 && inside(argument.place, bytes, op.argument_bytes), "an argument lies beyond the others");
+      for (const PointerInArgument& pointer : argument.pointers) {
+        require(inside(pointer.at, sizeof(void*), bytes), "a pointer lies beyond its argument");
+        require(pointer.variable.size() <= kMostSymbol, "a name is too long");
+        if (pointer.array == -1) {
+          require(!pointer.variable.empty() && pointer.offset >= 0, "a pointer to nothing");
+        } else {
+          require_inside(pointer.array, pointer.offset, 0);
+        }
+      }
+    }
+  }
+
+  int64_t bytes_x_, bytes_w_, bytes_y_, left_, literal_bytes_ = 0;
+  std::map<int, int64_t> arrays_;
+  std::vector<int64_t> downloads_;
+  int next_array_ = kFirstArray;
+};
+
+std::string in_words(const Operation& op) {
+  switch (op.kind) {
+    case Kind::launch:
+      return fmt::format("a launch of {}", printable(short_symbol(op.symbol)));
+    case Kind::allocate:
+      return "a cudaMalloc";
+    case Kind::release:
+      return "a cudaFree";
+    case Kind::upload:
+      return "a copy to the device";
+    case Kind::download:
+      return "a copy to the host";
+    case Kind::copy:
+      return "a copy on the device";
+    case Kind::fill:
+      return "a cudaMemset";
+    case Kind::set_symbol:
+      return "a copy to a variable of the device";
+    case Kind::record:
+    case Kind::wait:
+    case Kind::synchronize:
+      return "a stream or an event";
+  }
+  return "?";
+}
+
+std::string difference(const Operation& a, const Operation& b) {
+  if (a.kind != b.kind) return fmt::format("it asks once for {} and once for {}", in_words(a), in_words(b));
+  if (a.source != b.source) {
+    return "it copies bytes to the device that the host has computed from x, w or addresses: the host computes on the "
+           "data itself";
+  }
+  if (a.kind == Kind::launch) {
+    if (a.symbol != b.symbol) return "it launches once one kernel and once another";
+    if (a.grid != b.grid || a.block != b.block || a.shared_bytes != b.shared_bytes) {
+      return fmt::format("{} has once one shape and once another", in_words(a));
+    }
+    return fmt::format("an argument of {} depends on the data, on an address of the host's, or on nothing that was set",
+                       in_words(a));
+  }
+  return fmt::format("{} differs", in_words(a));
+}
+
+}  // namespace
+
+std::string_view name_of(Operation::Kind kind) {
+  constexpr std::array<std::string_view, kKinds.size()> kNames{"allocate", "release", "upload",     "download",
+                                                               "copy",     "fill",    "set_symbol", "launch",
+                                                               "record",   "wait",    "synchronize"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+Json to_json(const LaunchList& list) {
+  Json operations = Json::array(), output = Json::array();
+  for (const Operation& op : list.operations) operations.push_back(to_json(op));
+  for (const OutputPiece& each : list.output) {
+    output.push_back({{"download", each.download}, {"offset", each.offset}, {"bytes", each.bytes}});
+  }
+  return {{"on_device", list.on_device}, {"operations", std::move(operations)}, {"output", std::move(output)}};
+}
+
+LaunchList read_list(const Json& json, const ConvProblem& problem, int64_t memory_bytes) {
+  const JsonMembers from(json, "list");
+  LaunchList list;
+  from.read("on_device", list.on_device);
+  Checker checker(problem, list.on_device, memory_bytes);
+  const auto operations = json.find("operations");
+  if (operations == json.end() || !operations->is_array()) throw bad_input("a list without operations");
+  if (operations->size() > kMostOperations) {
+    throw bad_input("it asks the device for more than {} things", kMostOperations);
+  }
+  for (const Json& each : *operations) {
+    list.operations.push_back(operation_in(JsonMembers(each, "list.operations"), each));
+    checker.check(list.operations.back());
+  }
+  from.objects("output", [&](const JsonMembers& each) {
+    OutputPiece& piece = list.output.emplace_back();
+    each.read("download", piece.download);
+    each.read("offset", piece.offset);
+    each.read("bytes", piece.bytes);
+  });
+  if (!list.on_device) checker.check_output(list.output);
+  return list;
+}
+
+std::string difference(const LaunchList& a, const LaunchList& b) {
+  for (size_t i = 0; i < std::min(a.operations.size(), b.operations.size()); ++i) {
+    if (a.operations[i] != b.operations[i]) return difference(a.operations[i], b.operations[i]);
+  }
+  if (a.operations.size() != b.operations.size()) return "it asks once for more and once for less";
+  if (a.output != b.output) return "what it leaves in y depends on the data";
+  return a == b ? "" : "the lists differ";
+}
+
+}  // namespace convlab::judge

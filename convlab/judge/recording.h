@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "convlab/conv/problem.h"
+#include "convlab/judge/launch_list.h"
+#include "convlab/simt/recorder.h"
+
+namespace convlab::judge {
+
+/// Words of 32 bits, each of which tells where it comes from: a number that is scrambled with a key, and nothing that a
+/// program can foresee. x, w and all that is copied to the host are such words while a submission is recorded, so that the
+/// bytes which it hands on tell what they are.
+class TellingWords {
+ public:
+  explicit TellingWords(uint32_t key) : key_(key) {}
+  uint32_t word(uint32_t number) const;
+  uint32_t number(uint32_t word) const;
+
+ private:
+  uint32_t key_;
+};
+
+/// Writes the list of what a submission asks of the device. Addresses, gaps between arrays and words depend on the seed.
+class ListRecorder final : public simt::Recorder {
+ public:
+  ListRecorder(const ConvProblem& problem, uint64_t seed);
+
+  /// x, w and y as arrays of the device: before anything else, and once.
+  void put_arrays_on_device();
+  float* device_x() { return static_cast<float*>(address_of(kArrayX)); }
+  float* device_w() { return static_cast<float*>(address_of(kArrayW)); }
+  float* device_y() { return static_cast<float*>(address_of(kArrayY)); }
+
+  /// Fills the host's x and w with words.
+  void fill_x(std::span<float> x) const;
+  void fill_w(std::span<float> w) const;
+
+  /// The list; `host_y`: what is in the host's y now, which held zeros, if the file takes it there.
+  /// Error(bad_input)
+  /// in words where no list can say what the submission did. `library_bias`: where the submission's library lies.
+  LaunchList finish(std::span<const float> host_y, uintptr_t library_bias);
+
+  /// Whether an address lies where this recorder's arrays are named, and no memory is.
+  static bool is_of_device(const void* address);
+
+  void* allocate(size_t bytes, std::string_view name) override;
+  void release(void* memory) override;
+  size_t room_at(const void* memory) const override;
+  void copy_to_device(void* to, const void* from, size_t bytes) override;
+  void copy_to_host(void* to, const void* from, size_t bytes) override;
+  void copy_on_device(void* to, const void* from, size_t bytes) override;
+  void fill(void* memory, int byte, size_t bytes) override;
+  void copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset) override;
+  void launch(const simt::KernelCall& call, const simt::LaunchShape& shape) override;
+  void on_stream(const void* stream) override;
+  void record_event(const void* event, const void* stream) override;
+  void wait_for_event(const void* stream, const void* event) override;
+  void synchronize() override;
+  void refuse(std::string_view what) override;
+
+ private:
+  struct Array {
+    int number;
+    size_t bytes;
+  };
+  /// Where an address lies; `number` -1 in no array.
+  struct Place {
+    int number = -1;
+    int64_t offset = 0, room = 0;
+  };
+  Place place_of(uintptr_t address) const;
+  void* address_of(int number) const;
+  void* add_array(int number, size_t bytes);
+  int stream_number(const void* stream);
+  Operation& add(Operation::Kind kind);
+  Operation& add_to(Operation::Kind kind, const void* memory, size_t bytes);
+  HostBytes source_of(const void* from, size_t bytes) const;
+  LaunchArgument argument_of(const char* bytes, const simt::ArgumentPlace& place, std::string_view kernel);
+  void say_no(const std::string& why);
+
+  /// Words that stand for one array or download, from a number on.
+  struct Words {
+    HostBytes::Kind kind;
+    int download;
+    int64_t count;
+  };
+  std::map<uint32_t, Words> words_;  // by first number
+  uint32_t next_word_ = 0;
+  uint32_t add_words(HostBytes::Kind kind, int download, int64_t bytes);
+  void write_words(void* to, uint32_t first, size_t bytes) const;
+
+  const ConvProblem problem_;
+  TellingWords telling_;
+  uint64_t random_;
+  uintptr_t next_address_;
+  std::map<uintptr_t, Array> arrays_;
+  LaunchList list_;
+  std::map<const void*, int> streams_{{nullptr, 0}}, events_;
+  int stream_ = 0, next_array_ = kFirstArray, downloads_ = 0;
+  uint32_t first_x_ = 0, first_w_ = 0;
+  uintptr_t bias_ = 0, module_address_ = 0;  // of the library with the kernels launched so far, and in it
+  std::string no_;                           // why there is no list
+};
+
+}  // namespace convlab::judge

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace convlab::judge {
+
+/// A new folder for one judgement, which nobody else can open and which ends with the value. Error(unavailable) if none can
+/// be made.
+class WorkFolder {
+ public:
+  WorkFolder();
+  ~WorkFolder();
+  WorkFolder(const WorkFolder&) = delete;
+  WorkFolder& operator=(const WorkFolder&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+
+  /// An empty file of this name.
+  std::filesystem::path empty_file(const std::string& name) const;
+  /// An empty folder of this name.
+  std::filesystem::path folder(const std::string& name) const;
+
+  /// The text without this folder's path, which means nothing to whoever reads it.
+  std::string without_path(std::string text) const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace convlab::judge

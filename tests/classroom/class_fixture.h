@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+
+#include "convlab/classroom/create.h"
+#include "convlab/classroom/intake.h"
+#include "convlab/classroom/spool.h"
+#include "convlab/classroom/store.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab::classroom {
+
+/// A class in a folder of its own, and somebody who hands in for its students.
+class SomeClass {
+ public:
+  explicit SomeClass(Settings settings = {}) {
+    if (settings.assignments.empty()) settings.assignments = {{.name = "fa19", .pack = "fa19", .images = 1}};
+    settings.name = "some";
+    create_class(root(), settings);
+    folder.emplace(root());
+    this->settings = read_settings(*folder);
+    store.emplace(folder->database());
+  }
+
+  std::filesystem::path root() const { return temporary_.path() / "class"; }
+
+  static SpoolEntry entry(const std::string& student, const std::string& source = "// nothing") {
+    return {.assignment = "fa19",
+            .as = student,
+            .secret = "0123456789abcdef0123456789abcdef",
+            .file = "new-forward.cuh",
+            .source = source};
+  }
+
+  /// Into the spool; nobody takes it in.
+  int64_t write(const std::string& student) {
+    return write_entry(folder->spool(), entry(student), store->next_number());
+  }
+
+  int64_t submit(const std::string& student) {
+    const int64_t number = write(student);
+    take_in();
+    return number;
+  }
+
+  void take_in() { classroom::take_in(*folder, settings, *store); }
+
+  std::string integrity() {
+    const auto rows = store->database().query("PRAGMA integrity_check");
+    rows->next();
+    const std::string found = rows->text(0);
+    return store->database().query("PRAGMA foreign_key_check")->next() ? "a foreign key leads nowhere" : found;
+  }
+
+  std::optional<Folder> folder;
+  Settings settings;
+  std::optional<Store> store;
+
+ private:
+  TemporaryFolder temporary_;
+};
+
+}  // namespace convlab::classroom

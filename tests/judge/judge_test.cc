@@ -1,0 +1,161 @@
+// Right submissions of all kinds pass, and their judgement says what it should.
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+
+#include "convlab/base/file.h"
+#include "convlab/base/json.h"
+#include "convlab/base/process.h"
+#include "convlab/judge/jail.h"
+#include "convlab/judge/jailed_compiler.h"
+#include "convlab/judge/judgement.h"
+#include "tests/errors.h"
+#include "tests/source_tree.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab::judge {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
+
+Assignment some_assignment() {
+  return {.name = "small",
+          .layers = {parse_problem("n2_c1h20w20_k4r5s5"), parse_problem("n2_c4h16w16_k6r5s5")},
+          .secret = {parse_problem("n3_c2h13w13_k5r3s3")},
+          .seed = 4711};
+}
+
+class Right : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(Right, SubmissionsPass) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  std::vector<Stage> entered;
+  const Judgement judgement =
+      judge_submission(kRoot / GetParam(), some_assignment(), "simt", [&](Stage stage) { entered.push_back(stage); });
+  EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
+  EXPECT_EQ(judgement.failed_at, Stage::done);
+  EXPECT_THAT(judgement.reason, IsEmpty());
+  EXPECT_THAT(entered, ElementsAre(Stage::compiling, Stage::recording, Stage::verifying, Stage::done));
+  EXPECT_EQ(judgement.stages.size(), 3u);
+  EXPECT_FALSE(judgement.ratio.has_value());  // simt has no clock
+  ASSERT_FALSE(judgement.counters.empty());
+  EXPECT_EQ(judgement.counters.front().layer, "c1h20w20_k4r5s5");
+  int64_t flops = 0;
+  for (const KernelCountsSummary& each : judgement.counters) flops += each.flops;
+  EXPECT_GT(flops, 0);
+  for (const StageLog& stage : judgement.stages) std::printf("%s %.2f s\n", name_of(stage.stage).data(), stage.seconds);
+}
+
+std::vector<std::filesystem::path> templates() {
+  std::vector<std::filesystem::path> files;
+  for (const char* name : {"own.cu", "mxnet.cuh", "minidnn.cu", "function.cu"}) {
+    files.push_back(std::filesystem::path("convlab/kernel_file/templates") / name);
+  }
+  return files;
+}
+
+std::vector<std::filesystem::path> rungs() {
+  std::vector<std::filesystem::path> files;
+  const std::filesystem::path folder = "convlab/kernels/ladder";
+  const std::string declared = text_of(kRoot / folder / "CMakeLists.txt");
+  for (const std::filesystem::path& each : files_under(kRoot / folder)) {
+    const size_t at = declared.find("(" + each.string());
+    if (each.extension() != ".cu" || at == std::string::npos) continue;
+    if (declared.substr(at, declared.find(')', at) - at).find("GPU_ONLY") == std::string::npos)
+      files.push_back(folder / each);
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string name_of_file(const testing::TestParamInfo<std::filesystem::path>& info) {
+  return info.param.stem().string();
+}
+
+INSTANTIATE_TEST_SUITE_P(Templates, Right, testing::ValuesIn(templates()), name_of_file);
+INSTANTIATE_TEST_SUITE_P(Rungs, Right, testing::ValuesIn(rungs()), name_of_file);
+
+TEST(Judge, CompilesMachineCodeOfGpusInAJail) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const TemporaryFolder folder;
+  const JudgeLimits limits;
+  const KernelSource source = read_kernel_source(kRoot / "convlab/kernel_file/templates/minidnn.cu");
+  std::atomic<bool> late = false;
+  CompileOptions options{.compute_capability = 90, .output = CompilerOutput::machine_code, .folder = folder.path()};
+  options.runner = jailed_compiler(source, limits, true, late);
+  std::filesystem::path cubin;
+  try {
+    cubin = compile_kernel_file(source, Toolchain::nvcc, options).library;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::unavailable) GTEST_SKIP() << error.what();
+    throw;
+  }
+  EXPECT_FALSE(late);
+  EXPECT_THAT(text_of(cubin), AllOf(testing::StartsWith("\177ELF"), HasSubstr("conv_forward_kernel")));
+}
+
+TEST(Judge, TimesKernelsOfTheCpuAgainstTheReference) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  Assignment assignment = some_assignment();
+  assignment.reference = "cpu.reference";
+  assignment.limits.timing_s = 10;
+  const Judgement judgement =
+      judge_submission(kRoot / "convlab/kernels/ladder/00_reference.cc", assignment, "cpu", nullptr);
+  EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
+  ASSERT_TRUE(judgement.ratio.has_value());
+  EXPECT_GE(judgement.ratio->samples, 10);
+  // The same code twice; on a busy machine single samples may be far off.
+  EXPECT_GT(judgement.ratio->median, 0.5);
+  EXPECT_LT(judgement.ratio->median, 2);
+  EXPECT_LE(judgement.ratio->low, judgement.ratio->median);
+  EXPECT_GE(judgement.ratio->high, judgement.ratio->median);
+}
+
+TEST(Judge, SaysWhatDoesNotCompile) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "mine.cu";
+  write_file(
+      file,
+      std::string_view(
+          "__global__ void k() { int a = b; }\nvoid convolve(const float* x, const float* w, float* y, int N, int "
+          "C, int H, int W, int K, int R, int S) { k<<<1, 1>>>(); }\n"));
+  const Judgement judgement = judge_submission(file, some_assignment(), "simt", nullptr);
+  EXPECT_EQ(judgement.verdict, Verdict::not_compiled);
+  EXPECT_EQ(judgement.failed_at, Stage::compiling);
+  EXPECT_THAT(judgement.reason, HasSubstr("mine.cu:1"));
+  write_file(file, std::string_view("int main() {}\n"));
+  EXPECT_THAT(judge_submission(file, some_assignment(), "simt", nullptr).reason, HasSubstr("is no kernel file"));
+}
+
+TEST(ClassJudge, AnswersAJobInItsFolder) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const TemporaryFolder folder;
+  const std::filesystem::path job = folder.path() / "jobs/7";
+  std::filesystem::create_directories(job);
+  std::filesystem::copy_file(kRoot / "convlab/kernel_file/templates/function.cu", job / "mine.cu");
+  const Json request = {{"file", "mine.cu"}, {"device", "simt"}, {"assignment", to_json(some_assignment())}};
+  write_file(job / "job.json", json_text(request, 1));
+  const ProcessRun run = run_process(CONVLAB_BINARY, {"convlab", "class", "judge", folder.path().string(), "7"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, testing::StartsWith("PASSED"));
+  const Judgement judgement =
+      judgement_from(parse_json(text_of(job / "judgement.json"), "judgement.json"), "judgement.json");
+  EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
+  EXPECT_EQ(text_of(job / "stage.txt"), "done\n");
+  EXPECT_EQ(run_process(CONVLAB_BINARY, {"convlab", "class", "judge", folder.path().string(), "../7"}).status, 2);
+}
+
+TEST(Judge, RefusesAnAssignmentWithoutLayers) {
+  EXPECT_THAT(bad_input_message([] { judge_submission("x.cu", {.name = "empty"}, "simt", nullptr); }),
+              HasSubstr("'empty'"));
+}
+
+}  // namespace
+}  // namespace convlab::judge

@@ -1,0 +1,145 @@
+// Lists of launches: there and back, what no list may hold, and what two recordings may not differ in.
+
+#include "convlab/judge/launch_list.h"
+
+#include <gmock/gmock.h>
+
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "convlab/judge/recording.h"
+#include "tests/errors.h"
+
+namespace convlab::judge {
+namespace {
+
+using testing::HasSubstr;
+using Kind = Operation::Kind;
+
+const ConvProblem kProblem = parse_problem("n2_c1h4w4_k3r3s3");  // x 128 bytes, w 108, y 96
+constexpr int64_t kMemory = 1 << 20;
+
+Operation operation(Kind kind, int array, int64_t bytes) {
+  Operation op;
+  op.kind = kind;
+  op.array = array;
+  op.bytes = bytes;
+  return op;
+}
+
+/// x to the device, a launch, y back.
+LaunchList some_list() {
+  LaunchList list;
+  list.operations = {operation(Kind::allocate, 3, 128), operation(Kind::allocate, 4, 96),
+                     operation(Kind::upload, 3, 128)};
+  list.operations.back().source.kind = HostBytes::Kind::x;
+  Operation launch = operation(Kind::launch, -1, 0);
+  launch.symbol = "_Z6kernelPf";
+  launch.invoke = "_Z6invokePKv";
+  launch.argument_bytes = 24;
+  launch.arguments = {{.place = 8, .bytes = std::string(8, '\0'), .pointers = {{.at = 0, .array = 4, .offset = 16}}},
+                      {.place = 16, .bytes = "\x01\xff\x7f\x20", .pointers = {}}};
+  launch.stream = 1;
+  list.operations.push_back(launch);
+  list.operations.push_back(operation(Kind::download, 4, 96));
+  list.operations.push_back(operation(Kind::release, 4, 0));
+  list.output = {{.download = 0, .offset = 0, .bytes = 96}};
+  return list;
+}
+
+std::string refusal(const std::function<void(LaunchList&)>& change) {
+  LaunchList list = some_list();
+  change(list);
+  return bad_input_message([&] { read_list(to_json(list), kProblem, kMemory); });
+}
+
+TEST(LaunchList, ComesBackFromJson) { EXPECT_EQ(read_list(to_json(some_list()), kProblem, kMemory), some_list()); }
+
+TEST(LaunchList, IsRefusedWhereItMakesNoSense) {
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].bytes = 129; }), HasSubstr("end of an array"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].offset = -1; }), HasSubstr("end of an array"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].offset = INT64_MAX; }), HasSubstr("end of an array"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].source.offset = 4; }), HasSubstr("end of x"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].array = 5; }), HasSubstr("no array"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].array = kArrayX; }), HasSubstr("no array"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[0].array = 9; }), HasSubstr("in turn"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[0].bytes = kMemory; }), HasSubstr("more memory"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].block = {1025, 1, 1}; }), HasSubstr("1025"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].grid = {0, 1, 1}; }), HasSubstr("grid"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].shared_bytes = -1; }), HasSubstr("shared"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].argument_bytes = 12; }), HasSubstr("argument"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].arguments[0].pointers[0].at = 1; }), HasSubstr("pointer"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].arguments[0].pointers[0].offset = 97; }),
+              HasSubstr("end of an array"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.operations[3].symbol = ""; }), HasSubstr("no kernel"));
+  EXPECT_THAT(refusal([](LaunchList& l) { std::swap(l.operations[4], l.operations[5]); }), HasSubstr("released"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.output[0].download = 1; }), HasSubstr("copied to the host"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.output[0].bytes = 92; }), HasSubstr("all of y"));
+  EXPECT_THAT(refusal([](LaunchList& l) { l.output.push_back({.bytes = 4}); }), HasSubstr("all of y"));
+  Json json = to_json(some_list());
+  json["operations"][0]["kind"] = "run";
+  EXPECT_THAT(bad_input_message([&] { read_list(json, kProblem, kMemory); }), HasSubstr("'run'"));
+  json = to_json(some_list());
+  json["operations"][3]["arguments"][0]["bytes"] = "0x";
+  EXPECT_THAT(bad_input_message([&] { read_list(json, kProblem, kMemory); }), HasSubstr("hexadecimal"));
+}
+
+TEST(LaunchList, MayNotWriteToItsInput) {
+  LaunchList list;
+  list.on_device = true;
+  list.operations = {operation(Kind::fill, kArrayW, 4)};
+  EXPECT_THAT(bad_input_message([&] { read_list(to_json(list), kProblem, kMemory); }), HasSubstr("its input, w"));
+}
+
+TEST(LaunchList, DifferencesAreToldInWords) {
+  LaunchList other = some_list();
+  EXPECT_EQ(difference(some_list(), other), "");
+  other.operations[2].source = {.kind = HostBytes::Kind::literal, .literal = std::string(128, 'x')};
+  EXPECT_THAT(difference(some_list(), other), HasSubstr("the host computes on the data itself"));
+  other = some_list();
+  other.operations[3].grid = {2, 1, 1};
+  EXPECT_THAT(difference(some_list(), other), HasSubstr("once one shape and once another"));
+  other = some_list();
+  other.operations.pop_back();
+  EXPECT_THAT(difference(some_list(), other), HasSubstr("once for more"));
+}
+
+TEST(TellingWords, TellTheirNumbers) {
+  for (const uint32_t key : {0u, 1u, 0xdeadbeefu}) {
+    const TellingWords words(key);
+    for (const uint32_t number : {0u, 1u, 2u, 77777u, 0x80000000u, 0xffffffffu}) {
+      EXPECT_EQ(words.number(words.word(number)), number);
+    }
+  }
+  EXPECT_NE(TellingWords(1).word(5), TellingWords(2).word(5));
+}
+
+TEST(ListRecorder, KnowsWhereBytesComeFrom) {
+  ListRecorder recorder(kProblem, 1);
+  std::vector<float> x(32), w(27), y(24, 0.0f);
+  recorder.fill_x(x);
+  recorder.fill_w(w);
+  void* const array = recorder.allocate(128, "device_x");
+  recorder.copy_to_device(array, x.data() + 2, 100);
+  recorder.copy_to_device(array, w.data(), 8);
+  const int constants[2] = {3, 4};
+  recorder.copy_to_device(static_cast<char*>(array) + 64, constants, sizeof(constants));
+  recorder.copy_to_host(y.data(), array, 96);
+  const LaunchList list = recorder.finish(y, 0);
+  ASSERT_EQ(list.operations.size(), 5u);
+  EXPECT_EQ(list.operations[1].source, (HostBytes{.kind = HostBytes::Kind::x, .offset = 8}));
+  EXPECT_EQ(list.operations[2].source.kind, HostBytes::Kind::w);
+  EXPECT_EQ(list.operations[3].source.literal.size(), 8u);
+  EXPECT_EQ(list.operations[3].offset, 64);
+  EXPECT_EQ(list.output, std::vector({OutputPiece{.download = 0, .offset = 0, .bytes = 96}}));
+  EXPECT_EQ(read_list(to_json(list), kProblem, kMemory), list);
+}
+
+TEST(ListRecorder, RefusesAnOutputThatTheHostWrites) {
+  ListRecorder recorder(kProblem, 1);
+  const std::vector<float> y(24, 1.5f);
+  EXPECT_THAT(bad_input_message([&] { recorder.finish(y, 0); }), HasSubstr("the host itself writes y[0]"));
+}
+
+}  // namespace
+}  // namespace convlab::judge
