@@ -33,17 +33,19 @@ convlab::Verdict compared(const Probe& probe, const Expected& expected, std::spa
   return compare(expected, got, model);
 }
 
-IntegerLimits limits_of(const ConvProblem& problem, Fill fill) {
-  return fill == Fill::integers ? integer_limits({.problem = problem}, Math::fp32) : IntegerLimits{};
+IntegerLimits limits_of(const ConvProblem& problem, Fill fill, Math math) {
+  if (fill != Fill::integers) return {};
+  // What is coarser than bf16x2 may be computed in float16, whose range is the smallest.
+  return integer_limits({.problem = problem}, std::min(math, Math::tf32) == Math::tf32 ? Math::fp16 : math);
 }
 
 }  // namespace
 
-Probe::Probe(const ConvProblem& problem_, Fill fill_, uint64_t seed)
+Probe::Probe(const ConvProblem& problem_, Fill fill_, Math math, uint64_t seed)
     : problem(problem_),
       fill(fill_),
-      x(fill_images({.problem = problem_}, fill_, limits_of(problem_, fill_), seed)),
-      w(fill_filters({.problem = problem_}, fill_, limits_of(problem_, fill_), 0, seed)) {}
+      x(fill_images({.problem = problem_}, fill_, limits_of(problem_, fill_, math), seed)),
+      w(fill_filters({.problem = problem_}, fill_, limits_of(problem_, fill_, math), 0, seed)) {}
 
 Checked check_output(const Probe& probe, std::span<const float> got, double course_tolerance, ThreadPool& threads) {
   const ConvStep step{.problem = probe.problem};

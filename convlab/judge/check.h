@@ -12,13 +12,14 @@
 
 namespace convlab::judge {
 
-/// Fresh data for one run of a submission. What it must give, nobody computes before the run has ended.
+/// Fresh data for one run of a submission. What it must give, nobody computes before the run has ended. Integers are such that
+/// their sums are exact in a class of arithmetic: that of which the submission has shown to be so far.
 struct Probe {
   ConvProblem problem;
   Fill fill;
   Tensor x, w;
 
-  Probe(const ConvProblem& problem, Fill fill, uint64_t seed);
+  Probe(const ConvProblem& problem, Fill fill, Math math, uint64_t seed);
 };
 
 struct Checked {

@@ -32,6 +32,7 @@
 #include "convlab/measure/json_members.h"
 #include "convlab/profile/occupancy.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/product.h"
 #include "convlab/simt/recorder.h"
 #include "convlab/simt/symbols.h"
 
@@ -246,6 +247,14 @@ class SimtReplay {
                        .shared_bytes = static_cast<size_t>(op.shared_bytes)});
   }
 
+  void multiply(const Operation& op) {
+    simt::Product product = op.product;
+    product.a.data = arrays_.at(op.a.array) + op.a.offset;
+    product.b.data = arrays_.at(op.b.array) + op.b.offset;
+    product.c.data = arrays_.at(op.c.array) + op.c.offset;
+    simt::multiply(product);
+  }
+
   void run(const Operation& op) {
     const auto bytes = static_cast<size_t>(op.bytes);
     switch (op.kind) {
@@ -269,10 +278,13 @@ class SimtReplay {
         const Symbol* symbol = module_.object_named(op.symbol);
         void* const begin = reinterpret_cast<void*>(address(symbol, op.symbol));
         const void* const from = op.from_array >= 0 ? arrays_.at(op.from_array) + op.from_offset : source(op);
-        return simt::copy_to_symbol(begin, symbol->bytes, from, bytes, static_cast<size_t>(op.offset));
+        return simt::copy_to_symbol(begin, symbol->bytes, from, bytes, static_cast<size_t>(op.offset),
+                                    op.constant ? simt::RangeAccess::read_only : simt::RangeAccess::read_write);
       }
       case Operation::Kind::launch:
         return launch(op);
+      case Operation::Kind::multiply:
+        return multiply(op);
       case Operation::Kind::record:
       case Operation::Kind::wait:
       case Operation::Kind::synchronize:

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "convlab/base/checked.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
@@ -31,6 +32,7 @@
 #include "convlab/measure/ceilings.h"
 #include "convlab/measure/json_members.h"
 #include "convlab/measure/summary.h"
+#include "convlab/simt/product.h"
 
 namespace convlab::judge {
 namespace fs = std::filesystem;
@@ -173,6 +175,12 @@ class Judging {
     });
   }
 
+  void require_libraries_allowed() const {
+    if (assignment_.libraries_allowed) return;
+    throw Ended{Verdict::forbidden, "it uses cuBLAS, which this assignment does not allow",
+                "compute in kernels of your own"};
+  }
+
   void compile() {
     const fs::path path = work_.folder("source") / plain_name(file_);
     constexpr int64_t kMostBytes = 1 << 20;
@@ -194,10 +202,7 @@ class Judging {
           Verdict::refused,
           fmt::format("this is a kernel for {}, and the assignment is for {}", for_cpu ? "GPUs" : "CPUs", device_), ""};
     }
-    if (uses_cublas() && !assignment_.libraries_allowed) {
-      throw Ended{Verdict::forbidden, "it uses cuBLAS, which this assignment does not allow",
-                  "compute in kernels of your own"};
-    }
+    if (uses_cublas()) require_libraries_allowed();
     std::string complaints, other_complaints;
     if (for_cpu) {
       library_ = compiled(Toolchain::cpu, "checked", false, complaints);
@@ -230,7 +235,6 @@ class Judging {
     shown.insert(shown.end(), jail_program().begin(), jail_program().end());
     shown.push_back(path);
     writable.push_back(answer);
-    int64_t file_bytes = kMostAnswerBytes;
     std::error_code error;
     Answer result{.json = Json::object()};
     result.end = run_in_jail({.command = {jail_program().front().string(), work, path.string()},
@@ -238,7 +242,7 @@ class Judging {
                               .writable = writable,
                               .limit_s = limit_s,
                               .memory_bytes = assignment_.limits.memory_bytes,
-                              .file_bytes = file_bytes,
+                              .file_bytes = kMostAnswerBytes,
                               .output_bytes = assignment_.limits.output_bytes},
                              in_jail_);
     try {
@@ -328,6 +332,8 @@ class Judging {
     if (answer.contains("threw")) end_at(task, Verdict::wrong, "it throws: " + text_in(answer, "threw"), "");
   }
 
+  static bool is_product(const Operation& op) { return op.kind == Operation::Kind::multiply; }
+
   void make_tasks() {
     for (const ConvProblem& each : assignment_.layers) tasks_.push_back({.problem = each});
     for (const ConvProblem& each : assignment_.secret) tasks_.push_back({.problem = each, .secret = true});
@@ -345,6 +351,7 @@ class Judging {
       const Answer first = recording(task, first_seed), other = second.get();
       if (!task.secret) keep_log(first.end.printed);
       task.list = list_in(first, task);
+      if (std::ranges::any_of(task.list.operations, is_product)) require_libraries_allowed();
       if (const std::string why = difference(task.list, list_in(other, task)); !why.empty()) {
         end_at(task, Verdict::refused, "recorded twice, with other data and addresses, " + why,
                "what is launched, and with which numbers, may depend on the shape alone");
@@ -377,7 +384,7 @@ class Judging {
   }
 
   void verify(const Task& task, Fill fill) {
-    const Probe probe(task.problem, fill, random_.next());
+    const Probe probe(task.problem, fill, judgement_.math, random_.next());
     const auto bytes = static_cast<size_t>(task.problem.output_count()) * sizeof(float);
     const fs::path output = work_ / "output";
     {
@@ -421,6 +428,7 @@ class Judging {
         each.read("bank_conflicts", counts.bank_conflicts);
         each.read("occupancy", counts.occupancy);
       });
+      if (std::ranges::any_of(task.list.operations, is_product)) judgement_.counters.push_back(products_of(task));
     } catch (const Error& error) {
       throw Ended{Verdict::forbidden, fmt::format("its counters make no sense: {}", printable(error.what())), ""};
     }
@@ -435,6 +443,17 @@ class Judging {
                               to_text(task.problem), flops, task.problem.flops()),
                   "compute in kernels"};
     }
+  }
+
+  /// Nothing counts what a library does; its flops follow from the sizes.
+  static KernelCountsSummary products_of(const Task& task) {
+    KernelCountsSummary counts{.layer = to_text(task.problem), .kernel = "cuBLAS"};
+    for (const Operation& op : task.list.operations) {
+      if (!is_product(op)) continue;
+      ++counts.launches;
+      counts.flops = checked_add(counts.flops, simt::flops_of(op.product));
+    }
+    return counts;
   }
 
   void verify() {
@@ -473,7 +492,7 @@ class Judging {
       for (const Fill fill : {Fill::reals, Fill::integers, Fill::one_nan}) {
         if (fill != Fill::reals && is_of_course()) continue;
         const std::unique_ptr<CpuRun> run = cpu_run({source_.path, library_}, task, limit_s);
-        const Probe probe(task.problem, fill, random_.next());
+        const Probe probe(task.problem, fill, judgement_.math, random_.next());
         sample(*run, task, probe, is_of_course(), y, limit_s);
         require_right(task, probe, y);
       }
@@ -507,7 +526,7 @@ class Judging {
       double sum = 0, reference_sum = 0;
       for (size_t i = 0; i < layers.size(); ++i) {
         const Task& task = *layers[i];
-        const Probe probe(task.problem, Fill::reals, random_.next());
+        const Probe probe(task.problem, Fill::reals, judgement_.math, random_.next());
         const auto reference_runs = [&] { reference_sum += sample(*theirs[i], task, probe, true, expected, limit_s); };
         const bool first = random_.next() % 2 == 0;
         if (!first) reference_runs();

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -23,8 +25,9 @@ constexpr int64_t kMostArgumentBytes = 4096;              // of one launch, as i
 constexpr size_t kMostSymbol = 4096;
 constexpr int kMostStreams = 1024;
 
-constexpr std::array kKinds{Kind::allocate,   Kind::release, Kind::upload, Kind::download, Kind::copy,       Kind::fill,
-                            Kind::set_symbol, Kind::launch,  Kind::record, Kind::wait,     Kind::synchronize};
+constexpr std::array kKinds{Kind::allocate, Kind::release, Kind::upload,     Kind::download,
+                            Kind::copy,     Kind::fill,    Kind::set_symbol, Kind::launch,
+                            Kind::multiply, Kind::record,  Kind::wait,       Kind::synchronize};
 
 std::string hex(std::string_view bytes) {
   std::string text;
@@ -72,6 +75,54 @@ HostBytes source_in(const JsonMembers& from) {
   return source;
 }
 
+Json to_json(const simt::ProductMatrix& matrix, const MatrixPlace& place) {
+  return {{"array", place.array},    {"offset", place.offset},          {"leading", matrix.leading},
+          {"stride", matrix.stride}, {"transposed", matrix.transposed}, {"half", matrix.half}};
+}
+
+Json product_as_json(const Operation& op) {
+  const simt::Product& p = op.product;
+  return {{"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"count", p.count},
+          {"alpha", p.alpha},
+          {"beta", p.beta},
+          {"a", to_json(p.a, op.a)},
+          {"b", to_json(p.b, op.b)},
+          {"c", to_json(p.c, op.c)}};
+}
+
+float float_in(const JsonMembers& from, const char* name) {
+  double value = 0;
+  from.read(name, value);
+  if (!(std::abs(value) <= std::numeric_limits<float>::max()))
+    throw bad_input("{}: '{}' is no float", from.place(), name);
+  return static_cast<float>(value);
+}
+
+void read_matrix(const JsonMembers& from, simt::ProductMatrix& matrix, MatrixPlace& place) {
+  from.read("array", place.array);
+  from.read("offset", place.offset);
+  from.read("leading", matrix.leading);
+  from.read("stride", matrix.stride);
+  from.read("transposed", matrix.transposed);
+  from.read("half", matrix.half);
+}
+
+void read_product(const JsonMembers& from, Operation& op) {
+  simt::Product& p = op.product;
+  from.read("m", p.m);
+  from.read("n", p.n);
+  from.read("k", p.k);
+  from.read("count", p.count);
+  p.alpha = float_in(from, "alpha");
+  p.beta = float_in(from, "beta");
+  read_matrix(from.object("a"), p.a, op.a);
+  read_matrix(from.object("b"), p.b, op.b);
+  read_matrix(from.object("c"), p.c, op.c);
+}
+
 bool has_target(Kind kind) {
   return kind == Kind::upload || kind == Kind::download || kind == Kind::copy || kind == Kind::fill;
 }
@@ -90,7 +141,9 @@ Json to_json(const Operation& op) {
   add("bytes", op.bytes, int64_t{0});
   add("byte", op.byte, 0);
   add("symbol", op.symbol, std::string());
+  add("constant", op.constant, true);
   if (op.kind == Kind::upload || op.kind == Kind::set_symbol) json["source"] = to_json(op.source);
+  if (op.kind == Kind::multiply) json["product"] = product_as_json(op);
   if (op.kind != Kind::launch) return json;
   json["invoke"] = op.invoke;
   json["grid"] = op.grid;
@@ -122,8 +175,9 @@ void read_extent(const Json& json, const char* name, std::array<int64_t, 3>& ext
 
 Operation operation_in(const JsonMembers& from, const Json& json) {
   Operation op;
-  op.kind = from.choice("kind", {Kind::allocate, Kind::release, Kind::upload, Kind::download, Kind::copy, Kind::fill,
-                                 Kind::set_symbol, Kind::launch, Kind::record, Kind::wait, Kind::synchronize});
+  op.kind = from.choice(
+      "kind", {Kind::allocate, Kind::release, Kind::upload, Kind::download, Kind::copy, Kind::fill, Kind::set_symbol,
+               Kind::launch, Kind::multiply, Kind::record, Kind::wait, Kind::synchronize});
   from.read_if_there("stream", op.stream);
   from.read_if_there("event", op.event);
   from.read_if_there("array", op.array);
@@ -133,7 +187,9 @@ Operation operation_in(const JsonMembers& from, const Json& json) {
   from.read_if_there("bytes", op.bytes);
   from.read_if_there("byte", op.byte);
   from.read_if_there("symbol", op.symbol);
+  from.read_if_there("constant", op.constant);
   if (op.kind == Kind::upload || op.kind == Kind::set_symbol) op.source = source_in(from.object("source"));
+  if (op.kind == Kind::multiply) read_product(from.object("product"), op);
   if (op.kind != Kind::launch) return op;
   from.read("invoke", op.invoke);
   from.read("shared_bytes", op.shared_bytes);
@@ -173,10 +229,7 @@ class Checker {
     require(op.stream >= 0 && op.stream < kMostStreams, "it has more streams than the judge knows");
     require(op.event >= 0 && op.symbol.size() <= kMostSymbol, "a number is out of range");
     if (has_target(op.kind)) require_inside(op.array, op.offset, op.bytes);
-    const bool writes = op.kind == Kind::upload || op.kind == Kind::copy || op.kind == Kind::fill;
-    if (writes && (op.array == kArrayX || op.array == kArrayW)) {
-      throw bad_input("it writes to its input, {}", op.array == kArrayX ? "x" : "w");
-    }
+    if (op.kind == Kind::upload || op.kind == Kind::copy || op.kind == Kind::fill) require_no_input(op.array);
     switch (op.kind) {
       case Kind::allocate:
         require(op.array == next_array_++, "arrays are not numbered in turn");
@@ -212,6 +265,9 @@ class Checker {
       case Kind::launch:
         check_launch_of(op);
         break;
+      case Kind::multiply:
+        check_product_of(op);
+        break;
       case Kind::record:
       case Kind::wait:
       case Kind::synchronize:
@@ -236,6 +292,11 @@ class Checker {
 
   static bool inside(int64_t offset, int64_t bytes, int64_t all) {
     return offset >= 0 && bytes >= 0 && bytes <= all && offset <= all - bytes;
+  }
+
+  static void require_no_input(int array) {
+    require(array != kArrayX, "it writes to its input, x");
+    require(array != kArrayW, "it writes to its input, w");
   }
 
   void require_inside(int array, int64_t offset, int64_t bytes) const {
@@ -289,6 +350,19 @@ class Checker {
     }
   }
 
+  void check_product_of(const Operation& op) const {
+    const simt::ProductBytes bytes = simt::bytes_of(op.product);
+    simt::flops_of(op.product);
+    const auto check_matrix = [&](const simt::ProductMatrix& matrix, const MatrixPlace& place, int64_t bytes) {
+      require_inside(place.array, place.offset, bytes);
+      require(place.offset % matrix.element_bytes() == 0, "a matrix of a product is not aligned to its elements");
+    };
+    check_matrix(op.product.a, op.a, bytes.a);
+    check_matrix(op.product.b, op.b, bytes.b);
+    check_matrix(op.product.c, op.c, bytes.c);
+    require_no_input(op.c.array);
+  }
+
   int64_t bytes_x_, bytes_w_, bytes_y_, left_, literal_bytes_ = 0;
   std::map<int, int64_t> arrays_;
   std::vector<int64_t> downloads_;
@@ -299,6 +373,8 @@ std::string in_words(const Operation& op) {
   switch (op.kind) {
     case Kind::launch:
       return fmt::format("a launch of {}", printable(short_symbol(op.symbol)));
+    case Kind::multiply:
+      return "a product of cuBLAS";
     case Kind::allocate:
       return "a cudaMalloc";
     case Kind::release:
@@ -343,7 +419,7 @@ std::string difference(const Operation& a, const Operation& b) {
 std::string_view name_of(Operation::Kind kind) {
   constexpr std::array<std::string_view, kKinds.size()> kNames{"allocate", "release", "upload",     "download",
                                                                "copy",     "fill",    "set_symbol", "launch",
-                                                               "record",   "wait",    "synchronize"};
+                                                               "multiply", "record",  "wait",       "synchronize"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convlab/judge/judgement.h"
+#include "convlab/simt/product.h"
 
 /// What a submission asks of the device for one problem, as a list that a process without its host code can carry out. Lists
 /// come from a process that the submission may have taken over: read_list() trusts nothing in them.
@@ -46,6 +47,14 @@ struct LaunchArgument {
   bool operator==(const LaunchArgument&) const = default;
 };
 
+/// Where a matrix begins.
+struct MatrixPlace {
+  int array = -1;
+  int64_t offset = 0;
+
+  bool operator==(const MatrixPlace&) const = default;
+};
+
 struct Operation {
   enum class Kind : uint8_t {
     allocate,     ///< array, bytes
@@ -56,6 +65,7 @@ struct Operation {
     fill,         ///< byte to array
     set_symbol,   ///< source, or from_array if it is one, to the variable `symbol`
     launch,       ///< the kernel `symbol`
+    multiply,     ///< `product`, of cuBLAS
     record,       ///< event on stream
     wait,         ///< of stream for event
     synchronize,  ///< of the host for everything
@@ -73,6 +83,11 @@ struct Operation {
   std::array<int64_t, 3> grid{1, 1, 1}, block{1, 1, 1};
   int64_t shared_bytes = 0, argument_bytes = 0;
   std::vector<LaunchArgument> arguments;
+
+  bool constant = true;  ///< set_symbol: kernels may not write to it
+
+  simt::Product product;  ///< without addresses
+  MatrixPlace a, b, c;    ///< of the product's matrices
 
   bool operator==(const Operation&) const = default;
 };
@@ -97,7 +112,8 @@ struct LaunchList {
 Json to_json(const LaunchList& list);
 
 /// The list that `json` holds, for this problem. Error(bad_input) with what is wrong: another form, a number that is none
-/// of an array, event or download, an address beyond its array, a launch that no device takes, more than a few hundred
+/// of an array, event or download, an address beyond its array, a launch that no device takes, a
+/// product that is none, more than a few hundred
 /// thousand operations or more memory than `memory_bytes`.
 LaunchList read_list(const Json& json, const ConvProblem& problem, int64_t memory_bytes);
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
@@ -215,13 +217,15 @@ void ListRecorder::fill(void* memory, int byte, size_t bytes) {
   if (no_.empty()) add_to(Kind::fill, memory, bytes).byte = byte & 255;
 }
 
-void ListRecorder::copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset) {
+void ListRecorder::copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset,
+                                  simt::RangeAccess access) {
   if (!no_.empty()) return;
   const auto& module = simt::internal::Module::of(symbol);
   const simt::internal::Symbol* variable = module.object_at(reinterpret_cast<uintptr_t>(symbol));
   if (variable == nullptr) return say_no("it copies to a variable of the device that has no name");
   Operation& op = add(Kind::set_symbol);
   op.symbol = variable->mangled;
+  op.constant = access == simt::RangeAccess::read_only;
   op.offset = static_cast<int64_t>(offset + reinterpret_cast<uintptr_t>(symbol) - module.bias() - variable->begin);
   op.bytes = static_cast<int64_t>(bytes);
   const Place source = place_of(reinterpret_cast<uintptr_t>(from));
@@ -287,6 +291,22 @@ void ListRecorder::launch(const simt::KernelCall& call, const simt::LaunchShape&
   for (const simt::ArgumentPlace& place : call.places) {
     op.arguments.push_back(argument_of(static_cast<const char*>(call.arguments), place, name));
   }
+}
+
+void ListRecorder::multiply(const simt::Product& product) {
+  if (!no_.empty()) return;
+  if (!std::isfinite(product.alpha) || !std::isfinite(product.beta))
+    return say_no("it multiplies a product by no number");
+  Operation& op = add(Kind::multiply);
+  op.product = product;
+  const auto take = [&](simt::ProductMatrix& matrix, MatrixPlace& to) {
+    const Place place = place_of(reinterpret_cast<uintptr_t>(std::exchange(matrix.data, nullptr)));
+    if (place.number < 0) say_no("it multiplies matrices that are in no memory which it has allocated on the device");
+    to = {place.number, place.offset};
+  };
+  take(op.product.a, op.a);
+  take(op.product.b, op.b);
+  take(op.product.c, op.c);
 }
 
 int ListRecorder::stream_number(const void* stream) {

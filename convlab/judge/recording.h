@@ -55,8 +55,10 @@ class ListRecorder final : public simt::Recorder {
   void copy_to_host(void* to, const void* from, size_t bytes) override;
   void copy_on_device(void* to, const void* from, size_t bytes) override;
   void fill(void* memory, int byte, size_t bytes) override;
-  void copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset) override;
+  void copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset,
+                      simt::RangeAccess access) override;
   void launch(const simt::KernelCall& call, const simt::LaunchShape& shape) override;
+  void multiply(const simt::Product& product) override;
   void on_stream(const void* stream) override;
   void record_event(const void* event, const void* stream) override;
   void wait_for_event(const void* stream, const void* event) override;

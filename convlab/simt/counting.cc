@@ -82,6 +82,7 @@ void CodeCounts::add(const CodeCounts& other) {
   for (const auto& [code, count] : other.diverged) diverged[code] += count;
   tf32_flops += other.tf32_flops;
   half_flops += other.half_flops;
+  fused_flops += other.fused_flops;
   matrix_instructions += other.matrix_instructions;
 }
 
@@ -244,7 +245,7 @@ void add_blocks(const Grid& grid, KernelCounts& kernel) {
   kernel.instructions += grid.counts.matrix_instructions;
   kernel.tf32_flops = grid.counts.tf32_flops;
   kernel.half_flops = grid.counts.half_flops;
-  kernel.flops += kernel.tf32_flops + kernel.half_flops;
+  kernel.flops += kernel.tf32_flops + kernel.half_flops + grid.counts.fused_flops;
 }
 
 }  // namespace

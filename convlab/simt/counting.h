@@ -44,6 +44,7 @@ struct CodeCounts {
   std::unordered_map<const void*, int64_t> diverged;
   int64_t tf32_flops = 0, half_flops = 0;  ///< of tensor cores, whose operations are no instructions of the kernel
   int64_t matrix_instructions = 0;         ///< their operations
+  int64_t fused_flops = 0;                 ///< of float16's multiply-adds, which no machine code shows
 
   void add(const CodeCounts& other);
 
@@ -92,6 +93,9 @@ class Counting final : WarpEvents {
     (of_tf32 ? counts_.tf32_flops : counts_.half_flops) += flops;
     ++counts_.matrix_instructions;
   }
+
+  /// A lane's a * b + c in float16.
+  void multiply_add() { counts_.fused_flops += 2; }
 
   const CodeCounts& counts() const { return counts_; }
 

@@ -237,7 +237,7 @@ class Worker {
   void trace_block(const void* code) {
     if (trace->block(code, *flow)) pause();
   }
-  Counting* counting() { return counting_.get(); }  ///< nullptr: the launch is not counted
+  Counting* counting() const { return counting_.get(); }  ///< nullptr: the launch is not counted
   void begin_copy(PendingCopy copy, const void* code, Where where);
   void commit_copies();
   void wait_for_copies(size_t groups_left);

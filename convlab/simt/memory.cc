@@ -252,13 +252,15 @@ RegisteredRange::~RegisteredRange() {
   if (base_) Registry::instance().remove(address_of(base_));
 }
 
-void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset) {
+void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
+                    RangeAccess access) {
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
-    throw bad_input("a copy of {} bytes to offset {} of a constant of {} bytes does not fit", bytes, offset,
+    throw bad_input("a copy of {} bytes to offset {} of a variable of {} bytes does not fit", bytes, offset,
                     symbol_bytes);
   }
-  if (Recorder* const records = recorder()) return records->copy_to_symbol(symbol, from, bytes, offset);
+  if (Recorder* const records = recorder()) return records->copy_to_symbol(symbol, from, bytes, offset, access);
   if (bytes > 0) std::memcpy(static_cast<char*>(symbol) + offset, from, bytes);
+  if (access == RangeAccess::read_write) return;
   Range range;  // without a name: reports take the name from the program's symbols
   range.base = range.owner = address_of(symbol);
   range.bytes = symbol_bytes;

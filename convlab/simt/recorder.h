@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "convlab/simt/launch.h"
+#include "convlab/simt/memory.h"
+#include "convlab/simt/product.h"
 
 namespace convlab::simt {
 
@@ -24,8 +26,11 @@ class Recorder {
   virtual void copy_to_host(void* to, const void* from, size_t bytes) = 0;
   virtual void copy_on_device(void* to, const void* from, size_t bytes) = 0;
   virtual void fill(void* memory, int byte, size_t bytes) = 0;
-  virtual void copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset) = 0;
+  virtual void copy_to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset,
+                              RangeAccess access) = 0;
   virtual void launch(const KernelCall& call, const LaunchShape& shape) = 0;
+  /// One that bytes_of() takes.
+  virtual void multiply(const Product& product) = 0;
 
   /// The stream, by its handle, of what is given next; the default stream, a null pointer, is meant wherever nobody says
   /// another one.
@@ -35,7 +40,7 @@ class Recorder {
   /// The host waits for everything that it has given so far.
   virtual void synchronize() = 0;
 
-  /// Something that only executing can do: "a product of cuBLAS".
+  /// Something that only executing can do: "a copy from a variable of the device to the host".
   virtual void refuse(std::string_view what) = 0;
 };
 

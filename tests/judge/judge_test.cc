@@ -11,6 +11,7 @@
 #include "convlab/judge/jail.h"
 #include "convlab/judge/jailed_compiler.h"
 #include "convlab/judge/judgement.h"
+#include "convlab/kernels/registry.h"
 #include "tests/errors.h"
 #include "tests/source_tree.h"
 #include "tests/temporary_folder.h"
@@ -33,17 +34,28 @@ Assignment some_assignment() {
 
 class Right : public testing::TestWithParam<std::filesystem::path> {};
 
+/// What the registered kernel of a file says of itself; templates compute in float32.
+Math declared_math(const std::filesystem::path& file) {
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.info.file == file) return kernel.info.math;
+  }
+  return Math::fp32;
+}
+
 TEST_P(Right, SubmissionsPass) {
   if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
   std::vector<Stage> entered;
+  Assignment assignment = some_assignment();
+  assignment.libraries_allowed = GetParam().stem() == "23_cublas_gemm";
   const Judgement judgement =
-      judge_submission(kRoot / GetParam(), some_assignment(), "simt", [&](Stage stage) { entered.push_back(stage); });
+      judge_submission(kRoot / GetParam(), assignment, "simt", [&](Stage stage) { entered.push_back(stage); });
   EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
   EXPECT_EQ(judgement.failed_at, Stage::done);
   EXPECT_THAT(judgement.reason, IsEmpty());
   EXPECT_THAT(entered, ElementsAre(Stage::compiling, Stage::recording, Stage::verifying, Stage::done));
   EXPECT_EQ(judgement.stages.size(), 3u);
   EXPECT_FALSE(judgement.ratio.has_value());  // simt has no clock
+  EXPECT_EQ(judgement.math, declared_math(GetParam())) << name_of(judgement.math);
   ASSERT_FALSE(judgement.counters.empty());
   EXPECT_EQ(judgement.counters.front().layer, "c1h20w20_k4r5s5");
   int64_t flops = 0;
@@ -115,6 +127,27 @@ TEST(Judge, TimesKernelsOfTheCpuAgainstTheReference) {
   EXPECT_LT(judgement.ratio->median, 2);
   EXPECT_LE(judgement.ratio->low, judgement.ratio->median);
   EXPECT_GE(judgement.ratio->high, judgement.ratio->median);
+}
+
+TEST(Judge, RefusesLibrariesThatTheAssignmentDoesNotAllow) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const Judgement judgement =
+      judge_submission(kRoot / "convlab/kernels/ladder/23_cublas_gemm.cu", some_assignment(), "simt", nullptr);
+  EXPECT_EQ(judgement.verdict, Verdict::forbidden);
+  EXPECT_EQ(judgement.failed_at, Stage::compiling);
+  EXPECT_THAT(judgement.reason, HasSubstr("cuBLAS, which this assignment does not allow"));
+}
+
+TEST(Judge, CountsWhatALibraryMultiplies) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  Assignment assignment = some_assignment();
+  assignment.libraries_allowed = true;
+  const Judgement judgement =
+      judge_submission(kRoot / "convlab/kernels/ladder/23_cublas_gemm.cu", assignment, "simt", nullptr);
+  const auto counts = std::ranges::find(judgement.counters, "cuBLAS", &KernelCountsSummary::kernel);
+  ASSERT_NE(counts, judgement.counters.end()) << judgement.reason;
+  EXPECT_EQ(counts->launches, 1);
+  EXPECT_EQ(counts->flops, 2 * 4 * 25 * 16 * 16);  // of one image of the first layer
 }
 
 TEST(Judge, SaysWhatDoesNotCompile) {

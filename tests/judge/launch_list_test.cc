@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "convlab/judge/recording.h"
@@ -47,6 +48,28 @@ LaunchList some_list() {
   return list;
 }
 
+/// y = w * x, twice: two matrices of 3 by 3 by two of 3 by 4.
+LaunchList list_with_product() {
+  LaunchList list;
+  list.on_device = true;
+  Operation op;
+  op.kind = Kind::multiply;
+  op.product = {.m = 4,
+                .n = 3,
+                .k = 3,
+                .count = 2,
+                .alpha = 0.1f,
+                .beta = -0.0f,
+                .a = {.leading = 4, .stride = 16},
+                .b = {.leading = 3, .stride = 9, .transposed = true},
+                .c = {.leading = 4, .stride = 12}};
+  op.a = {kArrayX, 16};
+  op.b = {kArrayW, 0};
+  op.c = {kArrayY, 0};
+  list.operations = {op};
+  return list;
+}
+
 std::string refusal(const std::function<void(LaunchList&)>& change) {
   LaunchList list = some_list();
   change(list);
@@ -54,6 +77,52 @@ std::string refusal(const std::function<void(LaunchList&)>& change) {
 }
 
 TEST(LaunchList, ComesBackFromJson) { EXPECT_EQ(read_list(to_json(some_list()), kProblem, kMemory), some_list()); }
+
+TEST(LaunchList, ComesBackFromJsonWithAProduct) {
+  const LaunchList list = list_with_product();
+  EXPECT_EQ(read_list(to_json(list), kProblem, kMemory), list);
+  LaunchList other = list;
+  other.operations[0].product.alpha = 0.2f;
+  EXPECT_THAT(difference(list, other), HasSubstr("a product of cuBLAS differs"));
+}
+
+TEST(LaunchList, IsRefusedWhereAProductMakesNoSense) {
+  const auto refusal = [](const std::function<void(Operation&)>& change) {
+    LaunchList list = list_with_product();
+    change(list.operations[0]);
+    return bad_input_message([&] { read_list(to_json(list), kProblem, kMemory); });
+  };
+  constexpr int kHuge = std::numeric_limits<int>::max();
+  for (int simt::Product::*size : {&simt::Product::m, &simt::Product::n, &simt::Product::k, &simt::Product::count}) {
+    for (const int wild : {0, -1, -kHuge - 1}) {
+      EXPECT_THAT(refusal([&](Operation& op) { op.product.*size = wild; }), HasSubstr(std::to_string(wild)));
+    }
+    EXPECT_NE(refusal([&](Operation& op) { op.product.*size = kHuge; }), "");
+  }
+  for (simt::ProductMatrix simt::Product::*matrix : {&simt::Product::a, &simt::Product::b, &simt::Product::c}) {
+    EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).leading = 2; }), HasSubstr("leading dimension of 2"));
+    EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).leading = -kHuge; }), HasSubstr("leading dimension"));
+    EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).leading = kHuge; }), HasSubstr("end of an array"));
+    EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).stride = -1; }), HasSubstr("stride"));
+    EXPECT_THAT(refusal([&](Operation& op) { (op.product.*matrix).stride = INT64_MAX; }), HasSubstr("64 bits"));
+  }
+  for (MatrixPlace Operation::*place : {&Operation::a, &Operation::b, &Operation::c}) {
+    EXPECT_THAT(refusal([&](Operation& op) { (op.*place).array = -1; }), HasSubstr("no array"));
+    EXPECT_THAT(refusal([&](Operation& op) { (op.*place).array = kFirstArray; }), HasSubstr("no array"));
+    for (const int64_t wild : {int64_t{-4}, int64_t{128}, INT64_MAX, INT64_MIN}) {
+      EXPECT_THAT(refusal([&](Operation& op) { (op.*place).offset = wild; }), HasSubstr("end of an array"));
+    }
+  }
+  EXPECT_THAT(refusal([](Operation& op) { op.a.offset = 2; }), HasSubstr("aligned"));
+  EXPECT_THAT(refusal([](Operation& op) { op.product.c.stride = 0; }), HasSubstr("one place"));
+  EXPECT_THAT(refusal([](Operation& op) { op.product.c.transposed = true; }), HasSubstr("transposed"));
+  EXPECT_THAT(refusal([](Operation& op) { op.c.array = kArrayX; }), HasSubstr("its input, x"));
+  Json json = to_json(list_with_product());
+  json["operations"][0]["product"]["alpha"] = 1e300;
+  EXPECT_THAT(bad_input_message([&] { read_list(json, kProblem, kMemory); }), HasSubstr("no float"));
+  json["operations"][0].erase("product");
+  EXPECT_THAT(bad_input_message([&] { read_list(json, kProblem, kMemory); }), HasSubstr("product"));
+}
 
 TEST(LaunchList, IsRefusedWhereItMakesNoSense) {
   EXPECT_THAT(refusal([](LaunchList& l) { l.operations[2].bytes = 129; }), HasSubstr("end of an array"));
@@ -133,6 +202,20 @@ TEST(ListRecorder, KnowsWhereBytesComeFrom) {
   EXPECT_EQ(list.operations[3].offset, 64);
   EXPECT_EQ(list.output, std::vector({OutputPiece{.download = 0, .offset = 0, .bytes = 96}}));
   EXPECT_EQ(read_list(to_json(list), kProblem, kMemory), list);
+}
+
+TEST(ListRecorder, KnowsWhereMatricesLie) {
+  ListRecorder recorder(kProblem, 1);
+  recorder.put_arrays_on_device();
+  simt::Product product = list_with_product().operations[0].product;
+  product.a.data = recorder.device_x() + 4;
+  product.b.data = recorder.device_w();
+  product.c.data = recorder.device_y();
+  recorder.multiply(product);
+  EXPECT_EQ(recorder.finish({}, 0), list_with_product());
+  product.b.data = &product;
+  recorder.multiply(product);
+  EXPECT_THAT(bad_input_message([&] { recorder.finish({}, 0); }), HasSubstr("multiplies matrices"));
 }
 
 TEST(ListRecorder, RefusesAnOutputThatTheHostWrites) {

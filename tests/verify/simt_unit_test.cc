@@ -21,6 +21,7 @@
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/product.h"
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/symbols.h"
 
@@ -165,6 +166,31 @@ TEST(Memory, CopiesToASymbolStayInside) {
   EXPECT_EQ(symbol[2], 1.0f);
   EXPECT_THROW(copy_to_symbol(symbol, sizeof(symbol), values, 16, 4), Error);
   EXPECT_THROW(copy_to_symbol(symbol, sizeof(symbol), values, 1, 17), Error);
+}
+
+TEST(Product, MultipliesWhatIsThere) {
+  float* const memory = static_cast<float*>(allocate(10 * sizeof(float), "matrices"));
+  const float values[10] = {1, 2, 3, 4, 5, 6, 7, 8, 0.5f, 0.5f};
+  copy_to_device(memory, values, sizeof(values));
+  Product product{.m = 2, .n = 1, .k = 2, .alpha = 2, .beta = 4};
+  product.a = {.data = memory, .leading = 2};
+  product.b = {.data = memory + 4, .leading = 2};
+  product.c = {.data = memory + 8, .leading = 2};
+  multiply(product);
+  EXPECT_EQ(memory[8], 2 * (1 * 5 + 3 * 6) + 4 * 0.5f);
+  EXPECT_EQ(memory[9], 2 * (2 * 5 + 4 * 6) + 4 * 0.5f);
+  product.a.transposed = true;
+  product.beta = 0;
+  multiply(product);
+  EXPECT_EQ(memory[8], 2 * (1 * 5 + 2 * 6));
+  product.c.data = memory + 9;
+  EXPECT_THROW(multiply(product), Error);
+  product.c.data = values;
+  EXPECT_THROW(multiply(product), Error);
+  narrow(memory, sizeof(values), "x", RangeAccess::read_only);
+  product.c.data = memory + 8;
+  EXPECT_THROW(multiply(product), Error);
+  release(memory);
 }
 
 void count_calls(int* calls) { __atomic_fetch_add(calls, 1, __ATOMIC_RELAXED); }

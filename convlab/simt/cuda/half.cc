@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "convlab/base/half.h"
+#include "convlab/simt/execution.h"
 
 namespace convlab::simt::cuda {
 
@@ -12,6 +13,8 @@ uint16_t float_to_half(float value) noexcept { return convlab::float_to_half(val
 float half_to_float(uint16_t bits) noexcept { return convlab::half_to_float(bits); }
 
 __half __hfma(__half a, __half b, __half c) noexcept {
+  const internal::Worker* const worker = internal::active_worker;
+  if (worker != nullptr && worker->counting() != nullptr) worker->counting()->multiply_add();
   const double product = static_cast<double>(static_cast<float>(a)) * static_cast<float>(b);
   const double addend = static_cast<float>(c);
   // The sum of a 22-bit and an 11-bit number may need more than double's 53 bits, or lose the last ones on the way to

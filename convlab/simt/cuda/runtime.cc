@@ -291,13 +291,9 @@ cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, 
                            Where where) noexcept {
   try {
     const auto address = reinterpret_cast<uintptr_t>(symbol);
-    if (simt::internal::Module::of(symbol).is_constant(address)) {
-      simt::copy_to_symbol(symbol, symbol_bytes, from, bytes, offset);
-    } else if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
-      throw bad_input("the copy passes the end of the variable");
-    } else {
-      std::memcpy(static_cast<char*>(symbol) + offset, from, bytes);
-    }
+    const bool is_constant = simt::internal::Module::of(symbol).is_constant(address);
+    simt::copy_to_symbol(symbol, symbol_bytes, from, bytes, offset,
+                         is_constant ? RangeAccess::read_only : RangeAccess::read_write);
     return cudaSuccess;
   } catch (const std::exception& error) {
     return failed(cudaErrorInvalidValue, "cudaMemcpyToSymbol", where, error.what());
