@@ -16,7 +16,7 @@ if(NOT CONVLAB_SIMT)
   list(FILTER headers EXCLUDE REGEX "^convlab/simt/")
 endif()
 if(NOT CONVLAB_CLASS)
-  list(FILTER headers EXCLUDE REGEX "^convlab/(judge|classroom)/")
+  list(FILTER headers EXCLUDE REGEX "^(convlab/(judge|classroom)|app/class|tests/classroom)/")
 endif()
 list(FILTER headers EXCLUDE REGEX "^convlab/kernel_file/.*include/")  # of kernel files: they stand for others' headers
 if(NOT headers)
