@@ -1,5 +1,7 @@
 #include "convlab/classroom/pack.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "convlab/base/error.h"

@@ -9,6 +9,7 @@
 #include <limits>
 #include <set>
 
+#include "convlab/base/file.h"
 #include "convlab/base/text.h"
 #include "convlab/classroom/pack.h"
 #include "convlab/classroom/secrets.h"

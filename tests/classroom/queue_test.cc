@@ -108,7 +108,9 @@ TEST(Queue, DueTimesOfFiftyJobsAreRightWithinAQuarter) {
     const double really = ended.at(waiting[i].job);
     ASSERT_TRUE(promised[i].due_s.has_value());
     // The first few depend on what single jobs do.
-    if (promised[i].place > 10) EXPECT_THAT(*promised[i].due_s / really, DoubleNear(1, 0.25)) << promised[i].place;
+    if (promised[i].place > 10) {
+      EXPECT_THAT(*promised[i].due_s / really, DoubleNear(1, 0.25)) << promised[i].place;
+    }
     far += std::abs(*promised[i].due_s / really - 1) <= 0.25 ? 0 : 1;
   }
   EXPECT_LE(far, 5);

@@ -1,5 +1,7 @@
 #include "convlab/classroom/storage/toml_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
