@@ -26,7 +26,7 @@ endif()
 set(CONVLAB_LAYERS base tensor conv warps simt simt/cuda device dataset model
   kernels kernels/cpu kernels/cpu_direct kernels/cpu_gemm kernels/cpu_lanes kernels/cpu_pairs kernels/ops
   kernels/ladder kernels/gpu_dense kernels/first_layer kernels/deep_layer kernels/hopper kernels/libraries
-  kernel_file rewrite plan engine verify measure profile predict evidence report judge classroom/storage classroom)
+  kernel_file rewrite plan engine verify measure profile predict evidence report judge classroom/storage classroom classroom/web)
 
 add_library(convlab_options INTERFACE)
 target_include_directories(convlab_options INTERFACE ${CMAKE_SOURCE_DIR})

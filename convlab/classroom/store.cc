@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/clock.h"
@@ -13,8 +14,6 @@
 
 namespace convlab::classroom {
 namespace {
-
-constexpr int64_t kVersion = 1;
 
 constexpr const char* kTables = R"(
 CREATE TABLE students (
@@ -70,6 +69,17 @@ CREATE TABLE misfits (
 );
 )";
 
+constexpr const char* kTokens = R"(
+CREATE TABLE tokens (
+  student INTEGER PRIMARY KEY REFERENCES students,
+  hash TEXT NOT NULL UNIQUE,
+  made_s REAL NOT NULL
+);
+)";
+
+/// What each version added. A database's version is how many it has.
+constexpr std::array kVersions{kTables, kTokens};
+
 double monotonic_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
 /// Tells one start of the machine from the next.
@@ -108,19 +118,24 @@ bool device_fits(const std::string& device, const std::string& wanted) {
   return device.empty() || device == wanted || (wanted == "cuda" && device.starts_with("cuda:"));
 }
 
-Store::Store(const std::filesystem::path& path) : database_(path) {
+Store::Store(const std::filesystem::path& path, Access access) : database_(path, access) {
+  constexpr auto kNewest = static_cast<int64_t>(kVersions.size());
   const auto version = [&] {
     const auto rows = database_.query("PRAGMA user_version");
     rows->next();
     return rows->integer(0);
   };
-  if (version() == kVersion) return;
-  Transaction transaction(database_);
-  if (version() > kVersion) {
-    throw bad_input("{}: a newer convlab made it (version {}, this one knows {}); take that one", path.string(),
-                    version(), kVersion);
+  if (version() == kNewest) return;
+  if (access == Access::read_only) {
+    throw bad_input("{}: its version is {}, and this convlab reads {}", path.string(), version(), kNewest);
   }
-  if (version() == 0) database_.script(fmt::format("{} PRAGMA user_version = {};", kTables, kVersion));
+  Transaction transaction(database_);
+  if (version() > kNewest) {
+    throw bad_input("{}: a newer convlab made it (version {}, this one knows {}); take that one", path.string(),
+                    version(), kNewest);
+  }
+  for (int64_t next = version(); next < kNewest; ++next) database_.script(kVersions[static_cast<size_t>(next)]);
+  database_.script(fmt::format("PRAGMA user_version = {};", kNewest));
   transaction.commit();
 }
 

@@ -75,12 +75,14 @@ std::optional<double> Rows::real_if_there(int column) const {
   return is_null(column) ? std::nullopt : std::optional(real(column));
 }
 
-Database::Database(const std::filesystem::path& path) : place_(path.string()) {
-  const int code = sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+Database::Database(const std::filesystem::path& path, Access access) : place_(path.string()) {
+  const int flags = access == Access::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  const int code = sqlite3_open_v2(path.c_str(), &database_, flags, nullptr);
   try {
     if (code != SQLITE_OK) fail(database_, place_, code);
     sqlite3_busy_timeout(database_, kWaitMs);
-    script("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
+    if (access == Access::write)
+      script("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
   } catch (...) {
     sqlite3_close(database_);
     throw;

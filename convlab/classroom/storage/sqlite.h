@@ -48,12 +48,15 @@ class Rows {
   int bound_ = 0;
 };
 
+/// What a Database is opened for. Who only reads takes no lock, and keeps nobody from writing.
+enum class Access { write, read_only };
+
 /// An SQLite file that several processes share: its log is written ahead (WAL), so that readers never wait, and one
 /// process at a time writes; the others wait for it up to ten seconds. Error(bad_input) with the file and what to do
 /// where it is locked for longer, damaged, no database, or the disk is full.
 class Database {
  public:
-  explicit Database(const std::filesystem::path& path);
+  explicit Database(const std::filesystem::path& path, Access access = Access::write);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

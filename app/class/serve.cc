@@ -1,0 +1,47 @@
+// convlab class serve: the class as a web page.
+
+#include <memory>
+#include <string>
+
+#include "app/class/commands.h"
+#include "convlab/classroom/settings.h"
+#include "convlab/classroom/store.h"
+#include "convlab/classroom/web/server.h"
+
+namespace convlab::app {
+namespace {
+
+struct ServeOptions {
+  std::string folder, address = "127.0.0.1";
+  int64_t port = 8080;
+};
+
+void serve_class(const ServeOptions& options, Output& output) {
+  const classroom::Folder folder(options.folder);
+  folder.require_owned("serve");
+  classroom::read_settings(folder);
+  { const classroom::Store store(folder.database()); }  // tables that an older one lacks
+  const bool is_local =
+      options.address.starts_with("127.") || options.address == "::1" || options.address == "localhost";
+  if (!is_local) note("other machines reach this page unencrypted: put a server that speaks TLS before it");
+  const classroom::Site site(folder,
+                             [](const std::string& line) { fmt::print(messages_stream(), "convlab: {}\n", line); });
+  const bool is_ipv6 = options.address.find(':') != std::string::npos;
+  classroom::serve(site, {.address = options.address, .port = static_cast<int>(options.port), .ready = [&](int port) {
+                            output.print("http://{}:{}/\n", is_ipv6 ? "[" + options.address + "]" : options.address,
+                                         port);
+                          }});
+}
+
+}  // namespace
+
+Action declare_class_serve(CLI::App& options) {
+  auto chosen = std::make_shared<ServeOptions>();
+  require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
+  constexpr int64_t kMostPort = 65535;
+  add_int(options, "--port", chosen->port, 0, kMostPort, "(default: 8080; 0: one that is free, which is printed)");
+  add_text(options, "--bind", chosen->address, "ADDRESS", "this machine's address (default: 127.0.0.1, itself alone)");
+  return [chosen](Output& output) { serve_class(*chosen, output); };
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,104 @@
+#include "convlab/classroom/web/board_page.h"
+
+#include <fmt/format.h>
+
+#include "convlab/report/html.h"
+
+namespace convlab::classroom {
+namespace {
+
+std::string tile(std::string_view figure, std::string_view what) {
+  return fmt::format("<div class=\"tile\"><strong>{}</strong><span>{}</span></div>\n", escaped(figure), escaped(what));
+}
+
+std::string until(const AssignmentView& assignment) {
+  if (!assignment.deadline_s) return "no deadline";
+  return "until " + time_text(*assignment.deadline_s);
+}
+
+std::string files_html(const AssignmentView& assignment) {
+  if (assignment.files.empty()) return "";
+  std::string html = "<h2>To begin with</h2>\n<ul>\n";
+  for (const std::string& each : assignment.files) {
+    html += fmt::format("<li><a href=\"/public/{0}/{1}\">{1}</a></li>\n", escaped(assignment.name), escaped(each));
+  }
+  return html + "</ul>\n";
+}
+
+/// The ranking of one class of arithmetic.
+Table ranking_table(const std::string& math, bool has_clock) {
+  std::vector<std::string> headings{"Rank", "Name"};
+  if (has_clock) headings.insert(headings.end(), {"Ratio", "95 %"});
+  headings.emplace_back("Points");
+  if (!has_clock) headings.emplace_back("Counted");
+  return {math, std::move(headings)};
+}
+
+std::vector<Cell> ranking_row(const RankingEntry& entry, bool has_clock, bool is_own) {
+  const Passed& best = entry.best;
+  std::vector<Cell> cells{number_cell(std::to_string(entry.rank)),
+                          {.html = escaped(best.name) + (is_own ? " <small>you</small>" : ""), .kind = "who"}};
+  if (has_clock) {
+    cells.push_back(best.bounds ? number_cell(significant(best.bounds->ratio)) : missing_cell());
+    cells.push_back(best.bounds ? number_cell(significant(best.bounds->low) + "–" + significant(best.bounds->high))
+                                : missing_cell());
+  }
+  cells.push_back(number_cell(fmt::format("{:.2f}", entry.points)));
+  if (!has_clock) cells.push_back({.html = escaped(best.counters), .kind = "long"});
+  if (is_own) {
+    for (Cell& each : cells) each.kind += " own";
+  }
+  return cells;
+}
+
+std::string ranking_html(const std::vector<RankingEntry>& ranking, int64_t student) {
+  std::string html;
+  for (size_t begin = 0, end = 0; begin < ranking.size(); begin = end) {
+    const std::string& math = ranking[begin].best.math;
+    bool has_clock = false;
+    for (end = begin; end < ranking.size() && ranking[end].best.math == math; ++end) {
+      has_clock = has_clock || ranking[end].best.bounds.has_value();
+    }
+    Table table = ranking_table(math, has_clock);
+    for (size_t i = begin; i < end; ++i) {
+      table.row(ranking_row(ranking[i], has_clock, ranking[i].best.student == student));
+    }
+    html += table.html();
+  }
+  return html;
+}
+
+}  // namespace
+
+std::string class_page(const Frame& frame, const std::vector<AssignmentView>& assignments) {
+  std::string body;
+  for (const AssignmentView& each : assignments) {
+    body += fmt::format(
+        "<article><h3><a href=\"/board/{0}\">{0}</a></h3>\n<p>On {1}, {2}. {3} passed, {4} waiting, {5} running.</p>"
+        "</article>\n",
+        escaped(each.name), escaped(each.device), escaped(until(each)), each.ranking.size(), each.waiting,
+        each.running);
+  }
+  return page(frame, frame.class_name, body);
+}
+
+std::string board_page(const Frame& frame, const AssignmentView& assignment, int64_t student) {
+  std::string body = fmt::format("<p class=\"where\">On {}, {}</p>\n<div class=\"tiles\">\n",
+                                 escaped(assignment.device), escaped(until(assignment)));
+  body += tile(std::to_string(assignment.ranking.size()), "students have passed");
+  body += tile(std::to_string(assignment.waiting), "submissions wait");
+  body += tile(std::to_string(assignment.running), "are being judged");
+  body += "</div>\n";
+  if (assignment.ranking.empty()) {
+    body += "<p class=\"missing\">Nobody has passed yet.</p>\n";
+  } else {
+    body += ranking_html(assignment.ranking, student);
+    body += assignment.ranking.front().best.bounds
+                ? "<p class=\"where\">Ratio: the time over the reference's; less is faster. Who cannot be told apart "
+                  "shares a rank.</p>\n"
+                : "<p class=\"where\">There is no clock on this device: whoever is right shares the first rank.</p>\n";
+  }
+  return page(frame, assignment.name, body + files_html(assignment));
+}
+
+}  // namespace convlab::classroom

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace convlab::classroom {
+
+/// The SHA-256 of a text, as 64 hexadecimal digits (FIPS 180-4).
+std::string sha256(std::string_view text);
+
+}  // namespace convlab::classroom

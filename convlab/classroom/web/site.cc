@@ -1,0 +1,285 @@
+#include "convlab/classroom/web/site.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <exception>
+#include <set>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/base/text.h"
+#include "convlab/classroom/answers.h"
+#include "convlab/classroom/intake.h"
+#include "convlab/classroom/secrets.h"
+#include "convlab/classroom/spool.h"
+#include "convlab/classroom/standings.h"
+#include "convlab/classroom/web/board_page.h"
+#include "convlab/classroom/web/own_page.h"
+#include "convlab/classroom/web/submission_page.h"
+#include "convlab/classroom/web/tokens.h"
+
+namespace convlab::classroom {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSecretBytes = 16;
+constexpr int64_t kKeepToken_s = int64_t{180} * 24 * 3600;
+constexpr int64_t kMostPublicBytes = int64_t{4} << 20;
+constexpr double kHour = 3600;
+
+/// What a visitor may not have, and why.
+struct Refused {
+  int status;
+  std::string what, what_to_do;
+};
+
+Refused not_there() { return {404, "Nothing is here, or it is not yours.", ""}; }
+
+Reply redirect(const std::string& path) { return {.status = 303, .headers = {{"Location", path}}}; }
+
+double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+std::optional<Turn> turn_of(const QueueState& state, const std::vector<Turn>& turns, int64_t submission) {
+  const auto found = std::ranges::find(state.waiting, submission, &QueuedJob::submission);
+  return found == state.waiting.end() ? std::nullopt
+                                      : std::optional(turns[static_cast<size_t>(found - state.waiting.begin())]);
+}
+
+std::vector<Turn> turns_of(const QueueState& state) {
+  return turns(state.waiting, state.running, state.durations, state.workers);
+}
+
+/// One request under way.
+class Answering {
+ public:
+  Answering(const Folder& folder, const Visit& visit, const std::function<void(const std::string&)>& tell)
+      : folder_(folder), visit_(visit), tell_(tell) {}
+
+  Reply reply() {
+    Reply reply;
+    try {
+      reply = route();
+    } catch (const Refused& refused) {
+      reply = {.status = refused.status, .body = error_page(frame_, refused.status, refused.what, refused.what_to_do)};
+    } catch (const std::exception& error) {
+      tell_(fmt::format("{} {}: {}", printable(visit_.method), printable(visit_.path), printable(error.what())));
+      reply = {.status = 503,
+               .body = error_page(frame_, 503,
+                                  "The class cannot be read or written just now. What you "
+                                  "have handed in before is not lost.",
+                                  "Try again in a minute, and tell your teacher.")};
+    }
+    if (is_new_visitor_) set_cookie(reply, visit_, kVisitorCookie, visitor_, -1);
+    return reply;
+  }
+
+ private:
+  Reply route() {
+    if (visit_.path == "/style.css") {
+      return {.body = style(), .type = "text/css; charset=utf-8", .headers = {{"Cache-Control", "max-age=300"}}};
+    }
+    know_visitor();
+    const std::vector<std::string> parts = split(visit_.path, '/');
+    const std::string first = parts.size() > 1 ? parts[1] : "";
+    const bool reads = visit_.method == "GET" || visit_.method == "HEAD";
+    if (is_form_path(visit_.path) && visit_.method == "POST") return take_form();
+    if (!reads) throw Refused{405, "This page can only be read.", ""};
+    if (visit_.path == "/") return board_list();
+    if (visit_.path == "/enter") return {.body = enter_page(frame_, "")};
+    if (visit_.path == "/own") return own();
+    if (first == "board" && parts.size() == 3) return board(parts[2]);
+    if (first == "submission" && parts.size() == 3) return submission(parts[2]);
+    if (first == "public" && parts.size() == 4) return public_file(parts[2], parts[3]);
+    throw not_there();
+  }
+
+  void know_visitor() {
+    visitor_ = cookie_of(visit_, kVisitorCookie);
+    is_new_visitor_ = visitor_.empty();
+    if (is_new_visitor_) visitor_ = random_hex(kSecretBytes);
+    settings_ = read_settings(folder_);
+    const std::string token = cookie_of(visit_, kTokenCookie);
+    frame_ = {.class_name = settings_.name, .viewer = {.form = form_value(visitor_, token)}};
+    if (token.empty()) return;
+    Store store(folder_.database(), Access::read_only);
+    if (std::optional<Student> found = student_of_token(store, token)) {
+      student_ = *found;
+      frame_.viewer.name = found->name;
+    }
+  }
+
+  Reply take_form() {
+    if (!form_is_ours(visit_)) {
+      throw Refused{403, "This form does not come from a page of this class that was open in this browser.",
+                    "Open the page again and send it once more; cookies must be allowed."};
+    }
+    if (visit_.path == "/enter") return enter();
+    if (visit_.path == "/leave") return leave();
+    return submit();
+  }
+
+  Reply enter() {
+    std::string token = field("token");
+    std::erase_if(token, [](char each) { return each == ' ' || each == '\n' || each == '\r' || each == '\t'; });
+    Store store(folder_.database(), Access::read_only);
+    if (!student_of_token(store, token)) {
+      return {.status = 403, .body = enter_page(frame_, "This is nobody's token, or it was replaced by a new one.")};
+    }
+    Reply reply = redirect("/own");
+    set_cookie(reply, visit_, kTokenCookie, token, kKeepToken_s);
+    return reply;
+  }
+
+  Reply leave() {
+    Reply reply = redirect("/");
+    set_cookie(reply, visit_, kTokenCookie, "", 0);
+    return reply;
+  }
+
+  Reply submit() {
+    if (!frame_.viewer.is_student()) throw Refused{403, "Only students hand in.", "Enter with your token."};
+    SpoolEntry entry{
+        .as = frame_.viewer.name, .secret = random_hex(kSecretBytes), .file = visit_.file_name, .source = visit_.file};
+    try {
+      entry.assignment = settings_.assignment(field("assignment")).name;
+      require_file_name(entry.file);
+      if (entry.source.empty()) throw bad_input("the file is empty");
+    } catch (const Error& error) {
+      throw Refused{400, error.what(), "Nothing was handed in."};
+    }
+    if (static_cast<int64_t>(entry.source.size()) > kMostSourceBytes) {
+      throw Refused{413,
+                    fmt::format("The file has {} bytes; at most {} are taken.", entry.source.size(), kMostSourceBytes),
+                    "Nothing was handed in."};
+    }
+    require_not_too_often();
+    const int64_t number = write_entry(folder_.spool(), entry, published_queue(folder_).next_number);
+    try {
+      Store store(folder_.database());
+      take_in(folder_, settings_, store);
+    } catch (const std::exception& error) {  // it lies in the spool, safe, and somebody else will take it in
+      tell_(fmt::format("submission {} waits in the spool: {}", number, printable(error.what())));
+      return {.status = 202, .body = arrived_page(frame_, number)};
+    }
+    return redirect(fmt::format("/submission/{}", number));
+  }
+
+  /// Refused ones count, too, so that nobody fills the disk with them.
+  void require_not_too_often() {
+    Store store(folder_.database(), Access::read_only);
+    const double since_s = now_s() - kHour;
+    const int64_t sent = std::ranges::count_if(store.submissions({.student = student_.id}),
+                                               [&](const Submission& each) { return each.arrived_s > since_s; });
+    if (sent < settings_.per_hour) return;
+    throw Refused{429,
+                  fmt::format("You have sent {} submissions within an hour; {} are taken.", sent, settings_.per_hour),
+                  "Try a file on your own machine with 'convlab verify', and come back later."};
+  }
+
+  Reply board_list() {
+    std::vector<AssignmentView> views;
+    const QueueState state = published_queue(folder_);
+    for (const AssignmentSettings& each : settings_.assignments) views.push_back(view_of(each, state));
+    return {.body = class_page(frame_, views)};
+  }
+
+  Reply board(const std::string& name) {
+    if (!settings_.aliases && !frame_.viewer.is_student()) return redirect("/enter");
+    AssignmentView view = view_of(assignment(name), published_queue(folder_));
+    std::error_code error;
+    for (const auto& each : fs::directory_iterator(folder_.public_files() / view.name, error)) {
+      if (each.is_regular_file(error)) view.files.push_back(each.path().filename().string());
+    }
+    std::ranges::sort(view.files);
+    return {.body = board_page(frame_, view, student_.id)};
+  }
+
+  Reply own() {
+    if (!frame_.viewer.is_student()) return redirect("/enter");
+    OwnView view{.alias = settings_.aliases ? alias_of(folder_, student_.id) : student_.name,
+                 .assignments = settings_.assignments};
+    Store store(folder_.database(), Access::read_only);
+    const QueueState state = published_queue(folder_);
+    const std::vector<Turn> all = turns_of(state);
+    for (Submission& each : store.submissions({.student = student_.id})) {
+      const int64_t number = each.number;
+      view.submissions.push_back({std::move(each), turn_of(state, all, number)});
+    }
+    return {.body = own_page(frame_, view)};
+  }
+
+  Reply submission(const std::string& text) {
+    if (!frame_.viewer.is_student()) return redirect("/enter");
+    int64_t number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || rest != text.data() + text.size()) throw not_there();
+    Store store(folder_.database(), Access::read_only);
+    const std::vector<Submission> found = store.submissions({.number = number, .student = student_.id});
+    if (found.empty()) throw not_there();
+    const QueueState state = published_queue(folder_);
+    return {.body = submission_page(frame_, found.front(), turn_of(state, turns_of(state), number))};
+  }
+
+  /// A plain file of public/NAME, by a name that the folder really has.
+  Reply public_file(const std::string& name, const std::string& file) {
+    const fs::path place = folder_.public_files() / assignment(name).name;
+    std::error_code error;
+    for (const auto& each : fs::directory_iterator(place, error)) {
+      if (each.path().filename().string() != file || !each.is_regular_file(error)) continue;
+      const std::vector<uint8_t> bytes = read_file(each.path(), kMostPublicBytes);
+      return {.body = {bytes.begin(), bytes.end()}, .type = "text/plain; charset=utf-8"};
+    }
+    throw not_there();
+  }
+
+  const AssignmentSettings& assignment(const std::string& name) const {
+    const auto found = std::ranges::find(settings_.assignments, name, &AssignmentSettings::name);
+    if (found == settings_.assignments.end()) throw not_there();
+    return *found;
+  }
+
+  AssignmentView view_of(const AssignmentSettings& assignment, const QueueState& state) const {
+    AssignmentView view{.name = assignment.name, .device = assignment.device, .deadline_s = assignment.deadline_s};
+    view.ranking = published_ranking(folder_, assignment.name);
+    view.waiting = std::ranges::count(state.waiting, assignment.name, &QueuedJob::assignment);
+    view.running = std::ranges::count_if(
+        state.running, [&](const RunningJob& each) { return each.job.assignment == assignment.name; });
+    return view;
+  }
+
+  std::string field(const std::string& name) const {
+    const auto found = visit_.fields.find(name);
+    return found == visit_.fields.end() ? "" : found->second;
+  }
+
+  const Folder& folder_;
+  const Visit& visit_;
+  const std::function<void(const std::string&)>& tell_;
+  Settings settings_;
+  Frame frame_{.class_name = "The class"};
+  Student student_;
+  std::string visitor_;
+  bool is_new_visitor_ = false;
+};
+
+}  // namespace
+
+bool is_form_path(const std::string& path) { return path == "/enter" || path == "/leave" || path == "/submit"; }
+
+Site::Site(Folder folder, std::function<void(const std::string& line)> tell)
+    : folder_(std::move(folder)), tell_(std::move(tell)) {}
+
+Reply Site::reply(const Visit& visit) const { return Answering(folder_, visit, tell_).reply(); }
+
+Reply Site::refusal(int status) const {
+  const std::string what = status == 413
+                               ? "The file is larger than 1 MiB, the most that is taken. Nothing was handed in."
+                               : "The request cannot be understood.";
+  return {.status = status, .body = error_page({.class_name = "The class"}, status, what, "")};
+}
+
+}  // namespace convlab::classroom

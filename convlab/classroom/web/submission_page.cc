@@ -1,0 +1,150 @@
+#include "convlab/classroom/web/submission_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "convlab/classroom/settings.h"
+#include "convlab/report/html.h"
+
+namespace convlab::classroom {
+namespace {
+
+using judge::Judgement;
+using judge::Stage;
+
+/// "40 s", "3 min", "2 h".
+std::string about(double seconds) {
+  constexpr double kMinute = 60, kHour = 3600;
+  if (seconds < 1.5 * kMinute) return fmt::format("{:.0f} s", seconds);
+  return seconds < 1.5 * kHour ? fmt::format("{:.0f} min", seconds / kMinute)
+                               : fmt::format("{:.0f} h", seconds / kHour);
+}
+
+bool passed(const Submission& submission) {
+  return submission.judgement && submission.judgement->verdict == judge::Verdict::passed;
+}
+
+std::string stage_item(std::string_view kind, Stage stage, std::string_view said) {
+  return fmt::format("<li class=\"{}\">{} <small>{}</small></li>\n", kind, name_of(stage), escaped(said));
+}
+
+/// Where a submission is that has no verdict yet.
+std::string stages_so_far(const Submission& submission, const std::optional<Turn>& turn) {
+  constexpr std::array kStages{Stage::queued, Stage::compiling, Stage::recording, Stage::verifying, Stage::timing};
+  std::string html = "<ol class=\"stages\" aria-label=\"Stages\">\n";
+  for (const Stage each : kStages) {
+    if (each > submission.stage) break;
+    std::string said;
+    if (each == Stage::queued && turn) {
+      said = fmt::format("place {}", turn->place);
+      said += turn->due_s ? ", verdict in about " + about(*turn->due_s)
+                          : std::string(", when is known after the first verdicts");
+    }
+    html += stage_item(each == submission.stage ? "now" : "over", each, said);
+  }
+  return html + "</ol>\n";
+}
+
+std::string stages_of(const Judgement& judgement) {
+  std::string html = "<ol class=\"stages\" aria-label=\"Stages\">\n";
+  for (const judge::StageLog& each : judgement.stages) {
+    const bool failed = judgement.verdict != judge::Verdict::passed && each.stage == judgement.failed_at;
+    html += stage_item(failed ? "failed" : "over", each.stage, duration(1e3 * each.seconds));
+  }
+  return html + "</ol>\n";
+}
+
+std::string verdict_html(const Judgement& judgement) {
+  const bool passed = judgement.verdict == judge::Verdict::passed;
+  std::string html = fmt::format("<p class=\"verdict\"><strong class=\"{}\">{}</strong> {}</p>\n",
+                                 passed ? "good" : "bad", name_of(judgement.verdict),
+                                 passed ? fmt::format("in the class {}", name_of(judgement.math))
+                                        : fmt::format("at {}", name_of(judgement.failed_at)));
+  if (!judgement.reason.empty()) html += fmt::format("<p class=\"reason\">{}</p>\n", escaped(judgement.reason));
+  if (!judgement.what_to_do.empty()) html += fmt::format("<p>What to do: {}</p>\n", escaped(judgement.what_to_do));
+  return html;
+}
+
+/// Two bars: the reference's time, and this one's with its bounds.
+std::string times_html(const judge::Ratio& ratio) {
+  constexpr double kLeft = 80, kLongest = 270;
+  const double unit = kLongest / std::max({1.0, ratio.median, ratio.high});
+  return fmt::format(
+      "<h2>Time</h2>\n<p>{0} of the reference's time, between {1} and {2} at 95 %, from {3} samples.</p>\n"
+      "<figure class=\"history\"><svg viewBox=\"0 0 360 76\" role=\"img\" aria-label=\"{0} of the reference's time\">\n"
+      "<text x=\"72\" y=\"22\" text-anchor=\"end\">reference</text>"
+      "<rect class=\"reference\" x=\"80\" y=\"8\" width=\"{4:.1f}\" height=\"20\"/>\n"
+      "<text x=\"72\" y=\"58\" text-anchor=\"end\">this</text>"
+      "<rect class=\"this\" x=\"80\" y=\"44\" width=\"{5:.1f}\" height=\"20\"/>"
+      "<path class=\"bounds\" d=\"M{6:.1f} 54H{7:.1f}M{6:.1f} 49v10M{7:.1f} 49v10\"/>\n</svg></figure>\n",
+      significant(ratio.median), significant(ratio.low), significant(ratio.high), ratio.samples, unit,
+      unit * ratio.median, kLeft + unit * ratio.low, kLeft + unit * ratio.high);
+}
+
+std::string counters_html(const std::vector<judge::KernelCountsSummary>& counters) {
+  Table table(
+      "Of each layer and kernel: sectors of 32 bytes that its requests moved, beside the fewest that hold the bytes",
+      {"Layer", "Kernel", "Launches", "Mflop", "Sectors", "Fewest", "Times the fewest", "Bank conflicts", "Occupancy"});
+  for (const judge::KernelCountsSummary& each : counters) {
+    const double least = static_cast<double>(each.least_sectors);
+    table.row({{.html = escaped(each.layer), .kind = "name"},
+               {.html = escaped(each.kernel), .kind = "name"},
+               number_cell(std::to_string(each.launches)),
+               number_cell(fmt::format("{:.2f}", 1e-6 * static_cast<double>(each.flops))),
+               number_cell(std::to_string(each.global_sectors)),
+               number_cell(std::to_string(each.least_sectors)),
+               least > 0 ? number_cell(fmt::format("{:.2f}", static_cast<double>(each.global_sectors) / least))
+                         : missing_cell(),
+               number_cell(std::to_string(each.bank_conflicts)),
+               number_cell(fmt::format("{:.0f} %", 100 * each.occupancy))});
+  }
+  return "<h2>Counters</h2>\n" + table.html();
+}
+
+std::string logs_html(const Judgement& judgement) {
+  std::string html;
+  for (const judge::StageLog& each : judgement.stages) {
+    if (each.log.empty()) continue;
+    html += fmt::format("<details{}><summary>{}</summary><pre class=\"code\">{}</pre></details>\n",
+                        each.stage == judgement.failed_at ? " open" : "", name_of(each.stage), escaped(each.log));
+  }
+  return html.empty() ? "" : "<h2>What the stages said</h2>\n" + html;
+}
+
+}  // namespace
+
+std::string state_of(const Submission& submission, const std::optional<Turn>& turn) {
+  if (passed(submission)) return fmt::format("PASSED, {}", name_of(submission.judgement->math));
+  if (submission.stage == Stage::done && submission.judgement)
+    return std::string(name_of(submission.judgement->verdict));
+  if (turn) return fmt::format("waits, place {}", turn->place);
+  return std::string(name_of(submission.stage));
+}
+
+std::string submission_page(const Frame& frame, const Submission& submission, const std::optional<Turn>& turn) {
+  const bool done = submission.stage == Stage::done && submission.judgement;
+  std::string body = fmt::format("<p class=\"where\">{0} for <a href=\"/board/{1}\">{1}</a> on {2}, arrived {3}</p>\n",
+                                 escaped(submission.file), escaped(submission.assignment), escaped(submission.device),
+                                 time_text(submission.arrived_s));
+  if (done) {
+    const Judgement& judgement = *submission.judgement;
+    body += verdict_html(judgement) + stages_of(judgement);
+    if (judgement.ratio) body += times_html(*judgement.ratio);
+    if (!judgement.counters.empty()) body += counters_html(judgement.counters);
+    body += logs_html(judgement);
+  } else {
+    body += stages_so_far(submission, turn);
+    body += "<p class=\"missing\">This page shows by itself how it goes on.</p>\n";
+  }
+  return page(frame, fmt::format("Submission {}", submission.number), body, done ? Refresh::never : Refresh::soon);
+}
+
+std::string arrived_page(const Frame& frame, int64_t number) {
+  return page(frame, fmt::format("Submission {}", number),
+              fmt::format("<p>It has arrived, and its time counts. Nobody could take it in just now; the worker will. "
+                          "Look at <a href=\"/own\">your submissions</a> in a minute.</p>\n"));
+}
+
+}  // namespace convlab::classroom

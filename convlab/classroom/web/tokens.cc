@@ -1,0 +1,47 @@
+#include "convlab/classroom/web/tokens.h"
+
+#include <chrono>
+
+#include "convlab/classroom/secrets.h"
+#include "convlab/classroom/spool.h"
+#include "convlab/classroom/web/sha256.h"
+
+namespace convlab::classroom {
+namespace {
+
+constexpr int kTokenBytes = 16;
+
+}  // namespace
+
+std::string make_token(Store& store, const std::string& student) {
+  require_student_name(student);
+  std::string token = random_hex(kTokenBytes);
+  const double now_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  Transaction transaction(store.database());
+  store.database().run("INSERT OR REPLACE INTO tokens (student, hash, made_s) VALUES (?, ?, ?)",
+                       store.student(student).id, sha256(token), now_s);
+  transaction.commit();
+  return token;
+}
+
+bool revoke_token(Store& store, const std::string& student) {
+  return store.database().run("DELETE FROM tokens WHERE student IN (SELECT id FROM students WHERE name = ?)", student) >
+         0;
+}
+
+std::optional<Student> student_of_token(Store& store, const std::string& token) {
+  const auto rows = store.database().query(
+      "SELECT id, name, secret FROM students JOIN tokens ON student = id WHERE hash = ?", sha256(token));
+  if (!rows->next()) return std::nullopt;
+  return Student{rows->integer(0), rows->text(1), rows->text(2)};
+}
+
+std::vector<TokenHolder> token_holders(Store& store) {
+  std::vector<TokenHolder> all;
+  const auto rows =
+      store.database().query("SELECT name, made_s FROM students JOIN tokens ON student = id ORDER BY name");
+  while (rows->next()) all.push_back({rows->text(0), rows->real(1)});
+  return all;
+}
+
+}  // namespace convlab::classroom
