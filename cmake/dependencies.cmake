@@ -40,7 +40,7 @@ if(CONVLAB_CLASS)  # AUTO is true, too
   find_package(OpenSSL QUIET)
   find_package(PkgConfig QUIET)
   if(PkgConfig_FOUND)
-    pkg_check_modules(CONVLAB_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib)
+    pkg_check_modules(CONVLAB_HTTPLIB QUIET IMPORTED_TARGET cpp-httplib<0.19)  # whose Stream then changed
   endif()
   set(missing)
   foreach(part IN ITEMS CONVLAB_SECCOMP_INCLUDE_DIR CONVLAB_SECCOMP_LIBRARY SQLite3_FOUND CONVLAB_TOML_INCLUDE_DIR

@@ -1,0 +1,367 @@
+// The class's page without a network: what each request gets.
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <regex>
+
+#include "convlab/base/file.h"
+#include "convlab/classroom/answers.h"
+#include "convlab/classroom/standings.h"
+#include "convlab/classroom/web/history_plot.h"
+#include "convlab/classroom/web/sha256.h"
+#include "convlab/classroom/web/site.h"
+#include "convlab/classroom/web/tokens.h"
+#include "tests/classroom/class_fixture.h"
+#include "tests/errors.h"
+
+namespace convlab::classroom {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+namespace fs = std::filesystem;
+using Fields = std::map<std::string, std::string>;
+
+/// Keeps cookies and the last page's form, as a browser does.
+class Browser {
+ public:
+  explicit Browser(const Site& site) : site_(site) {}
+
+  Reply get(const std::string& path) { return ask({.method = "GET", .path = path}); }
+
+  /// With the form's protection that the last page had.
+  Reply post(const std::string& path, Fields fields, const std::string& file_name = "", const std::string& file = "") {
+    fields.emplace("form", form_);
+    return ask({.method = "POST", .path = path, .fields = std::move(fields), .file_name = file_name, .file = file});
+  }
+
+  Reply enter(const std::string& token) {
+    get("/enter");
+    const Reply reply = post("/enter", {{"token", token}});
+    if (reply.status == 303) get("/own");
+    return reply;
+  }
+
+  Reply hand_in(const std::string& file_name = "new-forward.cuh", const std::string& file = "// nothing") {
+    return post("/submit", {{"assignment", "fa19"}}, file_name, file);
+  }
+
+  Reply ask(Visit visit) {
+    for (const auto& [name, value] : cookies_) visit.cookies += name + "=" + value + "; ";
+    Reply reply = site_.reply(visit);
+    for (auto [each, end] = reply.headers.equal_range("Set-Cookie"); each != end; ++each) {
+      const std::string& text = each->second;
+      EXPECT_THAT(text, AllOf(HasSubstr("; HttpOnly"), HasSubstr("; SameSite=Strict")));
+      const size_t equals = text.find('=');
+      cookies_[text.substr(0, equals)] = text.substr(equals + 1, text.find(';') - equals - 1);
+    }
+    static const std::regex kForm("name=\"form\" value=\"([0-9a-f]*)\"");
+    std::smatch match;
+    if (std::regex_search(reply.body, match, kForm)) form_ = match[1];
+    return reply;
+  }
+
+  std::map<std::string, std::string>& cookies() { return cookies_; }
+
+ private:
+  const Site& site_;
+  std::map<std::string, std::string> cookies_;
+  std::string form_;
+};
+
+class ClassPage : public testing::Test {
+ protected:
+  explicit ClassPage(Settings settings = {}) : some_(std::move(settings)) {}
+
+  std::string token_of(const std::string& student) { return make_token(*some_.store, student); }
+
+  /// A browser that has entered.
+  Browser browser_of(const std::string& student) {
+    Browser browser(site_);
+    EXPECT_EQ(browser.enter(token_of(student)).status, 303);
+    return browser;
+  }
+
+  void judge_next(const judge::Judgement& judgement) {
+    some_.store->beat("w", "");
+    const std::optional<Lease> lease = some_.store->take("w", "", 10);
+    ASSERT_TRUE(lease);
+    EXPECT_TRUE(some_.store->finish(*lease, judgement));
+    publish(*some_.folder, some_.settings, *some_.store, {lease->submission.student.id});
+  }
+
+  SomeClass some_;
+  std::vector<std::string> told_;
+  const Site site_{*some_.folder, [this](const std::string& line) { told_.push_back(line); }};
+};
+
+class ClassPageWithNames : public ClassPage {
+ protected:
+  ClassPageWithNames() : ClassPage(Settings{.aliases = false}) {}
+};
+
+judge::Judgement passed() { return {.verdict = judge::Verdict::passed, .ratio = judge::Ratio{0.5, 0.49, 0.51, 20}}; }
+
+TEST(Sha256, IsThatOfTheStandardsExample) {
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST_F(ClassPage, TokensAreKeptAsHashesReplacedAndRevoked) {
+  const std::string first = token_of("anna");
+  EXPECT_EQ(student_of_token(*some_.store, first)->name, "anna");
+  const std::vector<uint8_t> bytes = read_file(some_.folder->database());
+  EXPECT_EQ(std::string(bytes.begin(), bytes.end()).find(first), std::string::npos);
+  const std::string second = token_of("anna");
+  EXPECT_FALSE(student_of_token(*some_.store, first));
+  EXPECT_TRUE(student_of_token(*some_.store, second));
+  EXPECT_THAT(token_holders(*some_.store), SizeIs(1));
+  EXPECT_TRUE(revoke_token(*some_.store, "anna"));
+  EXPECT_FALSE(student_of_token(*some_.store, second));
+  EXPECT_FALSE(revoke_token(*some_.store, "anna"));
+  EXPECT_THROW(token_of("../anna"), Error);
+}
+
+TEST_F(ClassPage, HandInAndSeeWhatBecomesOfIt) {
+  Browser anna = browser_of("anna");
+  const Reply sent = anna.hand_in();
+  ASSERT_EQ(sent.status, 303) << sent.body;
+  EXPECT_EQ(sent.headers.find("Location")->second, "/submission/1");
+  const Submission submission = some_.store->submissions({.number = 1}).at(0);
+  EXPECT_EQ(submission.student.name, "anna");
+  EXPECT_EQ(submission.file, "new-forward.cuh");
+  EXPECT_THAT(anna.get("/submission/1").body, AllOf(HasSubstr("http-equiv=\"refresh\""), HasSubstr("place 1")));
+  judge_next({.verdict = judge::Verdict::wrong,
+              .failed_at = judge::Stage::verifying,
+              .reason = "3 elements of y are wrong",
+              .what_to_do = "look at the last column",
+              .stages = {{judge::Stage::compiling, 2, ""}, {judge::Stage::verifying, 1, "thread 3 did it"}}});
+  EXPECT_THAT(anna.get("/submission/1").body,
+              AllOf(Not(HasSubstr("http-equiv=\"refresh\"")), HasSubstr("WRONG"), HasSubstr("3 elements of y"),
+                    HasSubstr("What to do: look at"), HasSubstr("thread 3 did it"), HasSubstr("class=\"failed\"")));
+  anna.hand_in();
+  judge_next(passed());
+  EXPECT_THAT(anna.get("/submission/2").body, AllOf(HasSubstr("PASSED"), HasSubstr("0.5000 of the reference")));
+  EXPECT_THAT(anna.get("/own").body, AllOf(HasSubstr("<svg"), HasSubstr("href=\"/submission/1\"")));
+  Browser bert = browser_of("bert");
+  EXPECT_EQ(bert.get("/submission/2").status, 404) << "it is not his";
+  EXPECT_EQ(Browser(site_).get("/submission/2").status, 303);
+  EXPECT_EQ(anna.post("/leave", {}).status, 303);
+  EXPECT_EQ(anna.get("/own").status, 303);
+}
+
+TEST_F(ClassPage, BoardsHaveMadeUpNames) {
+  const int64_t student = some_.store->student("anna").id;
+  some_.submit("anna");
+  judge_next(passed());
+  const std::string board = Browser(site_).get("/board/fa19").body;
+  EXPECT_THAT(board, AllOf(HasSubstr(alias_of(*some_.folder, student)), Not(HasSubstr("anna"))));
+  Browser anna = browser_of("anna");
+  EXPECT_THAT(anna.get("/board/fa19").body, HasSubstr("<small>you</small>"));
+  Browser bert = browser_of("bert");
+  EXPECT_THAT(bert.get("/board/fa19").body, AllOf(Not(HasSubstr("<small>you</small>")), Not(HasSubstr("anna"))));
+}
+
+TEST_F(ClassPageWithNames, ShowsThemToStudentsAlone) {
+  some_.submit("anna");
+  judge_next(passed());
+  EXPECT_EQ(Browser(site_).get("/board/fa19").status, 303);
+  EXPECT_THAT(Browser(site_).get("/").body, Not(HasSubstr("anna")));
+  Browser bert = browser_of("bert");
+  EXPECT_THAT(bert.get("/board/fa19").body, HasSubstr("anna"));
+}
+
+TEST_F(ClassPageWithNames, EscapesWhateverSomebodyElseWrote) {
+  const std::string hostile = "<img src=x onerror=alert(1)>'\"&";
+  const std::string settings = "name = '<script>x<@>\"&'\n";
+  std::vector<uint8_t> bytes = read_file(some_.folder->settings());
+  std::string text(bytes.begin(), bytes.end());
+  text.replace(text.find("name = "), text.find('\n', text.find("name = ")) - text.find("name = ") + 1, settings);
+  write_file(some_.folder->settings(), text);
+  Browser browser = browser_of(hostile);
+  browser.hand_in();
+  judge_next({.verdict = judge::Verdict::passed,
+              .reason = hostile,
+              .what_to_do = hostile,
+              .counters = {{.layer = hostile, .kernel = hostile, .launches = 1, .global_sectors = 5}},
+              .stages = {{judge::Stage::compiling, 2, "</pre><script>" + hostile}}});
+  for (const char* path : {"/", "/board/fa19", "/own", "/submission/1", "/<img src=x>", "/enter"}) {
+    const std::string page = browser.get(path).body;
+    EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("<script")), HasSubstr("&lt;script&gt;x"))) << path;
+  }
+  EXPECT_THAT(browser.get("/board/fa19").body, HasSubstr("&lt;img src=x onerror=alert(1)&gt;&#39;&quot;&amp;"));
+}
+
+TEST_F(ClassPage, FormsOfOtherSitesAreRefused) {
+  const std::string token = token_of("anna");
+  Browser anna(site_);
+  ASSERT_EQ(anna.enter(token).status, 303);
+  Browser other(site_);
+  const std::string foreign = other.get("/enter").body;
+  const auto refused = [&](const Fields& fields) {
+    Visit visit{.method = "POST", .path = "/submit", .fields = fields, .file_name = "a.cu", .file = "x"};
+    const Reply reply = anna.ask(visit);
+    EXPECT_THAT(reply.body, HasSubstr("does not come from a page of this class"));
+    return reply.status;
+  };
+  EXPECT_EQ(refused({{"assignment", "fa19"}}), 403);
+  EXPECT_EQ(refused({{"assignment", "fa19"}, {"form", ""}}), 403);
+  EXPECT_EQ(refused({{"assignment", "fa19"}, {"form", std::string(64, '0')}}), 403);
+  EXPECT_EQ(refused({{"assignment", "fa19"}, {"form", form_value(std::string(32, '0'), token)}}), 403);
+  for (const char* path : {"/enter", "/leave"}) {
+    EXPECT_EQ(anna.ask({.method = "POST", .path = path, .fields = {{"token", token}}}).status, 403);
+  }
+  // Without cookies nothing can be known again, whatever the form says.
+  anna.get("/own");
+  anna.cookies().erase(kVisitorCookie);
+  EXPECT_EQ(anna.hand_in().status, 403);
+  EXPECT_THAT(some_.store->submissions({}), IsEmpty());
+  EXPECT_EQ(anna.get("/leave").status, 404) << "only by a form";
+}
+
+TEST_F(ClassPage, WrongTokensAreRefused) {
+  for (const std::string& each : {std::string(), std::string("x"), std::string(32, '0'), std::string(100000, 'a')}) {
+    Browser browser(site_);
+    const Reply reply = browser.enter(each);
+    EXPECT_EQ(reply.status, 403);
+    EXPECT_THAT(reply.body, HasSubstr("nobody&#39;s token"));
+  }
+  Browser anna = browser_of("anna");
+  revoke_token(*some_.store, "anna");
+  EXPECT_EQ(anna.hand_in().status, 403);
+  EXPECT_EQ(anna.get("/own").status, 303);
+  EXPECT_THAT(some_.store->submissions({}), IsEmpty());
+}
+
+TEST_F(ClassPage, BadUploadsAreRefusedInWords) {
+  Browser anna = browser_of("anna");
+  for (const char* name : {"", "../../x.cu", "/etc/passwd", "a b.cu", "x.exe", ".cu", "a\nb.cu", "<b>.cu"}) {
+    EXPECT_EQ(anna.hand_in(name).status, 400) << name;
+  }
+  EXPECT_EQ(anna.hand_in("a.cu", "").status, 400);
+  EXPECT_EQ(anna.post("/submit", {{"assignment", "../fa19"}}, "a.cu", "x").status, 400);
+  const Reply large = anna.hand_in("a.cu", std::string(kMostSourceBytes + 1, ' '));
+  EXPECT_EQ(large.status, 413);
+  EXPECT_THAT(large.body, HasSubstr("Nothing was handed in"));
+  EXPECT_THAT(some_.store->submissions({}), IsEmpty());
+  EXPECT_TRUE(fs::is_empty(some_.folder->spool()));
+}
+
+class StrictClassPage : public ClassPage {
+ protected:
+  StrictClassPage() : ClassPage(Settings{.per_hour = 2}) {}
+};
+
+TEST_F(StrictClassPage, TooManyUploadsAreNotEvenKept) {
+  Browser anna = browser_of("anna");
+  EXPECT_EQ(anna.hand_in().status, 303);
+  EXPECT_EQ(anna.hand_in().status, 303);
+  anna.get("/own");
+  EXPECT_EQ(anna.hand_in().status, 429);
+  EXPECT_THAT(some_.store->submissions({}), SizeIs(2));
+  Browser bert = browser_of("bert");
+  EXPECT_EQ(bert.hand_in().status, 303);
+}
+
+TEST_F(ClassPage, PathsLeadNowhereElse) {
+  Browser anna = browser_of("anna");
+  some_.submit("anna");
+  for (const char* path : {"/x",
+                           "//",
+                           "/board",
+                           "/board/",
+                           "/board/x",
+                           "/board/../secret",
+                           "/public/fa19/..",
+                           "/public/fa19/.",
+                           "/public/fa19/../../secret/fa19.json",
+                           "/public/../secret",
+                           "/public/../class.toml",
+                           "/public/fa19/",
+                           "/public//class.toml",
+                           "/submission/",
+                           "/submission/x",
+                           "/submission/-1",
+                           "/submission/1x",
+                           "/submission/1/",
+                           "/submission/99999999999999999999",
+                           "/class.db",
+                           "/../class.db",
+                           "/style.css/",
+                           "\xff\xfe",
+                           ""}) {
+    EXPECT_EQ(anna.get(path).status, 404) << path;
+  }
+  EXPECT_EQ(anna.get("/public/fa19/shapes.txt").status, 200);
+  EXPECT_THAT(anna.get("/public/fa19/shapes.txt").type, StartsWith("text/plain"));
+  EXPECT_EQ(anna.ask({.method = "DELETE", .path = "/own"}).status, 405);
+  EXPECT_EQ(anna.ask({.method = "POST", .path = "/own"}).status, 405);
+}
+
+TEST_F(ClassPage, WhatCannotBeTakenInIsNotLost) {
+  Browser anna = browser_of("anna");
+  const fs::path files = some_.folder->root() / "files", away = some_.folder->root() / "away";
+  fs::rename(files, away);
+  write_file(files, "in the way");
+  const Reply sent = anna.hand_in();
+  EXPECT_EQ(sent.status, 202);
+  EXPECT_THAT(sent.body, HasSubstr("It has arrived"));
+  EXPECT_THAT(told_, SizeIs(1));
+  fs::remove(files);
+  fs::rename(away, files);
+  some_.take_in();
+  EXPECT_THAT(some_.store->submissions({}), SizeIs(1));
+}
+
+TEST_F(ClassPage, WhatIsBrokenGetsAPageThatSaysSo) {
+  Browser anna = browser_of("anna");
+  fs::rename(some_.folder->spool(), some_.folder->root() / "away");
+  const Reply full = anna.hand_in();
+  EXPECT_EQ(full.status, 503);
+  EXPECT_THAT(full.body, AllOf(HasSubstr("just now"), Not(HasSubstr(some_.folder->root().string()))));
+  ASSERT_THAT(told_, SizeIs(1));
+  EXPECT_THAT(told_[0], StartsWith("POST /submit: "));
+  some_.store.reset();
+  write_file(some_.folder->database(), std::string(8192, 'x'));
+  EXPECT_EQ(anna.get("/own").status, 503);
+  EXPECT_EQ(Browser(site_).get("/board/fa19").status, 200) << "boards need no database";
+  write_file(some_.folder->settings(), "nonsense");
+  EXPECT_EQ(Browser(site_).get("/").status, 503);
+}
+
+TEST(Store, ForReadingTakesNoLock) {
+  SomeClass some;
+  some.submit("anna");
+  Transaction writing(some.store->database());
+  Store reading(some.folder->database(), Access::read_only);
+  EXPECT_THAT(reading.submissions({}), SizeIs(1));
+  EXPECT_THROW(reading.student("bert"), Error);
+}
+
+TEST(Store, OfTheFirstVersionGetsWhatItLacks) {
+  SomeClass some;
+  some.store->database().script("DROP TABLE tokens; PRAGMA user_version = 1");
+  EXPECT_THAT(bad_input_message([&] { Store(some.folder->database(), Access::read_only); }),
+              HasSubstr("its version is 1"));
+  Store store(some.folder->database());
+  EXPECT_TRUE(student_of_token(store, make_token(store, "anna")));
+}
+
+TEST(HistoryPlot, MarksWhatPassedAndWhatDidNot) {
+  const std::string svg = history_plot(
+      {{.number = 3, .verdict = "WRONG"}, {.number = 4, .verdict = "PASSED", .value = 0.5, .low = 0.4, .high = 0.6}},
+      {"Time", 1});
+  EXPECT_THAT(svg, AllOf(HasSubstr("submission 3: WRONG"), HasSubstr("submission 4: PASSED, 0.5"),
+                         HasSubstr("class=\"reference\""), HasSubstr("submission 3</text>")));
+  EXPECT_EQ(history_plot({{.number = 3, .verdict = "WRONG"}}, {"Sectors", std::nullopt}), "") << "there is no figure";
+  const std::vector<HistoryPoint> many(500, {.verdict = "PASSED", .value = 1, .low = 1, .high = 1});
+  EXPECT_LT(history_plot(many, {"Time", 1}).size(), 20'000u);
+}
+
+}  // namespace
+}  // namespace convlab::classroom
