@@ -269,9 +269,10 @@ TEST_F(ClassCommands, OtherAccountsNeedNoDatabase) {
   EXPECT_THAT(first.output, StartsWith("Submission 1: queued, place 1 on simt"));
   EXPECT_THAT(as(kBert, {"submit", dir(), kernel()}).output, StartsWith("Submission 2: queued, place"));
   EXPECT_THAT(as(kBert, {"submit", dir(), kernel(), "--as", "anna"}).complaint, HasSubstr("only the class's owner"));
-  for (const char* command : {"grade", "work"}) {
+  for (const char* command : {"grade", "work", "serve"}) {
     EXPECT_THAT(as(kBert, {command, dir()}).complaint, HasSubstr("only the class's owner"));
   }
+  EXPECT_THAT(as(kBert, {"token", dir(), "bert"}).complaint, HasSubstr("only the class's owner"));
   EXPECT_EQ(call({"status", dir()}).status, 0);  // the owner takes them in
   judge_next(passed(0.5));
   EXPECT_THAT(as(kAnna, {"status", dir(), "1"}).output, HasSubstr("PASSED"));

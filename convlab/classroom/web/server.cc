@@ -159,6 +159,11 @@ void serve(const Site& site, const ServerOptions& options) {
   const auto reply = [&](const httplib::Request& request, httplib::Response& response) {
     answer(site.reply(visit_of(request)), response);
   };
+  // The library would share the port with whoever has it.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   // What brings no form is answered before its body is read.
   server.set_pre_routing_handler([&](const httplib::Request& request, httplib::Response& response) {
     if (request.method == "POST" && is_form_path(request.path)) return httplib::Server::HandlerResponse::Unhandled;
