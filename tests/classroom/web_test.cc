@@ -162,9 +162,9 @@ TEST_F(ClassPage, BoardsHaveMadeUpNames) {
   const std::string board = Browser(site_).get("/board/fa19").body;
   EXPECT_THAT(board, AllOf(HasSubstr(alias_of(*some_.folder, student)), Not(HasSubstr("anna"))));
   Browser anna = browser_of("anna");
-  EXPECT_THAT(anna.get("/board/fa19").body, HasSubstr("<small>you</small>"));
+  EXPECT_THAT(anna.get("/board/fa19").body, HasSubstr("<small>(you)</small>"));
   Browser bert = browser_of("bert");
-  EXPECT_THAT(bert.get("/board/fa19").body, AllOf(Not(HasSubstr("<small>you</small>")), Not(HasSubstr("anna"))));
+  EXPECT_THAT(bert.get("/board/fa19").body, AllOf(Not(HasSubstr("<small>(you)</small>")), Not(HasSubstr("anna"))));
 }
 
 TEST_F(ClassPageWithNames, ShowsThemToStudentsAlone) {

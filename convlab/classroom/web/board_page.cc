@@ -11,9 +11,13 @@ std::string tile(std::string_view figure, std::string_view what) {
   return fmt::format("<div class=\"tile\"><strong>{}</strong><span>{}</span></div>\n", escaped(figure), escaped(what));
 }
 
+/// A second line of a cell; HTML.
+std::string below(const std::string& html) { return "<br><small>" + html + "</small>"; }
+
+/// HTML.
 std::string until(const AssignmentView& assignment) {
   if (!assignment.deadline_s) return "no deadline";
-  return "until " + time_text(*assignment.deadline_s);
+  return "until " + time_html(*assignment.deadline_s);
 }
 
 std::string files_html(const AssignmentView& assignment) {
@@ -25,26 +29,28 @@ std::string files_html(const AssignmentView& assignment) {
   return html + "</ul>\n";
 }
 
-/// The ranking of one class of arithmetic.
+/// Few columns, so that a phone shows all of them.
 Table ranking_table(const std::string& math, bool has_clock) {
-  std::vector<std::string> headings{"Rank", "Name"};
-  if (has_clock) headings.insert(headings.end(), {"Ratio", "95 %"});
-  headings.emplace_back("Points");
-  if (!has_clock) headings.emplace_back("Counted");
+  std::vector<std::string> headings{"Rank", "Name", "Points"};
+  if (has_clock) headings.insert(headings.begin() + 2, "Ratio");
   return {math, std::move(headings)};
 }
 
 std::vector<Cell> ranking_row(const RankingEntry& entry, bool has_clock, bool is_own) {
   const Passed& best = entry.best;
-  std::vector<Cell> cells{number_cell(std::to_string(entry.rank)),
-                          {.html = escaped(best.name) + (is_own ? " <small>you</small>" : ""), .kind = "who"}};
+  Cell who{.html = escaped(best.name), .kind = "who"};
+  if (is_own) who.html += " <small>(you)</small>";
+  if (!best.counters.empty()) who.html += below(escaped(best.counters));
+  std::vector<Cell> cells{number_cell(std::to_string(entry.rank)), std::move(who),
+                          number_cell(fmt::format("{:.2f}", entry.points))};
   if (has_clock) {
-    cells.push_back(best.bounds ? number_cell(significant(best.bounds->ratio)) : missing_cell());
-    cells.push_back(best.bounds ? number_cell(significant(best.bounds->low) + "–" + significant(best.bounds->high))
-                                : missing_cell());
+    Cell ratio = missing_cell();
+    if (best.bounds) {
+      ratio = number_cell(significant(best.bounds->ratio));
+      ratio.html += below(fmt::format("{:.3g}–{:.3g}", best.bounds->low, best.bounds->high));
+    }
+    cells.insert(cells.begin() + 2, std::move(ratio));
   }
-  cells.push_back(number_cell(fmt::format("{:.2f}", entry.points)));
-  if (!has_clock) cells.push_back({.html = escaped(best.counters), .kind = "long"});
   if (is_own) {
     for (Cell& each : cells) each.kind += " own";
   }
@@ -76,15 +82,14 @@ std::string class_page(const Frame& frame, const std::vector<AssignmentView>& as
     body += fmt::format(
         "<article><h3><a href=\"/board/{0}\">{0}</a></h3>\n<p>On {1}, {2}. {3} passed, {4} waiting, {5} running.</p>"
         "</article>\n",
-        escaped(each.name), escaped(each.device), escaped(until(each)), each.ranking.size(), each.waiting,
-        each.running);
+        escaped(each.name), escaped(each.device), until(each), each.ranking.size(), each.waiting, each.running);
   }
-  return page(frame, frame.class_name, body);
+  return page(frame, "Assignments", body);
 }
 
 std::string board_page(const Frame& frame, const AssignmentView& assignment, int64_t student) {
   std::string body = fmt::format("<p class=\"where\">On {}, {}</p>\n<div class=\"tiles\">\n",
-                                 escaped(assignment.device), escaped(until(assignment)));
+                                 escaped(assignment.device), until(assignment));
   body += tile(std::to_string(assignment.ranking.size()), "students have passed");
   body += tile(std::to_string(assignment.waiting), "submissions wait");
   body += tile(std::to_string(assignment.running), "are being judged");
@@ -92,11 +97,12 @@ std::string board_page(const Frame& frame, const AssignmentView& assignment, int
   if (assignment.ranking.empty()) {
     body += "<p class=\"missing\">Nobody has passed yet.</p>\n";
   } else {
-    body += ranking_html(assignment.ranking, student);
-    body += assignment.ranking.front().best.bounds
-                ? "<p class=\"where\">Ratio: the time over the reference's; less is faster. Who cannot be told apart "
-                  "shares a rank.</p>\n"
-                : "<p class=\"where\">There is no clock on this device: whoever is right shares the first rank.</p>\n";
+    body += "<div class=\"fitted\">\n" + ranking_html(assignment.ranking, student) + "</div>\n";
+    body +=
+        assignment.ranking.front().best.bounds
+            ? "<p class=\"where\">Ratio: the time over the reference's, and its bounds at 95 %; less is faster. Who "
+              "cannot be told apart shares a rank.</p>\n"
+            : "<p class=\"where\">There is no clock on this device: whoever is right shares the first rank.</p>\n";
   }
   return page(frame, assignment.name, body + files_html(assignment));
 }

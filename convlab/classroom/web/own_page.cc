@@ -51,7 +51,7 @@ std::string plot_of(const Lines& lines) {
 }
 
 std::string table_of(const Lines& lines) {
-  Table table("", {"No.", "File", "State", "Ratio", "Arrived"});
+  Table table("The last first", {"No.", "State", "Ratio"});
   const size_t shown = std::min(lines.size(), kMostLines);
   for (auto each = lines.rbegin(); each != lines.rbegin() + static_cast<ptrdiff_t>(shown); ++each) {
     const Submission& submission = (*each)->submission;
@@ -59,15 +59,16 @@ std::string table_of(const Lines& lines) {
     const bool passed = done && submission.judgement->verdict == judge::Verdict::passed;
     const auto ratio = done ? submission.judgement->ratio : std::nullopt;
     table.row({{.html = fmt::format("<a href=\"/submission/{0}\">{0}</a>", submission.number), .kind = "number"},
-               text_cell(submission.file),
-               {.html = escaped(state_of(submission, (*each)->turn)),
-                .kind = passed ? "good"
-                        : done ? "bad"
-                               : ""},
-               ratio ? number_cell(significant(ratio->median)) : missing_cell(),
-               text_cell(time_text(submission.arrived_s))});
+               {.html = fmt::format("<span class=\"{}\">{}</span><br><small>{}, {}</small>",
+                                    passed ? "good"
+                                    : done ? "bad"
+                                           : "",
+                                    escaped(state_of(submission, (*each)->turn)), escaped(submission.file),
+                                    time_html(submission.arrived_s)),
+                .kind = "who"},
+               ratio ? number_cell(significant(ratio->median)) : missing_cell()});
   }
-  std::string html = table.html();
+  std::string html = "<div class=\"fitted\">\n" + table.html() + "</div>\n";
   if (shown < lines.size()) html += fmt::format("<p class=\"missing\">The last {} of {}.</p>\n", shown, lines.size());
   return html;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "convlab/classroom/settings.h"
 #include "convlab/report/html.h"
 
 namespace convlab::classroom {
@@ -53,15 +54,19 @@ std::string form_begin(const Viewer& viewer, std::string_view action, bool has_f
                      escaped(action), has_file ? " enctype=\"multipart/form-data\"" : "", escaped(viewer.form));
 }
 
+std::string time_html(double seconds) {
+  const std::string text = time_text(seconds);  // "2026-12-01T23:59:00Z"
+  return fmt::format("<time datetime=\"{}\">{} {} UTC</time>", text, text.substr(0, 10), text.substr(11, 5));
+}
+
 std::string enter_page(const Frame& frame, std::string_view complaint) {
   std::string body;
   if (!complaint.empty()) body += fmt::format("<p class=\"bad\" role=\"alert\">{}</p>\n", escaped(complaint));
   body +=
       form_begin(frame.viewer, "/enter") +
       "<p><label for=\"token\">Your token</label>\n"
-      "<input id=\"token\" name=\"token\" type=\"password\" required maxlength=\"64\" "
-      "autocomplete=\"current-password\" "
-      "spellcheck=\"false\"></p>\n<p><button>Enter</button></p></form>\n"
+      "<input id=\"token\" name=\"token\" type=\"text\" required maxlength=\"64\" autocomplete=\"off\" "
+      "autocapitalize=\"none\" spellcheck=\"false\"></p>\n<p><button>Enter</button></p></form>\n"
       "<p class=\"where\">Your teacher gives you a token, and a new one where it is lost. This browser keeps it in a "
       "cookie until you leave.</p>\n";
   return page(frame, "Enter", body);

@@ -14,20 +14,30 @@ h1 { overflow-wrap: anywhere; }
 
 label { display: block; font-weight: 600; margin-bottom: 4px; }
 input, select, button { font: inherit; color: inherit; max-width: 100%; }
-input[type=password], select { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 8px 10px; width: min(100%, 380px); }
+input[type=text], select { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 8px 10px; width: min(100%, 380px); }
 button { background: var(--accent); color: var(--page); border: 1px solid var(--accent); border-radius: 6px; padding: 8px 18px; font-weight: 600; cursor: pointer; }
 button.quiet { background: none; color: var(--accent); padding: 3px 10px; font-weight: 400; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 
 .stages { list-style: none; display: flex; flex-wrap: wrap; gap: 8px; padding: 0; margin: 14px 0 20px; }
-.stages li { border: 1px solid var(--line); border-radius: 16px; padding: 3px 14px; background: var(--card); }
+.stages li { border: 1px solid var(--line); border-radius: 14px; padding: 3px 14px; background: var(--card); }
 .stages .over::before { content: "✓ "; color: var(--good); }
 .stages .failed { border-color: var(--bad); }
 .stages .failed::before { content: "✗ "; color: var(--bad); }
 .stages .now { border-color: var(--accent); box-shadow: 0 0 0 1px var(--accent); }
 .stages .now::before { content: "● "; color: var(--accent); }
 
-td.who { overflow-wrap: anywhere; min-width: 7em; white-space: normal !important; }
+time { white-space: nowrap; }
+.tiles { grid-template-columns: repeat(auto-fit, minmax(104px, 1fr)); }
+
+/* Tables that fit a phone: names break, figures do not. */
+.fitted .scroll > table { width: auto; min-width: min(100%, 480px); }
+@media (max-width: 600px) { .fitted :is(th, td) { padding: 4px 6px; } }
+.fitted .scroll td.who { overflow-wrap: anywhere; white-space: normal; }
+.counters { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 0 16px; }
+.counters h3, .counters .where { margin-bottom: 0; overflow-wrap: anywhere; }
+.counters dl { grid-template-columns: 1fr auto; gap: 3px 14px; }
+.counters dd { margin: 0; text-align: right; }
 details { margin: 0 0 10px; }
 details pre { max-height: 420px; overflow: auto; }
 

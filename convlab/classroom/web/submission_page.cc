@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 
-#include "convlab/classroom/settings.h"
 #include "convlab/report/html.h"
 
 namespace convlab::classroom {
@@ -40,7 +39,7 @@ std::string stages_so_far(const Submission& submission, const std::optional<Turn
     if (each == Stage::queued && turn) {
       said = fmt::format("place {}", turn->place);
       said += turn->due_s ? ", verdict in about " + about(*turn->due_s)
-                          : std::string(", when is known after the first verdicts");
+                          : std::string("; when is known after the first verdicts");
     }
     html += stage_item(each == submission.stage ? "now" : "over", each, said);
   }
@@ -83,24 +82,26 @@ std::string times_html(const judge::Ratio& ratio) {
       unit * ratio.median, kLeft + unit * ratio.low, kLeft + unit * ratio.high);
 }
 
+std::string counted(std::string_view what, const std::string& figure) {
+  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(what), escaped(figure));
+}
+
+/// A card for each layer and kernel.
 std::string counters_html(const std::vector<judge::KernelCountsSummary>& counters) {
-  Table table(
-      "Of each layer and kernel: sectors of 32 bytes that its requests moved, beside the fewest that hold the bytes",
-      {"Layer", "Kernel", "Launches", "Mflop", "Sectors", "Fewest", "Times the fewest", "Bank conflicts", "Occupancy"});
+  std::string html = "<h2>Counters</h2>\n<div class=\"counters\">\n";
   for (const judge::KernelCountsSummary& each : counters) {
-    const double least = static_cast<double>(each.least_sectors);
-    table.row({{.html = escaped(each.layer), .kind = "name"},
-               {.html = escaped(each.kernel), .kind = "name"},
-               number_cell(std::to_string(each.launches)),
-               number_cell(fmt::format("{:.2f}", 1e-6 * static_cast<double>(each.flops))),
-               number_cell(std::to_string(each.global_sectors)),
-               number_cell(std::to_string(each.least_sectors)),
-               least > 0 ? number_cell(fmt::format("{:.2f}", static_cast<double>(each.global_sectors) / least))
-                         : missing_cell(),
-               number_cell(std::to_string(each.bank_conflicts)),
-               number_cell(fmt::format("{:.0f} %", 100 * each.occupancy))});
+    const auto sectors = static_cast<double>(each.global_sectors), least = static_cast<double>(each.least_sectors);
+    html += fmt::format("<article><h3>{}</h3>\n<p class=\"where\">{}</p>\n<dl>\n", escaped(each.kernel),
+                        escaped(each.layer));
+    html += counted("Launches", std::to_string(each.launches));
+    html += counted("Floating-point operations", fmt::format("{:.4g} M", 1e-6 * static_cast<double>(each.flops)));
+    html += counted("Sectors of 32 bytes moved", fmt::format("{:.4g} M", 1e-6 * sectors));
+    html += counted("The fewest that hold the bytes", fmt::format("{:.4g} M", 1e-6 * least));
+    if (least > 0) html += counted("Moved over fewest", fmt::format("{:.3g}", sectors / least));
+    html += counted("Bank conflicts", std::to_string(each.bank_conflicts));
+    html += counted("Occupancy", fmt::format("{:.0f} %", 100 * each.occupancy)) + "</dl></article>\n";
   }
-  return "<h2>Counters</h2>\n" + table.html();
+  return html + "</div>\n";
 }
 
 std::string logs_html(const Judgement& judgement) {
@@ -127,7 +128,7 @@ std::string submission_page(const Frame& frame, const Submission& submission, co
   const bool done = submission.stage == Stage::done && submission.judgement;
   std::string body = fmt::format("<p class=\"where\">{0} for <a href=\"/board/{1}\">{1}</a> on {2}, arrived {3}</p>\n",
                                  escaped(submission.file), escaped(submission.assignment), escaped(submission.device),
-                                 time_text(submission.arrived_s));
+                                 time_html(submission.arrived_s));
   if (done) {
     const Judgement& judgement = *submission.judgement;
     body += verdict_html(judgement) + stages_of(judgement);
