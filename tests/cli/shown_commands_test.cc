@@ -41,6 +41,7 @@ constexpr NotRun kNotRun[] = {
     {"convlab * FILE*", "a placeholder"},
     {"build/fuzz/*", "fuzzes until it is stopped"},
     {"convlab class submit * --wait", "waits for a worker"},
+    {"convlab class serve *", "serves until it is stopped"},
     {"convlab class work *", "judges in jails, which some machines do not permit"},
 };
 
