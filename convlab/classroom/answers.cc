@@ -124,16 +124,6 @@ void publish(const Folder& folder, const Settings& settings, Store& store, const
   // Who publishes holds the database, so that nobody overwrites this with something older.
   Transaction transaction(store.database());
   write_public(folder.queue(), json_of(store.queue(settings.lease_s)));
-  if (!students.empty()) {
-    Json rankings = Json::object();
-    for (const AssignmentSettings& each : settings.assignments) {
-      rankings[each.name] = Json::array();
-      for (const RankingEntry& entry : standings(folder, settings, store, each, Shown::as_settings_say)) {
-        rankings[each.name].push_back(json_of(entry));
-      }
-    }
-    write_public(folder.rankings(), rankings);
-  }
   for (const int64_t each : students) {
     const std::vector<Submission> submissions = store.submissions({.student = each});
     if (submissions.empty() || submissions.front().student.secret.empty()) continue;
@@ -141,6 +131,18 @@ void publish(const Folder& folder, const Settings& settings, Store& store, const
     for (const Submission& submission : submissions) json.push_back(json_of(submission));
     write_public(folder.answer(submissions.front().student.secret), json);
   }
+}
+
+void publish_rankings(const Folder& folder, const Settings& settings, Store& store) {
+  Transaction transaction(store.database());  // as above
+  Json rankings = Json::object();
+  for (const AssignmentSettings& each : settings.assignments) {
+    rankings[each.name] = Json::array();
+    for (const RankingEntry& entry : standings(folder, settings, store, each, Shown::as_settings_say)) {
+      rankings[each.name].push_back(json_of(entry));
+    }
+  }
+  write_public(folder.rankings(), rankings);
 }
 
 QueueState published_queue(const Folder& folder) {

@@ -13,8 +13,11 @@ namespace convlab::classroom {
 // What students may read without the database: the queue in public/queue.json, where students are but numbers; the
 // rankings in public/rankings.json; and their own submissions in answers/SECRET.json, whose name nobody else knows.
 
-/// Writes the queue and, if there are any, the answers of these students, and the rankings.
+/// Writes the queue, and the answers of these students.
 void publish(const Folder& folder, const Settings& settings, Store& store, const std::vector<int64_t>& students);
+
+/// Writes the rankings, which verdicts alone change: it reads all verdicts.
+void publish_rankings(const Folder& folder, const Settings& settings, Store& store);
 
 /// The queue as it was published.
 QueueState published_queue(const Folder& folder);

@@ -65,6 +65,7 @@ class Worker {
 
   void run() {
     double pause_s = kShortPause_s;
+    publish_rankings(folder_, settings_, store_);  // by the settings of now
     for (;;) {
       settings_ = read_settings(folder_);
       heart_.beat();
@@ -102,6 +103,7 @@ class Worker {
     }
     remove_job(folder_, lease);
     publish(folder_, settings_, store_, {submission.student.id});
+    publish_rankings(folder_, settings_, store_);
   }
 
   /// nullopt: the lease has ended, and so has the judge.

@@ -94,6 +94,7 @@ class ClassPage : public testing::Test {
     ASSERT_TRUE(lease);
     EXPECT_TRUE(some_.store->finish(*lease, judgement));
     publish(*some_.folder, some_.settings, *some_.store, {lease->submission.student.id});
+    publish_rankings(*some_.folder, some_.settings, *some_.store);
   }
 
   SomeClass some_;
@@ -174,6 +175,10 @@ TEST_F(ClassPageWithNames, ShowsThemToStudentsAlone) {
   EXPECT_THAT(Browser(site_).get("/").body, Not(HasSubstr("anna")));
   Browser bert = browser_of("bert");
   EXPECT_THAT(bert.get("/board/fa19").body, HasSubstr("anna"));
+  std::string text = settings_text(some_.settings);
+  text.replace(text.find("aliases = false"), 15, "aliases = true");
+  write_file(some_.folder->settings(), text);
+  EXPECT_THAT(bert.get("/board/fa19").body, AllOf(HasSubstr("fp32"), Not(HasSubstr("anna")))) << "at once";
 }
 
 TEST_F(ClassPageWithNames, EscapesWhateverSomebodyElseWrote) {

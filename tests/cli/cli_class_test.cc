@@ -81,6 +81,7 @@ class ClassCommands : public testing::Test {
     ASSERT_TRUE(lease);
     ASSERT_TRUE(store.finish(*lease, judgement));
     classroom::publish(folder, classroom::read_settings(folder), store, {lease->submission.student.id});
+    classroom::publish_rankings(folder, classroom::read_settings(folder), store);
   }
 
   static judge::Judgement passed(double ratio) {

@@ -11,6 +11,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
+#include "convlab/classroom/aliases.h"
 #include "convlab/classroom/answers.h"
 #include "convlab/classroom/intake.h"
 #include "convlab/classroom/secrets.h"
@@ -56,8 +57,9 @@ std::vector<Turn> turns_of(const QueueState& state) {
 /// One request under way.
 class Answering {
  public:
-  Answering(const Folder& folder, const Visit& visit, const std::function<void(const std::string&)>& tell)
-      : folder_(folder), visit_(visit), tell_(tell) {}
+  Answering(const Folder& folder, const Visit& visit, const std::function<void(const std::string&)>& tell,
+            std::mutex& taking_in)
+      : folder_(folder), visit_(visit), tell_(tell), taking_in_(taking_in) {}
 
   Reply reply() {
     Reply reply;
@@ -159,8 +161,9 @@ class Answering {
     require_not_too_often();
     const int64_t number = write_entry(folder_.spool(), entry, published_queue(folder_).next_number);
     try {
+      const std::scoped_lock lock(taking_in_);
       Store store(folder_.database());
-      take_in(folder_, settings_, store);
+      if (!store.has(number)) take_in(folder_, settings_, store);
     } catch (const std::exception& error) {  // it lies in the spool, safe, and somebody else will take it in
       tell_(fmt::format("submission {} waits in the spool: {}", number, printable(error.what())));
       return {.status = 202, .body = arrived_page(frame_, number)};
@@ -245,6 +248,10 @@ class Answering {
   AssignmentView view_of(const AssignmentSettings& assignment, const QueueState& state) const {
     AssignmentView view{.name = assignment.name, .device = assignment.device, .deadline_s = assignment.deadline_s};
     view.ranking = published_ranking(folder_, assignment.name);
+    if (settings_.aliases) {  // even if the class showed names when this was published
+      const uint64_t seed = read_secret(folder_.class_secret()).seed;
+      for (RankingEntry& each : view.ranking) each.best.name = alias_of(each.best.student, seed);
+    }
     view.waiting = std::ranges::count(state.waiting, assignment.name, &QueuedJob::assignment);
     view.running = std::ranges::count_if(
         state.running, [&](const RunningJob& each) { return each.job.assignment == assignment.name; });
@@ -259,6 +266,7 @@ class Answering {
   const Folder& folder_;
   const Visit& visit_;
   const std::function<void(const std::string&)>& tell_;
+  std::mutex& taking_in_;
   Settings settings_;
   Frame frame_{.class_name = "The class"};
   Student student_;
@@ -273,7 +281,7 @@ bool is_form_path(const std::string& path) { return path == "/enter" || path == 
 Site::Site(Folder folder, std::function<void(const std::string& line)> tell)
     : folder_(std::move(folder)), tell_(std::move(tell)) {}
 
-Reply Site::reply(const Visit& visit) const { return Answering(folder_, visit, tell_).reply(); }
+Reply Site::reply(const Visit& visit) const { return Answering(folder_, visit, tell_, taking_in_).reply(); }
 
 Reply Site::refusal(int status) const {
   const std::string what = status == 413

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
 #include <string>
 
 #include "convlab/classroom/folder.h"
@@ -8,8 +9,8 @@
 
 namespace convlab::classroom {
 
-/// The class's page: what each request gets. It keeps nothing between requests, so that any number of threads may ask,
-/// and changes of class.toml, tokens and results show at once. Boards come from what is published (answers.h), so that the
+/// The class's page: what each request gets. It remembers nothing between requests, so that any number of threads may ask,
+/// and changes of class.toml and tokens show at once. Boards come from what is published (answers.h), so that the
 /// many who look at them do not ask the database.
 ///
 ///   /                 the assignments
@@ -33,6 +34,7 @@ class Site {
  private:
   Folder folder_;
   std::function<void(const std::string& line)> tell_;
+  mutable std::mutex taking_in_;  ///< who comes when another has it finds his submission taken in
 };
 
 /// Requests that change something, by POST; every other path is only read.
