@@ -1,9 +1,11 @@
 // convlab class serve: the class as a web page.
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/class/commands.h"
+#include "convlab/classroom/answers.h"
 #include "convlab/classroom/settings.h"
 #include "convlab/classroom/store.h"
 #include "convlab/classroom/web/server.h"
@@ -19,18 +21,23 @@ struct ServeOptions {
 void serve_class(const ServeOptions& options, Output& output) {
   const classroom::Folder folder(options.folder);
   folder.require_owned("serve");
-  classroom::read_settings(folder);
-  { const classroom::Store store(folder.database()); }  // tables that an older one lacks
+  {
+    classroom::Store store(folder.database());  // makes tables that an older one lacks
+    classroom::publish_rankings(folder, classroom::read_settings(folder), store);
+  }
   const bool is_local =
       options.address.starts_with("127.") || options.address == "::1" || options.address == "localhost";
   if (!is_local) note("other machines reach this page unencrypted: put a server that speaks TLS before it");
   const classroom::Site site(folder,
                              [](const std::string& line) { fmt::print(messages_stream(), "convlab: {}\n", line); });
-  const bool is_ipv6 = options.address.find(':') != std::string::npos;
-  classroom::serve(site, {.address = options.address, .port = static_cast<int>(options.port), .ready = [&](int port) {
-                            output.print("http://{}:{}/\n", is_ipv6 ? "[" + options.address + "]" : options.address,
-                                         port);
-                          }});
+  const auto ready = [&](int port) {
+    const bool is_ipv6 = options.address.find(':') != std::string::npos;
+    const std::string host = is_ipv6 ? "[" + options.address + "]" : options.address;
+    const std::string url = fmt::format("http://{}:{}/", host, port);
+    output.print("{}\n", url);
+    output.json({{"url", url}});
+  };
+  classroom::serve(site, {.address = options.address, .port = static_cast<int>(options.port), .ready = ready});
 }
 
 }  // namespace
@@ -39,7 +46,8 @@ Action declare_class_serve(CLI::App& options) {
   auto chosen = std::make_shared<ServeOptions>();
   require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
   constexpr int64_t kMostPort = 65535;
-  add_int(options, "--port", chosen->port, 0, kMostPort, "(default: 8080; 0: one that is free, which is printed)");
+  add_int(options, "--port", chosen->port, 0, kMostPort,
+          "where it listens (default: 8080; 0: a port that is free, which is printed)");
   add_text(options, "--bind", chosen->address, "ADDRESS", "this machine's address (default: 127.0.0.1, itself alone)");
   return [chosen](Output& output) { serve_class(*chosen, output); };
 }
