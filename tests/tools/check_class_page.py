@@ -13,13 +13,12 @@ import argparse
 import itertools
 import json
 import pathlib
-import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
 
-from check_report import SQUEEZED, TOO_WIDE, WIDTHS, skip
+from check_report import SQUEEZED, TOO_WIDE, WIDTHS, chromium, end
 
 HOSTILE = "<img src=x onerror=alert(1)>'\"&"
 STUDENTS = ["Ada Lovelace", HOSTILE, "Wolfeschlegelsteinhausenbergerdorff-Featherstonehaugh von und zu"] + [
@@ -162,18 +161,8 @@ def main():
     parser.add_argument("convlab")
     parser.add_argument("--screenshots", type=pathlib.Path)
     options = parser.parse_args()
-    try:
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError:
-        skip("there is no Playwright; python3 -m pip install playwright")
-
     wrong = []
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        try:
-            # Without its sandbox, as root in a container needs it; the page is our own.
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        except Error as error:
-            skip(f"Chromium does not start: {str(error).splitlines()[0]}")
+    with chromium() as browser, tempfile.TemporaryDirectory() as folder:
         if options.screenshots:
             options.screenshots.mkdir(parents=True, exist_ok=True)
         some = Class(options.convlab, pathlib.Path(folder))
@@ -185,11 +174,7 @@ def main():
         finally:
             server.terminate()
             server.wait()
-            browser.close()
-    for what in wrong:
-        print(f"FAILED: {what}")
-    print("PASSED" if not wrong else f"{len(wrong)} faults")
-    sys.exit(1 if wrong else 0)
+    end(wrong)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ install chromium`); without them it says SKIPPED and exits with 77.
 """
 
 import argparse
+import contextlib
 import itertools
 import json
 import pathlib
@@ -75,6 +76,31 @@ SQUEEZED = """() => [...document.querySelectorAll('td')].filter(cell => {
 def skip(reason):
     print(f"SKIPPED: {reason}")
     sys.exit(SKIPPED)
+
+
+@contextlib.contextmanager
+def chromium():
+    """A browser, or the end of the program with the reason why there is none."""
+    try:
+        from playwright.sync_api import Error, sync_playwright
+    except ImportError:
+        skip("there is no Playwright; python3 -m pip install playwright")
+    with sync_playwright() as playwright:
+        try:
+            # Without its sandbox, as root in a container needs it; the page is our own.
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        except Error as error:
+            skip(f"Chromium does not start: {str(error).splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
+def end(wrong):
+    """The end of the program: what is wrong, line by line."""
+    for what in wrong:
+        print(f"FAILED: {what}")
+    print("PASSED" if not wrong else f"{len(wrong)} faults")
+    sys.exit(1 if wrong else 0)
 
 
 def make_reports(convlab, folder):
@@ -185,18 +211,8 @@ def main():
     parser.add_argument("--page", type=pathlib.Path)
     parser.add_argument("--screenshots", type=pathlib.Path)
     options = parser.parse_args()
-    try:
-        from playwright.sync_api import Error, sync_playwright
-    except ImportError:
-        skip("there is no Playwright; python3 -m pip install playwright")
-
     wrong = []
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        try:
-            # Without its sandbox, as root in a container needs it; the page is our own.
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        except Error as error:
-            skip(f"Chromium does not start: {str(error).splitlines()[0]}")
+    with chromium() as browser, tempfile.TemporaryDirectory() as folder:
         pages = [options.page] if options.page else make_reports(options.convlab, pathlib.Path(folder))
         pages = [page.resolve() for page in pages]
         if options.screenshots:
@@ -210,11 +226,7 @@ def main():
             found = check(browser, page_file, min(WIDTHS), "light", None)
             if not any(words in what for what in found):
                 wrong.append(f"planted fault {i} was not found: no message says “{words}”, but {found}")
-        browser.close()
-    for what in wrong:
-        print(f"FAILED: {what}")
-    print("PASSED" if not wrong else f"{len(wrong)} faults")
-    sys.exit(1 if wrong else 0)
+    end(wrong)
 
 
 if __name__ == "__main__":
