@@ -115,7 +115,7 @@ git -C "$repository" ls-files -z | tar -C "$repository" --null --files-from=- -c
 
 if [ "$build_only" ]; then
   # What compiles and links without optimization does so with it, in twice the time.
-  timed "building all of ./test.sh" inside 'root=$PWD && . cmake/setup.sh && install_missing cmake/packages.txt &&
+  timed "building all of ./test.sh" inside 'root=$PWD && . cmake/setup.sh && install_missing cmake/packages.txt cmake/packages-class.txt &&
     configure cpu -DCMAKE_CXX_FLAGS_RELEASE=-O0 && ./test.sh -N' | grep -E '^(==|Total)'
 else
   timed "first ./run.sh" classify

@@ -40,7 +40,8 @@ void write_json(Output& output, const Listing& listing) {
                                {"idea", info.idea}});
   }
   for (const ShippedModel& model : listing.models) {
-    json["models"].push_back({{"name", model.name}, {"input", convlab::to_text(model.input)}, {"accuracy", model.accuracy}});
+    json["models"].push_back(
+        {{"name", model.name}, {"input", convlab::to_text(model.input)}, {"accuracy", model.accuracy}});
   }
   for (const DeviceListing& device : listing.devices) {
     json["devices"].push_back({{"name", device.name}, {"description", device.description}});
