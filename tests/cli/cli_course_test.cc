@@ -119,13 +119,16 @@ std::string fastest_rung_recorded() {
   const auto records =
       nlohmann::json::parse(text_of(std::filesystem::path(CONVLAB_SOURCE_DIR) / "results/nvidia-h200/fa19.json"));
   std::map<std::string, double> ms;
+  std::map<std::string, int> layers;
   for (const auto& record : records) {
     const std::string kernel = record["kernel"];
     const bool rung = kernel.starts_with("cuda.") && record["rung"] < kProductionRung && record["math"] == "fp32";
     if (rung && record["problem"].get<std::string>().starts_with("n10000_")) {
       ms[kernel] += record["op_ms"]["median"].get<double>();
+      ++layers[kernel];
     }
   }
+  std::erase_if(ms, [&](const auto& entry) { return layers[entry.first] < 2; });  // nobody has measured both
   return std::ranges::min_element(ms, {}, [](const auto& entry) { return entry.second; })->first;
 }
 
