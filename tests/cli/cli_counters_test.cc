@@ -116,7 +116,9 @@ TEST_F(CliCounters, ConstantsWithValuesInTheTextAreNoGlobalMemory) {
   ASSERT_EQ(result["kernels"].size(), 4u);
   for (const Json& kernel : result["kernels"]) {
     for (const Json& line : kernel["lines"]) {
-      if (line["array"] == "kCosine") EXPECT_EQ(line["memory"], "constant");
+      if (line["array"] == "kCosine") {
+        EXPECT_EQ(line["memory"], "constant");
+      }
     }
   }
   EXPECT_EQ(result["kernels"][2]["memory"]["global"]["load"]["requests"],
