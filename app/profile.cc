@@ -15,6 +15,7 @@
 #include "app/whole_run.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/text.h"
 #include "convlab/device/cuda.h"
 #include "convlab/device/recorder.h"
 #include "convlab/profile/counters.h"
@@ -145,7 +146,7 @@ void profile(const ProfileOptions& options, Output& output) {
   Program program(options, *recorder);
   Recording recording = recorder->stop();
   const std::string& description = program.classifier().caps().description;
-  if (recording.device == DeviceKind::cuda) recording.device_name = description.substr(0, description.find(','));
+  if (recording.device == DeviceKind::cuda) recording.device_name = text_before(description, ',');
   const ProfileTotals summary = summarize(recording);
 
   const ClassifyOptions& classify = options.run.classify;

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "app/results/ablation.h"
+#include "convlab/base/text.h"
 #include "convlab/report/html.h"
 
 namespace convlab::app {
@@ -153,10 +154,9 @@ std::string ablation_picture(const Ablation& ablation) {
     y += height_of(figure, kernels) + 6;
   }
   const std::string what = kernels ? "each kernel against " + ablation.variants.front().label : ablation.file;
-  const std::string where = fmt::format(
-      "{}, {}", to_text(ablation.problem),
-      ablation.where.device == "simt" ? "counted on simt"
-                                      : ablation.where.description.substr(0, ablation.where.description.find(',')));
+  const std::string where =
+      fmt::format("{}, {}", to_text(ablation.problem),
+                  ablation.where.device == "simt" ? "counted on simt" : text_before(ablation.where.description, ','));
   const auto cut = [](std::string text) {
     constexpr size_t kMost = 62;
     return text.size() > kMost ? text.substr(0, kMost - 3) + "..." : text;

@@ -42,6 +42,8 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
+std::string text_before(std::string_view text, char end) { return std::string(text.substr(0, text.find(end))); }
+
 std::string printable(std::string_view text) {
   constexpr size_t kMost = 200;
   // Bytes of the UTF-8 sequence that begins at i, 0 if none does (RFC 3629, table 3-7 of the Unicode standard).

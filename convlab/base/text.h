@@ -16,6 +16,9 @@ double parse_double(std::string_view text, std::string_view what, double low, do
 /// "a,b,c" -> {"a", "b", "c"}; the empty text gives no parts, empty parts are kept.
 std::vector<std::string> split(std::string_view text, char separator);
 
+/// What stands before the first `end`; the whole text where there is none.
+std::string text_before(std::string_view text, char end);
+
 /// A name from a file, safe in a message, a table or JSON: control characters and bytes that are not UTF-8 become '?',
 /// and what is longer than 200 bytes is cut.
 std::string printable(std::string_view text);

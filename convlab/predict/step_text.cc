@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "convlab/base/text.h"
 #include "convlab/predict/amount.h"
 #include "convlab/predict/step.h"
 
@@ -166,9 +167,8 @@ std::string to_text(const Step& step) {
 std::string compared_text(const Step& step, const MeasuredStep& measured) {
   const double before = step.before.time.seconds() * 1e3, after = step.after.time.seconds() * 1e3;
   constexpr std::string_view kRow = "  {:<36} {:>11} {:>11} {:>9}\n";
-  std::string text =
-      fmt::format(fmt::runtime(kRow), fmt::format("on {}", measured.device.substr(0, measured.device.find(','))),
-                  "predicted", "measured", "over it");
+  std::string text = fmt::format(fmt::runtime(kRow), fmt::format("on {}", text_before(measured.device, ',')),
+                                 "predicted", "measured", "over it");
   const auto row = [&](std::string_view name, double predicted, double seen, std::string_view unit) {
     text += fmt::format(fmt::runtime(kRow), name, fmt::format("{:.4g}{}", predicted, unit),
                         fmt::format("{:.4g}{}", seen, unit), fmt::format("{:.2f}", seen / predicted));

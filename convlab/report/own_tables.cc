@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "convlab/base/text.h"
 #include "convlab/report/before_after.h"
 #include "convlab/report/html.h"
 #include "convlab/report/request_picture.h"
@@ -204,7 +205,7 @@ std::string roofline_chart(Page& page, const Contents& contents, const OwnKernel
     roofs.push_back({{"name", "tf32, tensor cores"}, {"gflops", ceilings->tf32_flops * 1e-9}});
   }
   constexpr int kHeight = 360;
-  const std::string device = machine.machine.device.substr(0, machine.machine.device.find(','));
+  const std::string device = text_before(machine.machine.device, ',');
   std::string places;
   for (size_t i = 0; i < contents.input.answers.problems.size(); ++i) {
     const std::string problem = with_images(contents.input.answers.problems[i], images);

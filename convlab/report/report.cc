@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "convlab/base/text.h"
 #include "convlab/report/before_after.h"
 #include "convlab/report/html.h"
 
@@ -63,7 +64,7 @@ std::string own_tiles(const Contents& contents) {
       if (ms > 0 && (best.first == 0 || ms < best.first)) best = {ms, kernel.file_name()};
     }
     if (best.first == 0) continue;
-    const std::string device = machine.machine.device.substr(0, machine.machine.device.find(','));
+    const std::string device = text_before(machine.machine.device, ',');
     html += tile(duration(best.first), fmt::format("Op Times of {}, 10000 images, {}", best.second, device));
   }
   return "<div class=\"tiles\">\n" + html +
@@ -78,7 +79,7 @@ std::string tiles(const Contents& contents) {
   std::string html = tile(fmt::format("{}", answers.accuracy(count)), fmt::format("accuracy on {} images", count));
   for (const MachineRecords& machine : contents.machines) {
     const double best = best_op_times(contents, machine, "fp32");
-    const std::string device = machine.machine.device.substr(0, machine.machine.device.find(','));
+    const std::string device = text_before(machine.machine.device, ',');
     if (best > 0)
       html += tile(duration(best), fmt::format("Op Times of the fastest fp32 kernels, 10000 images, {}", device));
   }

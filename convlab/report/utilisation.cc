@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "convlab/base/text.h"
 #include "convlab/report/html.h"
 
 namespace convlab {
@@ -78,7 +79,7 @@ std::vector<OfGpu> counters_of(const Contents& contents, const std::string& kern
   std::vector<OfGpu> found;
   for (const SavedCounters& counters : contents.input.evidence.counters) {
     if (counters.kernel != kernel || !counters.model.starts_with(contents.input.semester)) continue;
-    const std::string gpu = counters.device.substr(0, counters.device.find(','));  // the driver's version may follow
+    const std::string gpu = text_before(counters.device, ',');  // the driver's version may follow
     auto of = std::ranges::find(found, gpu, &OfGpu::gpu);
     if (of == found.end()) of = found.insert(of, {gpu});
     if (!counters.ncu.empty()) of->compared = &counters;
