@@ -22,8 +22,7 @@ constexpr int64_t kMostJobBytes = 1 << 20;
 
 void judge_job(const fs::path& folder, Output& output) {
   const fs::path path = folder / "job.json";
-  const std::vector<uint8_t> bytes = read_file(path, kMostJobBytes);
-  const Json json = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  const Json json = parse_json(read_text(path, kMostJobBytes), path.string());
   const JsonMembers job(json, path.string());
   std::string file, device;
   job.read("file", file);

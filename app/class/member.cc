@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/classroom/answers.h"
@@ -22,10 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using classroom::QueuedJob;
 using classroom::Submission;
-
-constexpr int kSecretBytes = 16;
-
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 fs::path configuration() {
   if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder != nullptr && *folder == '/') {
@@ -51,12 +47,9 @@ std::string Member::secret() const {
   place.add(fs::canonical(folder_.root()).string());
   const fs::path path = configuration() / ("class-" + place.hex());
   std::error_code error;
-  if (fs::exists(path, error)) {
-    const std::vector<uint8_t> bytes = read_file(path, 2 * kSecretBytes);
-    return {bytes.begin(), bytes.end()};
-  }
+  if (fs::exists(path, error)) return read_text(path, 2 * classroom::kSecretBytes);
   fs::create_directories(path.parent_path(), error);
-  const std::string made = classroom::random_hex(kSecretBytes);
+  const std::string made = classroom::random_hex(classroom::kSecretBytes);
   const mode_t before = ::umask(077);
   write_file(path, made);
   ::umask(before);
@@ -71,15 +64,14 @@ int64_t Member::submit(const std::string& file, const std::string& assignment, c
   }
   classroom::SpoolEntry entry{.assignment = chosen.name, .as = as, .file = fs::path(file).filename().string()};
   classroom::require_file_name(entry.file);
-  const std::vector<uint8_t> bytes = read_file(file, classroom::kMostSourceBytes);
-  entry.source.assign(bytes.begin(), bytes.end());
+  entry.source = read_text(file, classroom::kMostSourceBytes);
   // The owner finds his answers in the database.
-  entry.secret = as.empty() ? secret() : classroom::random_hex(kSecretBytes);
+  entry.secret = as.empty() ? secret() : classroom::random_hex(classroom::kSecretBytes);
   Submission submission{.student = {.name = as.empty() ? classroom::name_of_user(::geteuid()) : as},
                         .assignment = chosen.name,
                         .device = chosen.device,
                         .file = entry.file,
-                        .arrived_s = now_s()};
+                        .arrived_s = unix_seconds()};
   if (!is_owner()) submission.student.id = own_id();
   submission.number = classroom::write_entry(folder_.spool(), entry, queue().next_number);
   if (is_owner()) classroom::take_in(folder_, settings_, *store_);

@@ -67,6 +67,11 @@ std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit)
   return bytes;
 }
 
+std::string read_text(const std::filesystem::path& path, int64_t limit) {
+  const std::vector<uint8_t> bytes = read_file(path, limit);
+  return {bytes.begin(), bytes.end()};
+}
+
 void write_file(const std::filesystem::path& path, std::span<const uint8_t> bytes) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);

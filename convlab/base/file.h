@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,6 +12,9 @@ namespace convlab {
 /// All bytes of a file. Error(bad_input) with path and reason where it is missing, a folder, unreadable, or larger
 /// than `limit` bytes or than the memory that this process may use (nothing is allocated before the size is known).
 std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit = int64_t{4} << 30);
+
+/// The same as text.
+std::string read_text(const std::filesystem::path& path, int64_t limit = int64_t{4} << 30);
 
 /// Writes all bytes, through a temporary file beside it that is renamed, so that a failure never leaves half a file. A
 /// link stays, and what it leads to is written. Devices and pipes (/dev/stdout) are written directly. Error(bad_input)

@@ -26,10 +26,7 @@ void write_public(const fs::path& path, const Json& json) {
   ::chmod(path.c_str(), kMode);
 }
 
-Json parse_file(const fs::path& path) {
-  const std::vector<uint8_t> bytes = read_file(path, kMostAnswerBytes);
-  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
-}
+Json parse_file(const fs::path& path) { return parse_json(read_text(path, kMostAnswerBytes), path.string()); }
 
 Json json_of(const QueuedJob& job) {
   return {{"job", job.job},

@@ -61,7 +61,7 @@ Student student_of(Store& store, const Arrival& arrival) {
   Student student = store.student(entry.as.empty() ? name_of_user(arrival.uid) : entry.as);
   const std::string secret = entry.as.empty() ? entry.secret : student.secret;
   if (secret.empty() || secret != student.secret) {
-    student.secret = secret.empty() ? random_hex(16) : secret;
+    student.secret = secret.empty() ? random_hex(kSecretBytes) : secret;
     store.set_secret(student.id, student.secret);
   }
   return student;

@@ -17,11 +17,6 @@ constexpr int64_t kMostJobBytes = int64_t{64} << 20;
 
 fs::path folder_of(const Folder& folder, const Lease& lease) { return folder.jobs() / job_name(lease); }
 
-std::string text_in(const fs::path& path) {
-  const std::vector<uint8_t> bytes = read_file(path, kMostJobBytes);
-  return {bytes.begin(), bytes.end()};
-}
-
 }  // namespace
 
 std::string job_name(const Lease& lease) { return fmt::format("{}-{}", lease.job, lease.attempt); }
@@ -43,7 +38,7 @@ std::optional<judge::Stage> stage_of_job(const Folder& folder, const Lease& leas
   const fs::path path = folder_of(folder, lease) / "stage.txt";
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
-  const std::string text = text_in(path);
+  const std::string text = read_text(path, kMostJobBytes);
   for (const judge::Stage each : {judge::Stage::compiling, judge::Stage::recording, judge::Stage::verifying,
                                   judge::Stage::timing, judge::Stage::done}) {
     if (text == fmt::format("{}\n", name_of(each))) return each;
@@ -55,7 +50,7 @@ std::optional<judge::Judgement> judgement_of_job(const Folder& folder, const Lea
   const fs::path path = folder_of(folder, lease) / "judgement.json";
   std::error_code error;
   if (!fs::exists(path, error)) return std::nullopt;
-  return judge::judgement_from(parse_json(text_in(path), path.string()), path.string());
+  return judge::judgement_from(parse_json(read_text(path, kMostJobBytes), path.string()), path.string());
 }
 
 void remove_job(const Folder& folder, const Lease& lease) {

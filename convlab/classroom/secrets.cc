@@ -36,6 +36,10 @@ std::string random_hex(int bytes) {
   return text.substr(0, static_cast<size_t>(bytes) * 2);
 }
 
+bool is_secret(std::string_view text) {
+  return text.size() == 2 * kSecretBytes && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 Secret make_secret(uint64_t seed, const std::vector<ConvProblem>& layers) {
   Secret secret{.seed = seed};
   Rng random(seed);
@@ -63,8 +67,7 @@ void write_secret(const std::filesystem::path& path, const Secret& secret) {
 }
 
 Secret read_secret(const std::filesystem::path& path) {
-  const std::vector<uint8_t> bytes = read_file(path, kMostSecretBytes);
-  const auto json = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  const auto json = parse_json(read_text(path, kMostSecretBytes), path.string());
   const JsonMembers from(json, path.string());
   std::string seed;
   std::vector<std::string> shapes;

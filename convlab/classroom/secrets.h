@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convlab/conv/problem.h"
@@ -22,6 +23,12 @@ uint64_t entropy();
 
 /// So many random bytes as hexadecimal digits.
 std::string random_hex(int bytes);
+
+/// Of what tells a student, or a browser, from others: random_hex(kSecretBytes).
+inline constexpr int kSecretBytes = 16;
+
+/// Whether the text has the form of one.
+bool is_secret(std::string_view text);
 
 /// Shapes drawn by the seed: one to three images, square, of at most 40 pixels a side and not larger than the layers in
 /// channels, maps and filters, so that a file whose arrays suffice for the layers can be right on them.

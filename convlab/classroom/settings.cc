@@ -179,8 +179,7 @@ Settings parse_settings(const std::string& text, const std::string& place) {
 }
 
 Settings read_settings(const Folder& folder) {
-  const std::vector<uint8_t> bytes = read_file(folder.settings(), kMebibyte);
-  return parse_settings(std::string(bytes.begin(), bytes.end()), folder.settings().string());
+  return parse_settings(read_text(folder.settings(), kMebibyte), folder.settings().string());
 }
 
 std::string settings_text(const Settings& settings) {

@@ -95,10 +95,6 @@ std::optional<int64_t> number_of(const std::string& name) {
   return name == std::to_string(number) + kEnding ? std::optional(number) : std::nullopt;
 }
 
-bool is_secret(const std::string& text) {
-  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 SpoolEntry parse_entry(const std::string& text, const std::string& name) {
   const auto json = parse_json(text, name);
   const JsonMembers from(json, name);

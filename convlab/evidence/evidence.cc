@@ -79,10 +79,7 @@ void add_evidence(Evidence& evidence, std::string_view text, const std::string& 
 
 void add_evidence(Evidence& evidence, const std::filesystem::path& file_or_folder) {
   namespace fs = std::filesystem;
-  const auto text_of = [](const fs::path& file) {
-    const std::vector<uint8_t> bytes = read_file(file, kMostBytes);
-    return std::string(bytes.begin(), bytes.end());
-  };
+  const auto text_of = [](const fs::path& file) { return read_text(file, kMostBytes); };
   std::error_code error;
   if (!fs::is_directory(file_or_folder, error)) {
     return add_evidence(evidence, text_of(file_or_folder), file_or_folder.string());

@@ -104,8 +104,7 @@ bool CpuRun::changed_input(const Probe& probe) const {
 
 Json CpuRun::answer() const {
   try {
-    const std::vector<uint8_t> bytes = read_file(answer_, kMostWords);
-    Json json = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "answer");
+    Json json = parse_json(read_text(answer_, kMostWords), "answer");
     if (json.is_object()) return json;
   } catch (const Error&) {  // whoever has taken the process over may have written anything
   }

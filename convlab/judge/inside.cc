@@ -446,8 +446,7 @@ void run_inside(const Json& request) {
 
 void work_inside(const std::string& work, const std::filesystem::path& path) {
   constexpr int64_t kMostBytes = 1 << 20;
-  const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
-  const Json request = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  const Json request = parse_json(read_text(path, kMostBytes), path.string());
   int64_t processes = 0;
   JsonMembers(request, "request").read("processes", processes);
   if (processes > 0) {

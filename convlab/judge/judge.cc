@@ -186,8 +186,7 @@ class Judging {
     constexpr int64_t kMostBytes = 1 << 20;
     std::string text;
     try {
-      const std::vector<uint8_t> bytes = read_file(file_, kMostBytes);
-      text.assign(bytes.begin(), bytes.end());
+      text = read_text(file_, kMostBytes);
       write_file(path, text);
       source_.path = path;
       source_.text = text;
@@ -246,9 +245,8 @@ class Judging {
                               .output_bytes = assignment_.limits.output_bytes},
                              in_jail_);
     try {
-      const std::vector<uint8_t> bytes = read_file(answer, kMostAnswerBytes);
-      if (!bytes.empty())
-        result.json = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "answer");
+      const std::string text = read_text(answer, kMostAnswerBytes);
+      if (!text.empty()) result.json = parse_json(text, "answer");
     } catch (const Error&) {
       result.json = nullptr;
     }

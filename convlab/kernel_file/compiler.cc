@@ -69,11 +69,6 @@ std::vector<std::string> words(std::string_view text) {
 /// unrolled() is about loops whose rounds the compiler can count; others would only grow.
 constexpr const char* kNoRuntimeUnrolling = "-fdisable-rtl-loop2_unroll";
 
-std::string text_of(const fs::path& file) {
-  const std::vector<uint8_t> bytes = read_file(file);
-  return {bytes.begin(), bytes.end()};
-}
-
 /// The command, without the names of its input and output.
 std::vector<std::string> command_of(const KernelSource& source, Toolchain toolchain, const CompileOptions& options,
                                     const fs::path& root) {
@@ -255,7 +250,7 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
       CompilerCommand preprocess = command;
       preprocess.words.push_back("-E");
       run = runner(preprocess);
-      if (run.status == 0) write_file(command.text, unrolled(text_of(made)));
+      if (run.status == 0) write_file(command.text, unrolled(read_text(made)));
     }
     if (run.status <= 0) run = runner(command);
     std::error_code error;
@@ -308,7 +303,7 @@ std::map<std::string, int> registers_in(std::string_view words_of_ptxas) {
 std::map<std::string, int> registers_of(const KernelSource& source, int compute_capability) {
   const CompiledFile made = compile_kernel_file(
       source, Toolchain::nvcc, {.compute_capability = compute_capability, .output = CompilerOutput::registers});
-  return registers_in(text_of(made.library));
+  return registers_in(read_text(made.library));
 }
 
 }  // namespace convlab

@@ -13,10 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_of(const std::filesystem::path& path) {
-  const std::vector<uint8_t> bytes = read_file(path);
-  return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
-}
+Json json_of(const std::filesystem::path& path) { return parse_json(read_text(path), path.string()); }
 
 Summary read_summary(const JsonMembers& reader, const char* name) {
   const JsonMembers from = reader.object(name);

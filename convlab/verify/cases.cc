@@ -114,8 +114,7 @@ std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view na
 
 std::vector<ConvProblem> read_shapes(const std::filesystem::path& path) {
   constexpr int64_t kMostBytes = 16 << 20;
-  const std::vector<uint8_t> bytes = read_file(path, kMostBytes);
-  return parse_shapes({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  return parse_shapes(read_text(path, kMostBytes), path.string());
 }
 
 std::vector<ConvProblem> default_problems() {

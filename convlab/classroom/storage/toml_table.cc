@@ -79,8 +79,7 @@ TomlTable TomlTable::parse(const std::string& text, const std::string& place) {
 }
 
 TomlTable TomlTable::read_file(const std::filesystem::path& path) {
-  const std::vector<uint8_t> bytes = convlab::read_file(path, kMostTomlBytes);
-  return parse(std::string(bytes.begin(), bytes.end()), path.string());
+  return parse(read_text(path, kMostTomlBytes), path.string());
 }
 
 bool TomlTable::has(const std::string& key) const { return content_->value.as_table().count(key) != 0; }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <exception>
 #include <set>
 
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
@@ -27,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSecretBytes = 16;
 constexpr int64_t kKeepToken_s = int64_t{180} * 24 * 3600;
 constexpr int64_t kMostPublicBytes = int64_t{4} << 20;
 constexpr double kHour = 3600;
@@ -41,8 +40,6 @@ struct Refused {
 Refused not_there() { return {404, "Nothing is here, or it is not yours.", ""}; }
 
 Reply redirect(const std::string& path) { return {.status = 303, .headers = {{"Location", path}}}; }
-
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 std::optional<Turn> turn_of(const QueueState& state, const std::vector<Turn>& turns, int64_t submission) {
   const auto found = std::ranges::find(state.waiting, submission, &QueuedJob::submission);
@@ -174,7 +171,7 @@ class Answering {
   /// Refused ones count, too, so that nobody fills the disk with them.
   void require_not_too_often() {
     Store store(folder_.database(), Access::read_only);
-    const double since_s = now_s() - kHour;
+    const double since_s = unix_seconds() - kHour;
     const int64_t sent = std::ranges::count_if(store.submissions({.student = student_.id}),
                                                [&](const Submission& each) { return each.arrived_s > since_s; });
     if (sent < settings_.per_hour) return;
@@ -233,8 +230,7 @@ class Answering {
     std::error_code error;
     for (const auto& each : fs::directory_iterator(place, error)) {
       if (each.path().filename().string() != file || !each.is_regular_file(error)) continue;
-      const std::vector<uint8_t> bytes = read_file(each.path(), kMostPublicBytes);
-      return {.body = {bytes.begin(), bytes.end()}, .type = "text/plain; charset=utf-8"};
+      return {.body = read_text(each.path(), kMostPublicBytes), .type = "text/plain; charset=utf-8"};
     }
     throw not_there();
   }

@@ -1,25 +1,17 @@
 #include "convlab/classroom/web/tokens.h"
 
-#include <chrono>
-
+#include "convlab/base/clock.h"
 #include "convlab/classroom/secrets.h"
 #include "convlab/classroom/spool.h"
 #include "convlab/classroom/web/sha256.h"
 
 namespace convlab::classroom {
-namespace {
-
-constexpr int kTokenBytes = 16;
-
-}  // namespace
-
 std::string make_token(Store& store, const std::string& student) {
   require_student_name(student);
-  std::string token = random_hex(kTokenBytes);
-  const double now_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  std::string token = random_hex(kSecretBytes);
   Transaction transaction(store.database());
   store.database().run("INSERT OR REPLACE INTO tokens (student, hash, made_s) VALUES (?, ?, ?)",
-                       store.student(student).id, sha256(token), now_s);
+                       store.student(student).id, sha256(token), unix_seconds());
   transaction.commit();
   return token;
 }

@@ -4,23 +4,16 @@
 #include <openssl/crypto.h>
 
 #include "convlab/base/text.h"
+#include "convlab/classroom/secrets.h"
 #include "convlab/classroom/web/sha256.h"
 
 namespace convlab::classroom {
-namespace {
-
-bool is_ours(const std::string& value) {
-  return value.size() == 32 && value.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-}  // namespace
-
 std::string cookie_of(const Visit& visit, const std::string& name) {
   for (std::string each : split(visit.cookies, ';')) {
     each.erase(0, each.find_first_not_of(' '));
     if (!each.starts_with(name + "=")) continue;
     std::string value = each.substr(name.size() + 1);
-    return is_ours(value) ? value : "";
+    return is_secret(value) ? value : "";
   }
   return "";
 }
