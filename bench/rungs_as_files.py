@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Each rung of the ladder as a kernel file in another folder, beside the same kernel within the program.
 
-    python3 bench/rungs_as_files.py BINARY [--device D] [-n N] [--only NAME] [--jobs N] [-o FILE.json] [--data DIR]
+    python3 bench/rungs_as_files.py BINARY [--device D] [-n N] [--only NAME...] [--jobs N] [-o FILE.json] [--data DIR]
 
 Prints of each rung how many verdicts on shapes/course.txt are the same, whether fa19's labels are, and how many times
 as long its Op Times take on fa19's convolutions (`convlab bench FILE --against KERNEL`, both in one process, in turns).
@@ -99,13 +99,13 @@ def main() -> int:
     parser.add_argument("binary")
     parser.add_argument("--device", default="cuda", help="cuda (default) or simt")
     parser.add_argument("-n", "--images", type=int, default=10000, help="of labels and Op Times (default 10000)")
-    parser.add_argument("--only", default="", help="rungs whose names contain this")
+    parser.add_argument("--only", nargs="+", default=[""], help="rungs whose names contain one of these")
     parser.add_argument("--data", help="folder of the images")
     parser.add_argument("--jobs", type=int, default=2, help="rungs that are compiled and verified at once (default 2)")
     parser.add_argument("-o", "--output", type=Path)
     arguments = parser.parse_args()
     binary = str(Path(arguments.binary).absolute())
-    sources = [each for each in sorted(LADDER.glob("*.cu")) if arguments.only in each.name]
+    sources = [each for each in sorted(LADDER.glob("*.cu")) if any(part in each.name for part in arguments.only)]
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(arguments.jobs) as pool:
         folder = Path(name)
         for source in sources:
