@@ -3,7 +3,7 @@
 file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR}
   ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h ${CMAKE_SOURCE_DIR}/fuzz/*.h)
 if(NOT CONVLAB_CUDA_FOUND)
-  list(REMOVE_ITEM headers convlab/device/cuda_check.h)  # needs the CUDA toolkit's headers
+  list(REMOVE_ITEM headers convlab/device/cuda_check.h convlab/judge/gpu_list.h)  # they need the CUDA toolkit's headers
 endif()
 if(NOT CONVLAB_CUDNN_INCLUDE_DIR)
   list(REMOVE_ITEM headers convlab/kernels/libraries/cudnn_library.h)

@@ -10,6 +10,7 @@ Action declare_class_history(CLI::App& options);
 Action declare_class_judge(CLI::App& options);
 Action declare_class_new(CLI::App& options);
 Action declare_class_ranking(CLI::App& options);
+Action declare_class_replay(CLI::App& options);
 Action declare_class_serve(CLI::App& options);
 Action declare_class_status(CLI::App& options);
 Action declare_class_submit(CLI::App& options);

@@ -30,6 +30,7 @@ constexpr std::array kCommands{
     Command{"grade", "Write the registrar's table, or have the best judged again",
             "convlab class grade myclass --csv grades.csv", declare_class_grade},
     Command{"judge", "Judge one job: what a worker runs", "convlab class judge --help", declare_class_judge},
+    Command{"replay", "", "", declare_class_replay},  // started by the judge
 };
 
 }  // namespace

@@ -45,6 +45,7 @@ void make_class(NewClass& chosen, Output& output) {
   }
   if (!chosen.deadline.empty()) common.deadline_s = parse_deadline(chosen.deadline);
   if (common.images == 0) common.images = classroom::usual_images(common.device);
+  common.limits = classroom::usual_limits(common.device);
   for (const std::string& pack : chosen.packs) {
     settings.assignments.push_back(common);
     settings.assignments.back().name = settings.assignments.back().pack = pack;

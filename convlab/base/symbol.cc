@@ -7,13 +7,18 @@
 
 namespace convlab {
 
-std::string short_symbol(std::string_view symbol) {
+std::string demangled(std::string_view symbol) {
   std::string name(symbol);
   int status = 0;
-  if (char* demangled = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)) {
-    name = demangled;
-    std::free(demangled);
+  if (char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)) {
+    name = text;
+    std::free(text);
   }
+  return name;
+}
+
+std::string short_symbol(std::string_view symbol) {
+  std::string name = demangled(symbol);
   if (const size_t clone = name.find(" [clone"); clone != std::string::npos) name.resize(clone);
   // From the left: the last name that starts outside of all brackets. From there to the parameters.
   size_t begin = 0, end = name.size();

@@ -50,8 +50,10 @@ Secret make_secret(uint64_t seed, const std::vector<ConvProblem>& layers) {
     shape.n = random.integer(1, kMostImages);
     shape.c = random.integer(1, layer.c);
     shape.k = random.integer(1, layer.k);
-    shape.r = shape.s = random.integer(1, layer.r);
-    shape.h = shape.w = random.integer(shape.r + 1, std::max(shape.r + 1, std::min(layer.h, kMostSide)));
+    shape.r = layer.r;  // a kernel for the network's filters alone is right
+    shape.s = layer.s;
+    const int64_t least = std::max(shape.r, shape.s) + 1;
+    shape.h = shape.w = random.integer(least, std::max(least, std::min(layer.h, kMostSide)));
     secret.shapes.push_back(shape);
   }
   return secret;

@@ -87,6 +87,7 @@ AssignmentSettings read_assignment(const TomlTable& from) {
   }
   result.images = usual_images(result.device);
   from.read("images", result.images, 1, 1'000'000);
+  result.limits = usual_limits(result.device);
   if (const auto limits = from.table("limits")) read_limits(*limits, result.limits);
   if (const auto points = from.table("points")) read_points(*points, result.device, result.points);
   return result;
@@ -130,6 +131,13 @@ int64_t usual_images(const std::string& device) {
   constexpr int64_t kSimt = 2, kCpu = 100, kGpu = 1000;
   if (device == "simt") return kSimt;
   return device == "cpu" ? kCpu : kGpu;
+}
+
+judge::JudgeLimits usual_limits(const std::string& device) {
+  judge::JudgeLimits limits;
+  constexpr double kOnGpu = 60;
+  if (device.starts_with("cuda")) limits.verify_s = limits.timing_s = kOnGpu;
+  return limits;
 }
 
 std::string time_text(double seconds) {

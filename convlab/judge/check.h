@@ -12,6 +12,10 @@
 
 namespace convlab::judge {
 
+/// No algorithm does fewer than one in so many of a convolution's operations: Winograd's largest tiles in use do a fifth of
+/// the multiplications, and transforms of large filters may save more.
+inline constexpr int kMostSavedFlops = 8;
+
 /// Fresh data for one run of a submission. What it must give, nobody computes before the run has ended. Integers are such that
 /// their sums are exact in a class of arithmetic: that of which the submission has shown to be so far.
 struct Probe {

@@ -42,8 +42,6 @@ namespace {
 using simt::internal::Module;
 using simt::internal::Symbol;
 
-constexpr int64_t kMostListBytes = int64_t{256} << 20;
-
 void answer(const std::string& path, const Json& json) {
   const std::string text = json_text(json, -1);
   const int file = ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);

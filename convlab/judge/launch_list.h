@@ -12,7 +12,8 @@
 /// come from a process that the submission may have taken over: read_list() trusts nothing in them.
 namespace convlab::judge {
 
-inline constexpr size_t kMostOperations = 200'000;  ///< of a list
+inline constexpr size_t kMostOperations = 200'000;             ///< of a list
+inline constexpr int64_t kMostListBytes = int64_t{256} << 20;  ///< of its text
 
 /// Arrays of the device are numbers: x, w and y lie there before the list begins if the file takes them there; those that
 /// the list allocates count from kFirstArray.

@@ -1,18 +1,16 @@
 #include "convlab/kernel_file/machine_code.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <functional>
 #include <map>
-#include <memory>
 #include <span>
 
 #include "convlab/base/error.h"
 #include "convlab/base/process.h"
+#include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
 #include "convlab/kernel_file/cache.h"
 #include "convlab/kernel_file/compiler.h"
@@ -103,13 +101,6 @@ std::string_view without_predicate(std::string_view instruction) {
 
 /// Instructions that only fill up a function's last line.
 bool is_filler(std::string_view instruction) { return instruction == "NOP" || instruction.starts_with("nop"); }
-
-std::string demangled(const std::string& name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                         std::free);
-  return status == 0 ? text.get() : name;
-}
 
 /// Whether a function, mangled, is the one of this short name: "convolve<5>".
 bool is_called(const FunctionCode& function, const std::string& name) {

@@ -47,7 +47,9 @@ TEST(Settings, SayWhatTheirTextSays) {
   EXPECT_EQ(first.images, 1000);
   EXPECT_EQ(first.limits.memory_bytes, 512 << 20);
   EXPECT_EQ(first.points.formula, Formula::linear);
+  EXPECT_EQ(first.limits.verify_s, 60) << "a GPU";
   EXPECT_EQ(settings.assignment("sp25").images, 2) << "simt";
+  EXPECT_EQ(settings.assignment("sp25").limits.verify_s, 300);
   EXPECT_THAT(bad_input_message([&] { settings.assignment(""); }), HasSubstr("first, sp25"));
 }
 
@@ -100,7 +102,8 @@ TEST(Secrets, AreDrawnAnewAndNotLargerThanTheLayers) {
     for (size_t i = 0; i < secret.shapes.size(); ++i) {
       const ConvProblem &shape = secret.shapes[i], &layer = pack.layers[i % pack.layers.size()];
       validate(shape);
-      EXPECT_TRUE(shape.c <= layer.c && shape.k <= layer.k && shape.r <= layer.r && shape.h <= layer.h);
+      EXPECT_TRUE(shape.c <= layer.c && shape.k <= layer.k && shape.h <= layer.h);
+      EXPECT_TRUE(shape.r == layer.r && shape.s == layer.s) << "templates on the filter's size are right";
       texts.insert(to_text(shape));
     }
   }

@@ -1,0 +1,17 @@
+// convlab class replay: what the judge runs at a GPU, hidden from the list of commands.
+
+#include <memory>
+#include <string>
+
+#include "app/class/commands.h"
+#include "convlab/judge/gpu_replay.h"
+
+namespace convlab::app {
+
+Action declare_class_replay(CLI::App& options) {
+  auto request = std::make_shared<std::string>();
+  require(add_text(options, "REQUEST", *request, "FILE", "what to carry out, as JSON"));
+  return [request](Output&) { judge::replay_on_gpu(*request); };
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,297 @@
+#include "convlab/judge/gpu_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "convlab/base/error.h"
+#include "convlab/base/symbol.h"
+#include "convlab/device/cuda_check.h"
+
+namespace convlab::judge {
+namespace {
+
+constexpr int64_t kAlignment = 256;    // of what cudaMalloc gives
+constexpr int64_t kMostGap = 1 << 20;  // between arrays
+
+/// A function of the driver's, which programs find at run time: they must start where there is no driver.
+template <class Function>
+Function* driver(const char* name, int version = 12000) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check_cuda(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found), name);
+  if (found != cudaDriverEntryPointSuccess) throw unavailable("the driver has no {}; update it", name);
+  return reinterpret_cast<Function*>(function);
+}
+#define CONVLAB_DRIVER(name, ...) driver<decltype(name)>(#name __VA_OPT__(, ) __VA_ARGS__)
+
+void check_driver(CUresult result, const std::string& what) {
+  if (result == CUDA_SUCCESS) return;
+  const char* text = nullptr;
+  static auto* const words = CONVLAB_DRIVER(cuGetErrorString);
+  words(result, &text);
+  throw GpuFault{fmt::format("{}: {}", what, text != nullptr ? text : "no reason given")};
+}
+
+void check_run(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) throw GpuFault{fmt::format("{}: {}", what, cudaGetErrorString(status))};
+}
+
+int64_t rounded_up(int64_t bytes) { return (std::max<int64_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment; }
+
+const std::string& name_in(const CubinNames& names, const std::string& symbol) {
+  try {
+    return names.of(symbol);
+  } catch (const Error& error) {
+    throw GpuFault{error.what()};
+  }
+}
+
+}  // namespace
+
+GpuModule::GpuModule(std::span<const uint8_t> cubin, const CubinNames& names) : names_(names) {
+  static auto* const load = CONVLAB_DRIVER(cuModuleLoadData);
+  check_driver(load(&module_, cubin.data()), "loading the machine code");
+}
+
+GpuModule::~GpuModule() {
+  static auto* const unload = CONVLAB_DRIVER(cuModuleUnload);
+  unload(module_);
+}
+
+CUfunction GpuModule::kernel(const std::string& symbol) const {
+  static auto* const find = CONVLAB_DRIVER(cuModuleGetFunction);
+  CUfunction function = nullptr;
+  check_driver(find(&function, module_, name_in(names_, symbol).c_str()), short_symbol(symbol));
+  return function;
+}
+
+CUdeviceptr GpuModule::variable(const std::string& symbol, int64_t offset, int64_t bytes) const {
+  static auto* const find = CONVLAB_DRIVER(cuModuleGetGlobal);
+  CUdeviceptr address = 0;
+  size_t size = 0;
+  check_driver(find(&address, &size, module_, name_in(names_, symbol).c_str()), short_symbol(symbol));
+  const auto all = static_cast<int64_t>(size);
+  if (offset < 0 || bytes > all || offset > all - bytes) {
+    throw GpuFault{fmt::format("it passes the end of {}", short_symbol(symbol))};
+  }
+  return address + static_cast<CUdeviceptr>(offset);
+}
+
+GpuArena::GpuArena(int64_t bytes) : bytes_(bytes) {
+  check_cuda(cudaMalloc(reinterpret_cast<void**>(&memory_), static_cast<size_t>(bytes)), "memory for a submission");
+}
+
+GpuArena::~GpuArena() { cudaFree(memory_); }
+
+void GpuArena::begin(uint64_t seed) {
+  random_ = Rng(seed);
+  free_.clear();
+  next_ = memory_ + random_.integer(0, kMostGap / kAlignment) * kAlignment;
+  check_cuda(cudaMemset(memory_, 0xff, static_cast<size_t>(bytes_)), "poisoning memory");
+}
+
+char* GpuArena::cut(int64_t bytes) {
+  const int64_t whole = rounded_up(bytes);
+  if (const auto again = free_.find(bytes); again != free_.end()) {
+    char* const array = again->second;
+    free_.erase(again);
+    return array;
+  }
+  char* const array = next_;
+  next_ += whole + random_.integer(0, kMostGap / kAlignment) * kAlignment;
+  if (array + whole > memory_ + bytes_) throw unavailable("a list takes more memory than was counted");
+  return array;
+}
+
+int64_t GpuArena::bytes_for(const LaunchList& list, const ConvProblem& problem) {
+  int64_t bytes = kMostGap;
+  std::multiset<int64_t> free;
+  std::map<int, int64_t> sizes;
+  const auto cut = [&](int64_t each) {
+    if (const auto again = free.find(each); again != free.end()) {
+      free.erase(again);
+    } else {
+      bytes += rounded_up(each) + kMostGap;
+    }
+  };
+  if (list.on_device) {
+    for (const int64_t count : {problem.input_count(), problem.filter_count(), problem.output_count()}) cut(4 * count);
+  }
+  for (const Operation& op : list.operations) {
+    if (op.kind == Operation::Kind::allocate) cut(sizes[op.array] = op.bytes);
+    if (op.kind == Operation::Kind::release) free.insert(sizes[op.array]);
+  }
+  return bytes;
+}
+
+GpuRun::GpuRun(const LaunchList& list, const ConvProblem& problem, const GpuModule& module, GpuArena& arena,
+               const Data& data, uint64_t seed)
+    : list_(list), module_(module), arena_(arena), data_(data) {
+  arena_.begin(seed);
+  if (list.on_device) {
+    place(kArrayX, data.x);
+    place(kArrayW, data.w);
+    const int64_t bytes = 4 * problem.output_count();
+    arrays_[kArrayY] = {arena_.cut(bytes), bytes};
+    if (data.zeros) check_cuda(cudaMemset(arrays_[kArrayY].begin, 0, static_cast<size_t>(bytes)), "zeroing y");
+  }
+  for (const Operation& op : list.operations) {
+    if (std::function<void()> step = made(op)) steps_.push_back(std::move(step));
+  }
+  check_cuda(cudaDeviceSynchronize(), "making the arrays of a run");
+}
+
+GpuRun::~GpuRun() {
+  for (const auto& [number, event] : events_) cudaEventDestroy(event);
+  for (const auto& [number, stream] : streams_) {
+    if (stream != nullptr) cudaStreamDestroy(stream);
+  }
+}
+
+void GpuRun::place(int number, std::span<const uint8_t> bytes) {
+  char* const array = arena_.cut(std::ssize(bytes));
+  arrays_[number] = {array, std::ssize(bytes)};
+  check_cuda(cudaMemcpy(array, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "copying x and w");
+}
+
+void GpuRun::execute() {
+  for (const std::function<void()>& step : steps_) step();
+  check_run(cudaDeviceSynchronize(), "its kernels");
+}
+
+void GpuRun::read_output(std::span<float> y) const {
+  if (list_.on_device) {
+    check_run(cudaMemcpy(y.data(), arrays_.at(kArrayY).begin, y.size_bytes(), cudaMemcpyDeviceToHost), "copying y");
+    return;
+  }
+  char* to = reinterpret_cast<char*>(y.data());
+  std::memset(to, 0, y.size_bytes());
+  for (const OutputPiece& piece : list_.output) {
+    if (piece.download >= 0) {
+      std::memcpy(to, downloads_.at(static_cast<size_t>(piece.download)).data() + piece.offset,
+                  static_cast<size_t>(piece.bytes));
+    }
+    to += piece.bytes;
+  }
+}
+
+cudaStream_t GpuRun::stream(int number) {
+  const auto [at, is_new] = streams_.try_emplace(number);
+  if (is_new) check_cuda(cudaStreamCreate(&at->second), "making a stream");
+  return at->second;
+}
+
+cudaEvent_t GpuRun::event(int number) {
+  const auto [at, is_new] = events_.try_emplace(number);
+  if (is_new) check_cuda(cudaEventCreateWithFlags(&at->second, cudaEventDisableTiming), "making an event");
+  return at->second;
+}
+
+const void* GpuRun::source(const Operation& op) const {
+  switch (op.source.kind) {
+    case HostBytes::Kind::x:
+      return data_.x.data() + op.source.offset;
+    case HostBytes::Kind::w:
+      return data_.w.data() + op.source.offset;
+    case HostBytes::Kind::download:
+      return downloads_.at(static_cast<size_t>(op.source.download)).data() + op.source.offset;
+    case HostBytes::Kind::literal:
+      break;
+  }
+  return op.source.literal.data();
+}
+
+std::function<void()> GpuRun::made_copy(void* to, const void* from, int64_t bytes, cudaMemcpyKind kind,
+                                        cudaStream_t stream) const {
+  return [=] { check_run(cudaMemcpyAsync(to, from, static_cast<size_t>(bytes), kind, stream), "a copy"); };
+}
+
+std::function<void()> GpuRun::made_launch(const Operation& op) {
+  static auto* const start = CONVLAB_DRIVER(cuLaunchKernel);
+  static auto* const set = CONVLAB_DRIVER(cuFuncSetAttribute);
+  static auto* const parameter = CONVLAB_DRIVER(cuFuncGetParamInfo, 12040);
+  const std::string name = short_symbol(op.symbol);
+  const CUfunction kernel = module_.kernel(op.symbol);
+  // The driver reads as many parameters, of as many bytes, as the machine code says: the list must give them.
+  auto arguments = std::make_shared<std::vector<std::string>>();
+  size_t offset = 0, bytes = 0;
+  for (size_t i = 0; i <= op.arguments.size(); ++i) {
+    const bool there = parameter(kernel, i, &offset, &bytes) == CUDA_SUCCESS;
+    if (there != (i < op.arguments.size()) || (there && bytes != op.arguments[i].bytes.size())) {
+      throw GpuFault{fmt::format("{} is launched with other parameters than its machine code takes", name)};
+    }
+  }
+  for (const LaunchArgument& argument : op.arguments) {
+    std::string& value = arguments->emplace_back(argument.bytes);
+    for (const PointerInArgument& pointer : argument.pointers) {
+      const CUdeviceptr address = pointer.array >= 0
+                                      ? reinterpret_cast<CUdeviceptr>(arrays_.at(pointer.array).begin + pointer.offset)
+                                      : module_.variable(pointer.variable, pointer.offset, 0);
+      std::memcpy(value.data() + pointer.at, &address, sizeof(address));
+    }
+  }
+  auto places = std::make_shared<std::vector<void*>>();
+  for (std::string& argument : *arguments) places->push_back(argument.data());
+  constexpr int64_t kWithoutAsking = 48 << 10;
+  if (op.shared_bytes > kWithoutAsking) {
+    check_driver(set(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(op.shared_bytes)), name);
+  }
+  return [kernel, name, arguments, places, &op, stream = stream(op.stream)] {
+    const auto at = [](const std::array<int64_t, 3>& sizes, size_t i) { return static_cast<unsigned>(sizes[i]); };
+    check_driver(start(kernel, at(op.grid, 0), at(op.grid, 1), at(op.grid, 2), at(op.block, 0), at(op.block, 1),
+                       at(op.block, 2), static_cast<unsigned>(op.shared_bytes), stream, places->data(), nullptr),
+                 name);
+  };
+}
+
+std::function<void()> GpuRun::made(const Operation& op) {
+  const auto target = [&] { return arrays_.at(op.array).begin + op.offset; };
+  const auto other = [&] { return arrays_.at(op.from_array).begin + op.from_offset; };
+  switch (op.kind) {
+    case Operation::Kind::allocate:
+      arrays_[op.array] = {arena_.cut(op.bytes), op.bytes};
+      return nullptr;
+    case Operation::Kind::release:
+      arena_.give_back(arrays_.at(op.array).begin, arrays_.at(op.array).bytes);
+      arrays_.erase(op.array);
+      return nullptr;
+    case Operation::Kind::upload:
+      return made_copy(target(), source(op), op.bytes, cudaMemcpyHostToDevice, stream(op.stream));
+    case Operation::Kind::download:
+      downloads_.emplace_back(static_cast<size_t>(op.bytes), 0);
+      return made_copy(downloads_.back().data(), target(), op.bytes, cudaMemcpyDeviceToHost, stream(op.stream));
+    case Operation::Kind::copy:
+      return made_copy(target(), other(), op.bytes, cudaMemcpyDeviceToDevice, stream(op.stream));
+    case Operation::Kind::fill:
+      return [to = target(), &op, stream = stream(op.stream)] {
+        check_run(cudaMemsetAsync(to, op.byte, static_cast<size_t>(op.bytes), stream), "a fill");
+      };
+    case Operation::Kind::set_symbol: {
+      void* const to = reinterpret_cast<void*>(module_.variable(op.symbol, op.offset, op.bytes));
+      if (op.from_array >= 0) return made_copy(to, other(), op.bytes, cudaMemcpyDeviceToDevice, stream(op.stream));
+      return made_copy(to, source(op), op.bytes, cudaMemcpyHostToDevice, stream(op.stream));
+    }
+    case Operation::Kind::launch:
+      return made_launch(op);
+    case Operation::Kind::multiply:
+      throw GpuFault{"products of cuBLAS are judged on simt alone"};
+    case Operation::Kind::record:
+      return [event = event(op.event), stream = stream(op.stream)] {
+        check_run(cudaEventRecord(event, stream), "an event");
+      };
+    case Operation::Kind::wait:
+      return [event = event(op.event), stream = stream(op.stream)] {
+        check_run(cudaStreamWaitEvent(stream, event, 0), "waiting for an event");
+      };
+    case Operation::Kind::synchronize:
+      return [] { check_run(cudaDeviceSynchronize(), "its kernels"); };
+  }
+  return nullptr;
+}
+
+}  // namespace convlab::judge

@@ -1,0 +1,120 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "convlab/base/file.h"
+#include "convlab/base/json.h"
+#include "convlab/judge/gpu_process.h"
+#include "convlab/judge/gpu_replay.h"
+#include "convlab/judge/judging.h"
+#include "convlab/judge/ratio_sampling.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab::judge {
+namespace fs = std::filesystem;
+
+Json Judging::ask_gpu(Json request, const Task& task, const char* when, double limit_s) {
+  request["gpu"] = gpu_;
+  request["cubin"] = cubin_.string();
+  request["zeros"] = is_of_course();
+  if (std::optional<Json> json = replayed_on_gpu(std::move(request), work_, seconds_left(limit_s))) return *json;
+  end_at(task, Verdict::timed_out, fmt::format("{}: it was not done after {:g} s", when, limit_s),
+         "does a kernel wait for another block, or for a flag?");
+}
+
+fs::path Judging::written(const std::string& name, const std::string& bytes) {
+  const fs::path path = work_ / fmt::format("{}-{}", name, asked_++);
+  write_file(path, bytes);
+  return path;
+}
+
+void Judging::verify_on_gpu(std::initializer_list<Fill> fills) {
+  struct Run {
+    const Task& task;
+    Probe probe;
+    fs::path output;
+  };
+  std::vector<Run> runs;
+  Json request = {{"work", "verify"}, {"runs", Json::array()}};
+  for (const Task& task : tasks_) {
+    if (task.timed) continue;
+    for (const Fill fill : fills) {
+      Run& run =
+          runs.emplace_back(Run{task, {task.problem, fill, judgement_.math, random_.next()}, written("output", "")});
+      std::string inputs(static_cast<const char*>(run.probe.x.raw()), run.probe.x.bytes());
+      inputs.append(static_cast<const char*>(run.probe.w.raw()), run.probe.w.bytes());
+      request["runs"].push_back({{"list", written("list", json_text(to_json(task.list), -1)).string()},
+                                 {"problem", to_text(task.problem)},
+                                 {"inputs", written("inputs", inputs).string()},
+                                 {"output", run.output.string()}});
+    }
+  }
+  const Json answer =
+      ask_gpu(std::move(request), runs.front().task, "while its kernels ran", assignment_.limits.verify_s);
+  const auto done = answer.at("done").get<size_t>();
+  for (size_t i = 0; i < done; ++i) {
+    const std::vector<uint8_t> got = read_file(runs[i].output);
+    require_right(runs[i].task, runs[i].probe,
+                  {reinterpret_cast<const float*>(got.data()), got.size() / sizeof(float)});
+  }
+  if (done < runs.size()) end_at(runs[done].task, Verdict::wrong, text_in(answer, "fault"), kTrySimt);
+}
+
+void Judging::verify_on_gpu() {
+  verify_on_gpu({Fill::reals});
+  if (!is_of_course()) verify_on_gpu({Fill::integers, Fill::one_nan});
+}
+
+Judging::GpuReference Judging::reference_on_gpu() const {
+  const fs::path file = header_root() / require_conv_kernel(assignment_.reference, DeviceKind::simt).info.file;
+  const KernelSource source = read_kernel_source(file);
+  return {{file, compile_kernel_file(source, Toolchain::simt, {}).library},
+          compile_kernel_file(source, Toolchain::nvcc, machine_code()).library};
+}
+
+void Judging::time_on_gpu() {
+  const GpuReference reference = reference_on_gpu();
+  std::vector<const Task*> timed;
+  Json layers = Json::array();
+  for (const Task& task : tasks_) {
+    if (!task.timed) continue;
+    timed.push_back(&task);
+    const LaunchList list = list_in(recording(reference.file, task, random_.next()), task);
+    layers.push_back({{"problem", to_text(task.problem)},
+                      {"list", written("list", json_text(to_json(task.list), -1)).string()},
+                      {"reference", written("list", json_text(to_json(list), -1)).string()}});
+  }
+  const Json answer = ask_gpu({{"work", "time"},
+                               {"layers", layers},
+                               {"math", name_of(judgement_.math)},
+                               {"reference_cubin", reference.cubin.string()},
+                               {"seed", static_cast<int64_t>(random_.next() >> 1)},
+                               {"limit_s", assignment_.limits.timing_s}},
+                              *timed.front(), "while it was timed", assignment_.limits.timing_s);
+  if (answer.contains("layer")) {
+    const Task& task = *timed.at(answer.at("layer").get<size_t>());
+    end_at(task, Verdict::wrong, text_in(answer, answer.contains("wrong") ? "wrong" : "fault"), kTrySimt);
+  }
+  RatioSampling sampling;
+  const auto sum = [](const Json& seconds) {
+    double all = 0;
+    for (const Json& each : seconds) all += each.get<double>();
+    return all;
+  };
+  for (const Json& sample : answer.at("samples")) sampling.add(sum(sample.at("seconds")), sum(sample.at("reference")));
+  require_above(sampling.median_s(), sum(answer.at("least_s")));
+  judgement_.ratio = sampling.ratio();
+}
+
+void Judging::require_above(double seconds, double least_s) {
+  if (seconds >= least_s) return;
+  throw Ended{Verdict::refused,
+              fmt::format("{:.3g} s is not possible: with an eighth of the operations, and each array moved once, this "
+                          "GPU takes {:.3g} s",
+                          seconds, least_s),
+              ""};
+}
+
+}  // namespace convlab::judge

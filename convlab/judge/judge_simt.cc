@@ -1,0 +1,110 @@
+#include <fmt/format.h>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/base/json.h"
+#include "convlab/base/limits.h"
+#include "convlab/base/text.h"
+#include "convlab/judge/judging.h"
+#include "convlab/measure/json_members.h"
+#include "convlab/simt/product.h"
+
+namespace convlab::judge {
+namespace fs = std::filesystem;
+
+Judging::Answer Judging::replay(const Task& task, const Probe& probe, const fs::path& output) {
+  const fs::path inputs = work_ / fmt::format("inputs-{}", asked_++), list = work_ / fmt::format("list-{}", asked_++);
+  std::string bytes(static_cast<const char*>(probe.x.raw()), probe.x.bytes());
+  bytes.append(static_cast<const char*>(probe.w.raw()), probe.w.bytes());
+  write_file(inputs, bytes);
+  write_file(list, json_text(to_json(task.list), -1));
+  const fs::path& library = task.counted ? counted_library_ : library_;
+  return ask("replay",
+             {{"library", library.string()},
+              {"list", list.string()},
+              {"problem", to_text(task.problem)},
+              {"lenient", is_of_course()},
+              {"zeros", is_of_course()},
+              {"counted", task.counted},
+              {"threads", usable_threads()},
+              {"inputs", inputs.string()},
+              {"output", output.string()}},
+             {library, list, inputs}, {output}, seconds_left(assignment_.limits.verify_s));
+}
+
+void Judging::verify(const Task& task, Fill fill) {
+  const Probe probe(task.problem, fill, judgement_.math, random_.next());
+  const auto bytes = static_cast<size_t>(task.problem.output_count()) * sizeof(float);
+  const fs::path output = work_ / "output";
+  {
+    const std::string poison(bytes, '\xff');
+    write_file(output, poison);
+  }
+  const Answer answer = replay(task, probe, output);
+  if (!task.secret) keep_log(answer.end.printed);
+  require_end(answer.end, answer.json, task, "while its kernels ran", assignment_.limits.verify_s);
+  if (answer.json.contains("fault") || answer.json.contains("threw")) {
+    end_at(task, Verdict::wrong, text_in(answer.json, answer.json.contains("fault") ? "text" : "threw"), kTryVerify);
+  }
+  if (task.counted) return keep_counters(task, answer.json);
+  const std::vector<uint8_t> got = read_file(output, static_cast<int64_t>(bytes) + 1);
+  if (got.size() != bytes) end_at(task, Verdict::wrong, "it changed the size of its output", "");
+  require_right(task, probe, {reinterpret_cast<const float*>(got.data()), got.size() / sizeof(float)});
+}
+
+void Judging::keep_counters(const Task& task, const Json& answer) {
+  try {
+    JsonMembers(answer, "counters").objects("counts", [&](const JsonMembers& each) {
+      KernelCountsSummary& counts = judgement_.counters.emplace_back();
+      counts.layer = to_text(task.problem);
+      each.read("kernel", counts.kernel);
+      counts.kernel = printable(counts.kernel);
+      each.read("launches", counts.launches);
+      each.read("flops", counts.flops);
+      each.read("global_sectors", counts.global_sectors);
+      each.read("least_sectors", counts.least_sectors);
+      each.read("shared_wavefronts", counts.shared_wavefronts);
+      each.read("bank_conflicts", counts.bank_conflicts);
+      each.read("occupancy", counts.occupancy);
+    });
+    if (std::ranges::any_of(task.list.operations, is_product)) judgement_.counters.push_back(products_of(task));
+  } catch (const Error& error) {
+    throw Ended{Verdict::forbidden, fmt::format("its counters make no sense: {}", printable(error.what())), ""};
+  }
+  double flops = 0;
+  for (const KernelCountsSummary& each : judgement_.counters) {
+    if (each.layer == to_text(task.problem)) flops += static_cast<double>(each.flops);
+  }
+  if (flops * kMostSavedFlops < task.problem.flops()) {
+    throw Ended{Verdict::refused,
+                fmt::format("{}: its kernels were counted to do {:.3g} floating-point operations, and the "
+                            "convolution is {:.3g}: no algorithm saves so many, so something else computes",
+                            to_text(task.problem), flops, task.problem.flops()),
+                "compute in kernels"};
+  }
+}
+
+KernelCountsSummary Judging::products_of(const Task& task) {
+  KernelCountsSummary counts{.layer = to_text(task.problem), .kernel = "cuBLAS"};
+  for (const Operation& op : task.list.operations) {
+    if (!is_product(op)) continue;
+    ++counts.launches;
+    counts.flops = checked_add(counts.flops, simt::flops_of(op.product));
+  }
+  return counts;
+}
+
+void Judging::verify() {
+  for (const Task& task : tasks_) {
+    verify(task, Fill::reals);
+    if (task.counted || is_of_course()) continue;
+    verify(task, Fill::integers);
+    verify(task, Fill::one_nan);
+  }
+}
+
+}  // namespace convlab::judge

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convlab/base/clock.h"
+#include "convlab/base/limits.h"
+#include "convlab/base/rng.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/judge/check.h"
+#include "convlab/judge/cpu_run.h"
+#include "convlab/judge/jail.h"
+#include "convlab/judge/judgement.h"
+#include "convlab/judge/launch_list.h"
+#include "convlab/judge/work_folder.h"
+#include "convlab/kernel_file/compiler.h"
+
+namespace convlab::judge {
+
+/// Ends a judgement before all stages are done.
+struct Ended {
+  Verdict verdict;
+  std::string reason, what_to_do;
+};
+
+/// One problem that the submission must compute.
+struct Task {
+  ConvProblem problem;
+  bool secret = false;
+  bool counted = false;  ///< for its counters, not for the verdict
+  bool timed = false;    ///< on a GPU: at its whole number of images, which is too many to verify
+  LaunchList list;
+};
+
+/// One judgement: its stages, and what they hand on. Compiling and recording are in judge.cc; each kind of device has a file
+/// for how kernels are verified and timed there.
+class Judging {
+ public:
+  Judging(const std::filesystem::path& file, const Assignment& assignment, const std::string& device, bool in_jail,
+          const std::function<void(Stage)>& entered);
+
+  /// A judgement whatever the submission does. Error as of judge_submission().
+  Judgement run();
+
+ private:
+  /// Does the work of a stage, and keeps what it printed and how long it took.
+  void stage(Stage stage, const std::function<void()>& work);
+  void keep_log(const std::string& printed);
+
+  // ---- Compiling ----
+
+  std::filesystem::path compiled(Toolchain toolchain, const std::string& folder, CompileOptions options,
+                                 std::string& complaints);
+
+  /// A submission is one file. Its reader looks for headers beside it; beside it is nothing, and elsewhere nothing of its own.
+  void refuse_foreign_includes() const;
+  bool uses_cublas() const;
+  void require_libraries_allowed() const;
+  void compile();
+  CompileOptions machine_code() const;
+
+  // ---- In jails ----
+
+  double seconds_left(double limit_s) const;
+
+  struct Answer {
+    JailEnd end;
+    Json json;  ///< an object, empty where there is none that makes sense
+  };
+
+  /// Lets convlab-jail do its work on a request, and returns what it, or whoever took it over, has answered.
+  Answer ask(const std::string& work, Json request, std::vector<std::filesystem::path> shown,
+             std::vector<std::filesystem::path> writable, double limit_s);
+
+  /// A text of somebody else's answer.
+  static std::string text_in(const Json& json, const char* name);
+
+  /// Ends the judgement at a task. Of one that is secret nothing is told: texts, names, exit statuses and signals come from a
+  /// process that knows its shape, and could pass it on.
+  [[noreturn]] static void end_at(const Task& task, Verdict verdict, const std::string& why, const char* what_to_do);
+
+  /// Ends the judgement if the process did not come to its end.
+  static void require_end(const JailEnd& end, const Json& answer, const Task& task, const char* when, double limit_s);
+
+  // ---- Recording ----
+
+  struct Compiled {
+    std::filesystem::path source, library;  ///< library: of simt's, or the CPU's
+  };
+  Compiled submission() const { return {source_.path, library_}; }
+
+  /// One recording of a problem. Another seed has other data, addresses and gaps between arrays.
+  Answer recording(const Compiled& file, const Task& task, uint64_t seed);
+  LaunchList list_in(const Answer& answer, const Task& task) const;
+
+  /// Ends the judgement where a kernel does not take a problem, or throws.
+  static void require_no_words(const Json& answer, const Task& task);
+  static bool is_product(const Operation& op) { return op.kind == Operation::Kind::multiply; }
+
+  void make_tasks();
+  void record();
+
+  // ---- simt: judge_simt.cc ----
+
+  bool is_of_course() const { return source_.kind == FileKind::mxnet || source_.kind == FileKind::minidnn; }
+
+  Answer replay(const Task& task, const Probe& probe, const std::filesystem::path& output);
+  void verify(const Task& task, Fill fill);
+  void require_right(const Task& task, const Probe& probe, std::span<const float> got);
+  void keep_counters(const Task& task, const Json& answer);
+
+  /// Nothing counts what a library does; its flops follow from the sizes.
+  static KernelCountsSummary products_of(const Task& task);
+  void verify();
+
+  // ---- GPUs: judge_gpu.cc ----
+
+  bool is_gpu() const { return device_ != "simt" && device_ != "cpu"; }
+
+  /// What the process at the GPU has to say of the submission's machine code.
+  Json ask_gpu(Json request, const Task& task, const char* when, double limit_s);
+  std::filesystem::path written(const std::string& name, const std::string& bytes);
+  void verify_on_gpu(std::initializer_list<Fill> fills);
+  void verify_on_gpu();
+
+  /// The reference's file, compiled as a submission is.
+  struct GpuReference {
+    Compiled file;
+    std::filesystem::path cubin;
+  };
+  GpuReference reference_on_gpu() const;
+  void time_on_gpu();
+  static void require_above(double seconds, double least_s);
+
+  // ---- CPUs: judge_cpu.cc ----
+
+  std::unique_ptr<CpuRun> cpu_run(const CpuRun::Kernel& kernel, const Task& task, double limit_s) const;
+
+  /// Seconds of one call, whose output is in `y`.
+  double sample(CpuRun& run, const Task& task, const Probe& probe, bool zeros, std::vector<float>& y, double limit_s);
+  void verify_on_cpu();
+
+  /// The reference's file, compiled as a submission is.
+  CpuRun::Kernel reference_on_cpu() const;
+  void time_on_cpu();
+
+  /// What no machine can do, was not done.
+  void require_possible(double seconds) const;
+
+  static constexpr const char* kWhatLists =
+      "the judge takes a submission as a list of what it asks of the device; see docs/judge.md";
+  static constexpr const char* kTrySimt = "'convlab verify FILE --device simt' tells at which line";
+  static constexpr const char* kTryVerify = "try 'convlab verify FILE' on your own machine";
+  static constexpr const char* kTryOtherShapes =
+      "try shapes of your own: 'convlab verify FILE --device simt --problem n2_c3h17w17_k5r3s3'";
+
+  const std::filesystem::path file_;
+  const Assignment& assignment_;
+  const std::string device_;
+  const bool in_jail_;
+  const std::function<void(Stage)>& entered_;
+  const int gpu_;
+  const WorkFolder work_;
+  ThreadPool threads_{usable_threads()};
+  Rng random_;
+  KernelSource source_;
+  std::filesystem::path library_, counted_library_, cubin_;
+  std::vector<Task> tasks_;
+  std::atomic<int> asked_ = 0;
+  Clock::time_point stage_begin_;
+  std::string log_;
+  Judgement judgement_;
+};
+
+}  // namespace convlab::judge
