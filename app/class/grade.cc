@@ -1,4 +1,4 @@
-// convlab class grade: points for the registrar, and grading once more on a quiet machine.
+// convlab class grade: points for the registrar, grading once more on a quiet machine, and files that are alike.
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -8,8 +8,11 @@
 #include "app/class/commands.h"
 #include "app/class/member.h"
 #include "convlab/base/file.h"
+#include "convlab/base/text.h"
 #include "convlab/classroom/answers.h"
 #include "convlab/classroom/grades.h"
+#include "convlab/classroom/pack.h"
+#include "convlab/classroom/similarity.h"
 #include "convlab/classroom/standings.h"
 
 namespace convlab::app {
@@ -17,7 +20,7 @@ namespace {
 
 struct GradeOptions {
   std::string folder, assignment, csv;
-  bool regrade = false;
+  bool regrade = false, similar = false;
 };
 
 Json grade_json(const classroom::Grade& grade) {
@@ -43,6 +46,34 @@ void grade_again(Member& member, const std::vector<classroom::Grade>& grades, Ou
   output.print("{} submissions wait to be judged again; 'convlab class work' on a quiet machine does it\n", count);
 }
 
+/// Whose best submissions are alike, for somebody who then looks at them.
+void show_similar(Member& member, const std::vector<classroom::Grade>& grades, Output& output) {
+  constexpr double kLeast = 0.5;
+  constexpr int64_t kMostBytes = 1 << 20;
+  Json json = Json::array();
+  for (const classroom::AssignmentSettings& assignment : member.settings().assignments) {
+    std::vector<classroom::HandedIn> files;
+    for (const classroom::Grade& each : grades) {
+      if (!each.entry || each.assignment != assignment.name) continue;
+      const int64_t number = each.entry->best.submission;
+      const std::string file = member.store().submissions({.number = number}).front().file;
+      files.push_back({number, each.name, read_text(member.folder().file(number, file), kMostBytes)});
+    }
+    const std::string begun_with = read_text(classroom::load_pack(assignment.pack).template_file);
+    for (const classroom::SimilarPair& pair : classroom::similar_pairs(files, begun_with, kLeast)) {
+      output.print("{:3.0f} %  {}: {} ({}) and {} ({})\n", 100 * pair.share, assignment.name,
+                   printable(pair.first.name), pair.first.submission, printable(pair.second.name),
+                   pair.second.submission);
+      json.push_back({{"assignment", assignment.name},
+                      {"share", pair.share},
+                      {"names", {pair.first.name, pair.second.name}},
+                      {"submissions", {pair.first.submission, pair.second.submission}}});
+    }
+  }
+  if (json.empty()) output.print("No two students' best submissions have half of their text in common\n");
+  output.json({{"similar", std::move(json)}});
+}
+
 void grade(const GradeOptions& options, Output& output) {
   classroom::Folder(options.folder).require_owned("grade");
   if (!options.csv.empty() && options.csv != "-") require_writable("--csv", options.csv);
@@ -55,6 +86,7 @@ void grade(const GradeOptions& options, Output& output) {
     }
   }
   if (options.regrade) return grade_again(member, all, output);
+  if (options.similar) return show_similar(member, all, output);
   const std::string csv = classroom::grades_csv(all);
   if (options.csv.empty() || options.csv == "-") {
     output.print("{}", csv);
@@ -75,8 +107,13 @@ Action declare_class_grade(CLI::App& options) {
   add_text(options, "--assignment", chosen->assignment, "A", "of one assignment (default: of all)");
   CLI::Option* csv =
       add_text(options, "--csv", chosen->csv, "FILE", "write the registrar's table; - is standard output");
-  exclude(add_flag(options, "--regrade", chosen->regrade, "have the best submission of each student judged once more"),
-          csv);
+  CLI::Option* regrade =
+      add_flag(options, "--regrade", chosen->regrade, "have the best submission of each student judged once more");
+  CLI::Option* similar =
+      add_flag(options, "--similar", chosen->similar, "instead, pairs of students whose best submissions are alike");
+  exclude(regrade, csv);
+  exclude(similar, csv);
+  exclude(similar, regrade);
   return [chosen](Output& output) { grade(*chosen, output); };
 }
 

@@ -201,8 +201,8 @@ CompileOptions Judging::machine_code() const {
   return {.compute_capability = compute_capability_of(gpu_), .output = CompilerOutput::machine_code};
 }
 
-Judging::Answer Judging::ask(const std::string& work, Json request, std::vector<fs::path> shown,
-                             std::vector<fs::path> writable, double limit_s) {
+Json Judging::ask(const std::string& work, Json request, std::vector<fs::path> shown, std::vector<fs::path> writable,
+                  double limit_s, JailEnd& end) {
   const std::string name = fmt::format("{}-{}", work, asked_++);
   const fs::path answer = work_.empty_file(name + ".answer"), path = work_ / (name + ".json");
   request["answer"] = answer.string();
@@ -212,25 +212,25 @@ Judging::Answer Judging::ask(const std::string& work, Json request, std::vector<
   shown.push_back(path);
   writable.push_back(answer);
   std::error_code error;
-  Answer result{.json = Json::object()};
-  result.end = run_in_jail({.command = {jail_program().front().string(), work, path.string()},
-                            .shown = std::move(shown),
-                            .writable = writable,
-                            .limit_s = limit_s,
-                            .memory_bytes = assignment_.limits.memory_bytes,
-                            .file_bytes = kMostAnswerBytes,
-                            .output_bytes = assignment_.limits.output_bytes},
-                           in_jail_);
+  Json json = Json::object();
+  end = run_in_jail({.command = {jail_program().front().string(), work, path.string()},
+                     .shown = std::move(shown),
+                     .writable = writable,
+                     .limit_s = limit_s,
+                     .memory_bytes = assignment_.limits.memory_bytes,
+                     .file_bytes = kMostAnswerBytes,
+                     .output_bytes = assignment_.limits.output_bytes},
+                    in_jail_);
   try {
     const std::string text = read_text(answer, kMostAnswerBytes);
-    if (!text.empty()) result.json = parse_json(text, "answer");
+    if (!text.empty()) json = parse_json(text, "answer");
   } catch (const Error&) {
-    result.json = nullptr;
+    json = nullptr;
   }
-  if (!result.json.is_object()) result.json = Json::object();
+  if (!json.is_object()) json = Json::object();
   fs::remove(answer, error);
   fs::remove(path, error);
-  return result;
+  return json;
 }
 
 std::string Judging::text_in(const Json& json, const char* name) {
@@ -268,27 +268,27 @@ void Judging::require_end(const JailEnd& end, const Json& answer, const Task& ta
   }
 }
 
-Judging::Answer Judging::recording(const Compiled& file, const Task& task, uint64_t seed) {
-  return ask("record",
-             {{"source", file.source.string()},
-              {"library", file.library.string()},
-              {"problem", to_text(task.problem)},
-              {"seed", static_cast<int64_t>(seed >> 1)}},
-             {file.source, file.library}, {}, seconds_left(assignment_.limits.record_s));
-}
-
-LaunchList Judging::list_in(const Answer& answer, const Task& task) const {
-  require_end(answer.end, answer.json, task, "while it was recorded", assignment_.limits.record_s);
-  if (answer.json.contains("list")) {
+LaunchList Judging::recorded(const Compiled& file, const Task& task, uint64_t seed, bool keeps_log) {
+  JailEnd end;
+  const Json answer = ask("record",
+                          {{"source", file.source.string()},
+                           {"library", file.library.string()},
+                           {"problem", to_text(task.problem)},
+                           {"seed", static_cast<int64_t>(seed >> 1)}},
+                          {file.source, file.library}, {}, seconds_left(assignment_.limits.record_s), end);
+  if (keeps_log) keep_log(end.printed);
+  require_end(end, answer, task, "while it was recorded", assignment_.limits.record_s);
+  if (answer.contains("list")) {
     try {
-      return read_list(answer.json.at("list"), task.problem, assignment_.limits.memory_bytes);
+      return read_list(answer.at("list"), task.problem, assignment_.limits.memory_bytes);
     } catch (const Error& error) {
       end_at(task, Verdict::refused, error.what(), kWhatLists);
     }
   }
-  if (const std::string why = text_in(answer.json, "refused"); !why.empty())
+  if (const std::string why = text_in(answer, "refused"); !why.empty()) {
     end_at(task, Verdict::refused, why, kWhatLists);
-  require_no_words(answer.json, task);
+  }
+  require_no_words(answer, task);
   end_at(task, Verdict::refused, "it answers in the judge's place", kWhatLists);
 }
 
@@ -317,12 +317,10 @@ void Judging::make_tasks() {
 void Judging::record() {
   for (Task& task : tasks_) {
     const uint64_t first_seed = random_.next(), second_seed = random_.next();
-    auto second = std::async(std::launch::async, [&] { return recording(submission(), task, second_seed); });
-    const Answer first = recording(submission(), task, first_seed), other = second.get();
-    if (!task.secret) keep_log(first.end.printed);
-    task.list = list_in(first, task);
+    auto second = std::async(std::launch::async, [&] { return recorded(submission(), task, second_seed, false); });
+    task.list = recorded(submission(), task, first_seed, !task.secret);
     if (std::ranges::any_of(task.list.operations, is_product)) require_libraries_allowed();
-    if (const std::string why = difference(task.list, list_in(other, task)); !why.empty()) {
+    if (const std::string why = difference(task.list, second.get()); !why.empty()) {
       end_at(task, Verdict::refused, "recorded twice, with other data and addresses, " + why,
              "what is launched, and with which numbers, may depend on the shape alone");
     }

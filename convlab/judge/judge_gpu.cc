@@ -81,7 +81,7 @@ void Judging::time_on_gpu() {
   for (const Task& task : tasks_) {
     if (!task.timed) continue;
     timed.push_back(&task);
-    const LaunchList list = list_in(recording(reference.file, task, random_.next()), task);
+    const LaunchList list = recorded(reference.file, task, random_.next(), false);
     layers.push_back({{"problem", to_text(task.problem)},
                       {"list", written("list", json_text(to_json(task.list), -1)).string()},
                       {"reference", written("list", json_text(to_json(list), -1)).string()}});

@@ -16,7 +16,7 @@
 namespace convlab::judge {
 namespace fs = std::filesystem;
 
-Judging::Answer Judging::replay(const Task& task, const Probe& probe, const fs::path& output) {
+Json Judging::replay(const Task& task, const Probe& probe, const fs::path& output, JailEnd& end) {
   const fs::path inputs = work_ / fmt::format("inputs-{}", asked_++), list = work_ / fmt::format("list-{}", asked_++);
   std::string bytes(static_cast<const char*>(probe.x.raw()), probe.x.bytes());
   bytes.append(static_cast<const char*>(probe.w.raw()), probe.w.bytes());
@@ -33,7 +33,7 @@ Judging::Answer Judging::replay(const Task& task, const Probe& probe, const fs::
               {"threads", usable_threads()},
               {"inputs", inputs.string()},
               {"output", output.string()}},
-             {library, list, inputs}, {output}, seconds_left(assignment_.limits.verify_s));
+             {library, list, inputs}, {output}, seconds_left(assignment_.limits.verify_s), end);
 }
 
 void Judging::verify(const Task& task, Fill fill) {
@@ -44,13 +44,14 @@ void Judging::verify(const Task& task, Fill fill) {
     const std::string poison(bytes, '\xff');
     write_file(output, poison);
   }
-  const Answer answer = replay(task, probe, output);
-  if (!task.secret) keep_log(answer.end.printed);
-  require_end(answer.end, answer.json, task, "while its kernels ran", assignment_.limits.verify_s);
-  if (answer.json.contains("fault") || answer.json.contains("threw")) {
-    end_at(task, Verdict::wrong, text_in(answer.json, answer.json.contains("fault") ? "text" : "threw"), kTryVerify);
+  JailEnd end;
+  const Json answer = replay(task, probe, output, end);
+  if (!task.secret) keep_log(end.printed);
+  require_end(end, answer, task, "while its kernels ran", assignment_.limits.verify_s);
+  if (answer.contains("fault") || answer.contains("threw")) {
+    end_at(task, Verdict::wrong, text_in(answer, answer.contains("fault") ? "text" : "threw"), kTryVerify);
   }
-  if (task.counted) return keep_counters(task, answer.json);
+  if (task.counted) return keep_counters(task, answer);
   const std::vector<uint8_t> got = read_file(output, static_cast<int64_t>(bytes) + 1);
   if (got.size() != bytes) end_at(task, Verdict::wrong, "it changed the size of its output", "");
   require_right(task, probe, {reinterpret_cast<const float*>(got.data()), got.size() / sizeof(float)});

@@ -5,7 +5,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,14 +69,10 @@ class Judging {
 
   double seconds_left(double limit_s) const;
 
-  struct Answer {
-    JailEnd end;
-    Json json;  ///< an object, empty where there is none that makes sense
-  };
-
-  /// Lets convlab-jail do its work on a request, and returns what it, or whoever took it over, has answered.
-  Answer ask(const std::string& work, Json request, std::vector<std::filesystem::path> shown,
-             std::vector<std::filesystem::path> writable, double limit_s);
+  /// Lets convlab-jail do its work on a request, and returns what it, or whoever took it over, has answered: an object, empty
+  /// where there is none that makes sense. `end`: how it ended.
+  Json ask(const std::string& work, Json request, std::vector<std::filesystem::path> shown,
+           std::vector<std::filesystem::path> writable, double limit_s, JailEnd& end);
 
   /// A text of somebody else's answer.
   static std::string text_in(const Json& json, const char* name);
@@ -97,8 +92,7 @@ class Judging {
   Compiled submission() const { return {source_.path, library_}; }
 
   /// One recording of a problem. Another seed has other data, addresses and gaps between arrays.
-  Answer recording(const Compiled& file, const Task& task, uint64_t seed);
-  LaunchList list_in(const Answer& answer, const Task& task) const;
+  LaunchList recorded(const Compiled& file, const Task& task, uint64_t seed, bool keeps_log);
 
   /// Ends the judgement where a kernel does not take a problem, or throws.
   static void require_no_words(const Json& answer, const Task& task);
@@ -111,7 +105,7 @@ class Judging {
 
   bool is_of_course() const { return source_.kind == FileKind::mxnet || source_.kind == FileKind::minidnn; }
 
-  Answer replay(const Task& task, const Probe& probe, const std::filesystem::path& output);
+  Json replay(const Task& task, const Probe& probe, const std::filesystem::path& output, JailEnd& end);
   void verify(const Task& task, Fill fill);
   void require_right(const Task& task, const Probe& probe, std::span<const float> got);
   void keep_counters(const Task& task, const Json& answer);

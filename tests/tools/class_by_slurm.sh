@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# class_by_slurm.sh CONVLAB: starts a Slurm of one node, all of it in a temporary folder, and has a submission judged by it;
-# one job is cancelled on its way and must begin again. Exit status 77: SKIPPED, with the reason.
+# class_by_slurm.sh CONVLAB [COUNT]: starts a Slurm of one node, all of it in a temporary folder, and has COUNT (default 1)
+# submissions judged by it; the first's job is cancelled on its way and must begin again. Exit status 77: SKIPPED, with the reason.
 set -euo pipefail
-convlab=$1
+convlab=$1 count=${2:-1}
 skip() {
   echo "SKIPPED: $*"
   exit 77
@@ -66,7 +66,9 @@ sinfo --noheader --format=%T | grep -q idle || skip "the node does not become id
 class=$place/class
 "$convlab" class new "$class" --assignment fa19
 sbatch --parsable --output=/dev/null --wrap 'sleep 5' >/dev/null
-"$convlab" class submit "$class" "$class/public/fa19/new-forward.cuh" --as anna
+for number in $(seq "$count"); do
+  "$convlab" class submit "$class" "$class/public/fa19/new-forward.cuh" --as "student $number"
+done
 cancel_first() {
   local id
   for _ in $(seq 100); do
@@ -78,11 +80,13 @@ cancel_first() {
 }
 cancel_first &
 status=0
-timeout 300 "$convlab" class work "$class" --until-empty --via slurm 2>"$place/worker" || status=$?
+timeout $((300 + 20 * count)) "$convlab" class work "$class" --until-empty --via slurm 2>"$place/worker" || status=$?
 cat "$place/worker"
 wait $!
 [ $status != 3 ] || skip "nothing can be judged here"
 grep -q 'has vanished (CANCELLED' "$place/worker"
-"$convlab" class status "$class" 1 --json "$place/status.json"
-grep -q '"verdict": "PASSED"' "$place/status.json"
+for number in $(seq "$count"); do
+  "$convlab" class status "$class" "$number" --json "$place/status.json"
+  grep -q '"verdict": "PASSED"' "$place/status.json"
+done
 squeue --noheader --states=all --format=%j | grep -q -- '-1-2$'
