@@ -40,8 +40,8 @@ class GpuModule {
 /// Memory of the GPU that is poisoned and cut into arrays anew for each run, at other addresses.
 class GpuArena {
  public:
-  explicit GpuArena(
-      int64_t bytes);  ///< for arrays of so many bytes in all. Error(unavailable) if there are not so many
+  /// For arrays of so many bytes in all. Error(unavailable) if there are not so many.
+  explicit GpuArena(int64_t bytes);
   ~GpuArena();
   GpuArena(const GpuArena&) = delete;
   GpuArena& operator=(const GpuArena&) = delete;

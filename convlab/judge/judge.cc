@@ -233,6 +233,20 @@ Json Judging::ask(const std::string& work, Json request, std::vector<fs::path> s
   return json;
 }
 
+fs::path Judging::written(const std::string& name, const std::string& bytes) {
+  const fs::path path = work_ / fmt::format("{}-{}", name, asked_++);
+  write_file(path, bytes);
+  return path;
+}
+
+fs::path Judging::written_inputs(const Probe& probe) {
+  std::string bytes(static_cast<const char*>(probe.x.raw()), probe.x.bytes());
+  bytes.append(static_cast<const char*>(probe.w.raw()), probe.w.bytes());
+  return written("inputs", bytes);
+}
+
+fs::path Judging::written_list(const LaunchList& list) { return written("list", json_text(to_json(list), -1)); }
+
 std::string Judging::text_in(const Json& json, const char* name) {
   const auto at = json.find(name);
   constexpr size_t kMost = 2000;

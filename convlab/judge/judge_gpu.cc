@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "convlab/base/file.h"
-#include "convlab/base/json.h"
 #include "convlab/judge/gpu_process.h"
 #include "convlab/judge/gpu_replay.h"
 #include "convlab/judge/judging.h"
@@ -24,12 +23,6 @@ Json Judging::ask_gpu(Json request, const Task& task, const char* when, double l
          "does a kernel wait for another block, or for a flag?");
 }
 
-fs::path Judging::written(const std::string& name, const std::string& bytes) {
-  const fs::path path = work_ / fmt::format("{}-{}", name, asked_++);
-  write_file(path, bytes);
-  return path;
-}
-
 void Judging::verify_on_gpu(std::initializer_list<Fill> fills) {
   struct Run {
     const Task& task;
@@ -43,11 +36,9 @@ void Judging::verify_on_gpu(std::initializer_list<Fill> fills) {
     for (const Fill fill : fills) {
       Run& run =
           runs.emplace_back(Run{task, {task.problem, fill, judgement_.math, random_.next()}, written("output", "")});
-      std::string inputs(static_cast<const char*>(run.probe.x.raw()), run.probe.x.bytes());
-      inputs.append(static_cast<const char*>(run.probe.w.raw()), run.probe.w.bytes());
-      request["runs"].push_back({{"list", written("list", json_text(to_json(task.list), -1)).string()},
+      request["runs"].push_back({{"list", written_list(task.list).string()},
                                  {"problem", to_text(task.problem)},
-                                 {"inputs", written("inputs", inputs).string()},
+                                 {"inputs", written_inputs(run.probe).string()},
                                  {"output", run.output.string()}});
     }
   }
@@ -83,8 +74,8 @@ void Judging::time_on_gpu() {
     timed.push_back(&task);
     const LaunchList list = recorded(reference.file, task, random_.next(), false);
     layers.push_back({{"problem", to_text(task.problem)},
-                      {"list", written("list", json_text(to_json(task.list), -1)).string()},
-                      {"reference", written("list", json_text(to_json(list), -1)).string()}});
+                      {"list", written_list(task.list).string()},
+                      {"reference", written_list(list).string()}});
   }
   const Json answer = ask_gpu({{"work", "time"},
                                {"layers", layers},

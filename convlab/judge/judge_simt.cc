@@ -6,7 +6,6 @@
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
-#include "convlab/base/json.h"
 #include "convlab/base/limits.h"
 #include "convlab/base/text.h"
 #include "convlab/judge/judging.h"
@@ -17,11 +16,7 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 
 Json Judging::replay(const Task& task, const Probe& probe, const fs::path& output, JailEnd& end) {
-  const fs::path inputs = work_ / fmt::format("inputs-{}", asked_++), list = work_ / fmt::format("list-{}", asked_++);
-  std::string bytes(static_cast<const char*>(probe.x.raw()), probe.x.bytes());
-  bytes.append(static_cast<const char*>(probe.w.raw()), probe.w.bytes());
-  write_file(inputs, bytes);
-  write_file(list, json_text(to_json(task.list), -1));
+  const fs::path inputs = written_inputs(probe), list = written_list(task.list);
   const fs::path& library = task.counted ? counted_library_ : library_;
   return ask("replay",
              {{"library", library.string()},

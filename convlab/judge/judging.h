@@ -74,6 +74,11 @@ class Judging {
   Json ask(const std::string& work, Json request, std::vector<std::filesystem::path> shown,
            std::vector<std::filesystem::path> writable, double limit_s, JailEnd& end);
 
+  /// Files for a replay: any bytes, x and then w, a list.
+  std::filesystem::path written(const std::string& name, const std::string& bytes);
+  std::filesystem::path written_inputs(const Probe& probe);
+  std::filesystem::path written_list(const LaunchList& list);
+
   /// A text of somebody else's answer.
   static std::string text_in(const Json& json, const char* name);
 
@@ -120,7 +125,6 @@ class Judging {
 
   /// What the process at the GPU has to say of the submission's machine code.
   Json ask_gpu(Json request, const Task& task, const char* when, double limit_s);
-  std::filesystem::path written(const std::string& name, const std::string& bytes);
   void verify_on_gpu(std::initializer_list<Fill> fills);
   void verify_on_gpu();
 
