@@ -220,6 +220,7 @@ void print_ceilings(Output& output, const Ceilings& ceilings) {
   output.print("fp32 {:.1f} GFLOP/s", ceilings.fp32_flops * 1e-9);
   if (ceilings.tf32_flops > 0) output.print(", tf32 {:.1f}", ceilings.tf32_flops * 1e-9);
   if (ceilings.fp16_flops > 0) output.print(", fp16 {:.1f}", ceilings.fp16_flops * 1e-9);
+  if (ceilings.bf16_flops > 0) output.print(", bf16 {:.1f}", ceilings.bf16_flops * 1e-9);
   output.print("; copying {:.1f} GB/s, within a cache of {:.1f} MiB {:.1f} GB/s", ceilings.memory_bytes * 1e-9,
                static_cast<double>(ceilings.cache_size) * 0x1p-20, ceilings.cache_bytes * 1e-9);
   if (ceilings.upload_bytes > 0) output.print("; to the GPU {:.1f} GB/s", ceilings.upload_bytes * 1e-9);

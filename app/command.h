@@ -23,7 +23,9 @@ struct Command {
 Action declare_ablate(CLI::App& options);
 Action declare_bench(CLI::App& options);
 Action declare_class(CLI::App& options);
+Action declare_compare(CLI::App& options);
 Action declare_convert(CLI::App& options);
+Action declare_explain(CLI::App& options);
 Action declare_infer(CLI::App& options);
 Action declare_judge_file(CLI::App& options);
 Action declare_list(CLI::App& options);
@@ -33,6 +35,7 @@ Action declare_predict(CLI::App& options);
 Action declare_profile(CLI::App& options);
 Action declare_report(CLI::App& options);
 Action declare_run(CLI::App& options);
+Action declare_tune(CLI::App& options);
 Action declare_verify(CLI::App& options);
 // The course's scripts, all in course.cc.
 Action declare_m11(CLI::App& options);

@@ -18,7 +18,8 @@ struct ComputeOptions {
   std::string device = "auto";
   std::string kernel = "auto";
   std::optional<Math> asked_math;
-  int64_t threads = 0;  ///< 0: as many as this process may use
+  int64_t threads = 0;    ///< 0: as many as this process may use
+  std::string plan_file;  ///< whose kernels are taken; "": the planner chooses. See replay_plan_file()
 
   /// What --math says; without it, what the kernel asked for by name computes in, or fp32.
   Math math() const;

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/results/output.h"
-#include "app/run.h"
+#include "app/runs/run.h"
 
 namespace convlab::app {
 

@@ -12,7 +12,7 @@
 #include "convlab/device/device.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/model/zoo.h"
+#include "convlab/model/formats/zoo.h"
 
 namespace convlab::app {
 namespace {

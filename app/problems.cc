@@ -4,7 +4,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/device/device.h"
-#include "convlab/model/zoo.h"
+#include "convlab/model/formats/zoo.h"
 #include "convlab/plan/plan.h"
 #include "convlab/rewrite/simplify.h"
 
@@ -12,7 +12,7 @@ namespace convlab::app {
 
 std::vector<ConvProblem> problems_of_model(const std::string& name) {
   Graph loaded = load_model(name);
-  Shape input = loaded.input_shape;
+  Shape input = loaded.inputs[0].shape;
   if (!input.empty()) input[0] = 1;  // otherwise a single number, which no convolution takes
   const Graph graph = simplified(std::move(loaded), input, /*into_weights=*/false);
   std::vector<ConvProblem> problems;

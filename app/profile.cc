@@ -9,14 +9,14 @@
 #include "app/command.h"
 #include "app/count.h"
 #include "app/guests/kernel_files.h"
+#include "app/recorders.h"
 #include "app/results/course_lines.h"
 #include "app/results/profile_json.h"
-#include "app/run.h"
-#include "app/whole_run.h"
+#include "app/runs/run.h"
+#include "app/runs/whole_run.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
-#include "convlab/device/cuda.h"
 #include "convlab/device/recorder.h"
 #include "convlab/profile/counters.h"
 #include "convlab/profile/gpu_time.h"
@@ -33,12 +33,6 @@ struct ProfileOptions {
   /// The command whose run is profiled: "convlab run fa19 --device cuda".
   std::string command() const { return fmt::format("{}", fmt::join(run_command(run), " ")); }
 };
-
-std::unique_ptr<Recorder> make_recorder(const std::string& device) {
-  if (device == "simt") return make_host_recorder(DeviceKind::simt);
-  const bool cuda = device.starts_with("cuda") || (device == "auto" && cuda_present());
-  return cuda ? make_cuda_recorder() : make_host_recorder(DeviceKind::cpu);
-}
 
 /// The profiled program: loads, runs the network `repeat` times, and compares the labels.
 class Program {

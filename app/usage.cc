@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <fstream>
+#include <limits>
 
 namespace convlab::app {
 namespace {
@@ -34,6 +36,16 @@ Usage usage_so_far() {
           .system_s = seconds(used.ru_stime),
           .elapsed_s = std::chrono::duration<double>(Clock::now() - process_begin()).count(),
           .max_rss_kb = used.ru_maxrss};
+}
+
+ResidentMemory resident_memory() {
+  ResidentMemory memory;
+  std::ifstream status("/proc/self/status");
+  for (std::string field; status >> field; status.ignore(std::numeric_limits<std::streamsize>::max(), '\n')) {
+    if (field == "VmRSS:") status >> memory.now_kb;
+    if (field == "VmHWM:") status >> memory.most_kb;
+  }
+  return memory;
 }
 
 std::string usage_text(const Usage& usage) {

@@ -22,6 +22,13 @@ double monotonic_s();
 
 Usage usage_so_far();
 
+/// This process's memory that is resident, in KiB: now, and the most so far. Usage::max_rss_kb may be that of the
+/// program that started this one.
+struct ResidentMemory {
+  int64_t now_kb = 0, most_kb = 0;
+};
+ResidentMemory resident_memory();
+
 /// As /usr/bin/time writes it:
 /// "4.76user 3.76system 0:05.09elapsed 167%CPU (0avgtext+0avgdata 2790040maxresident)k".
 std::string usage_text(const Usage& usage);

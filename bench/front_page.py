@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""README.md's table: convlab's times beside others', from the measurements that docs/peers.md, docs/gpu_networks.md
-and docs/ladder.md show in full.
+"""README.md's tables: convlab's times beside others', from the measurements that docs/peers.md, docs/cnn_peers.md,
+docs/gpu_networks.md and docs/ladder.md show in full.
 
     python3 bench/front_page.py              # writes it
     python3 bench/front_page.py --check      # exit status 1 where it would change
@@ -12,6 +12,7 @@ import argparse
 import json
 import sys
 
+from cnn_page import arithmetic, batches, geometric_mean, processor, records, times
 from gpu_common import ms as milliseconds
 from pages import ROOT, between, publish, table
 
@@ -47,6 +48,16 @@ def rung(kernel: str, what: str) -> list[str]:
     return [what, ms(ours), f"cuDNN: {ms(theirs)}", f"{theirs / ours:.1f}"]
 
 
+def on_networks() -> list[list[str]]:
+    """Well-known CNNs on CPUs, a row for each machine, arithmetic and batch."""
+    rows = []
+    for record in records("cnn_peers"):
+        for batch in batches(record):
+            of_all = times(record, batch)
+            rows.append([f"{processor(record)}, {arithmetic(record)}", f"{batch}", f"{len(of_all)}", f"{geometric_mean(of_all):.2f}", f"{min(of_all):.2f}"])
+    return rows
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where README.md would change")
@@ -58,7 +69,9 @@ def main() -> int:
         rung("cuda.tensor_core_3xfp16", "the fastest rung of the ladder: its two convolutions, fp32"),
     ]
     lines = table(["", "convlab, ms", "the best of the others, ms", "times as fast"], rows)
-    return publish({README: between(README, "table", lines)}, parser.parse_args().check)
+    networks = table(["well-known CNNs on two cores", "batch", "networks", "times as fast, geometric mean", "least"], on_networks())
+    text = between(README.read_text(), "table", lines)
+    return publish({README: between(text, "networks", networks)}, parser.parse_args().check)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def between(path: Path, name: str, lines: list[str]) -> str:
-    """A document's text with `lines` between its marks `<!-- NAME: ... -->` and `<!-- NAME: to here -->`."""
+def between(text: str, name: str, lines: list[str]) -> str:
+    """A document with `lines` between its marks `<!-- NAME: ... -->` and `<!-- NAME: to here -->`."""
     begin, end = f"<!-- {name}: ", f"<!-- {name}: to here -->"
-    before, rest = path.read_text().split(begin, 1)
+    before, rest = text.split(begin, 1)
     mark, rest = rest.split(" -->", 1)
     return "\n".join([f"{before}{begin}{mark} -->", "", *lines, "", end]) + rest.split(end, 1)[1]
 

@@ -47,7 +47,7 @@ def milliseconds(seconds: float) -> str:
 def write(check: bool) -> int:
     """Writes the page's tables of all saved measurements; 1 if `check` and they would change."""
     tables = [table(json.loads(path.read_text())) for path in sorted(RECORDS.glob("*.json"))]
-    return publish({PAGE: between(PAGE, "peers", ["\n\n".join(tables)])}, check)
+    return publish({PAGE: between(PAGE.read_text(), "peers", ["\n\n".join(tables)])}, check)
 
 
 def main() -> int:

@@ -2,7 +2,16 @@
 
 find_package(fmt REQUIRED)
 find_path(CONVLAB_FMT_HEADERS core.h PATH_SUFFIXES fmt REQUIRED)
+if(CONVLAB_PORTABLE)  # these have no switch for it
+  set(suffixes ${CMAKE_FIND_LIBRARY_SUFFIXES})
+  list(PREPEND CMAKE_FIND_LIBRARY_SUFFIXES .a)
+endif()
 find_package(ZLIB REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(PNG REQUIRED)
+if(CONVLAB_PORTABLE)
+  set(CMAKE_FIND_LIBRARY_SUFFIXES ${suffixes})
+endif()
 find_package(Threads REQUIRED)
 find_package(hwy QUIET)
 if(NOT hwy_FOUND)  # Highway before 1.0, as in Ubuntu 22.04, brings nothing for CMake
@@ -21,7 +30,6 @@ if(CONVLAB_PORTABLE)
   set(Protobuf_USE_STATIC_LIBS ON)
 endif()
 find_package(Protobuf REQUIRED)
-
 if(CONVLAB_ONEDNN)
   find_package(dnnl QUIET)
   if(NOT TARGET DNNL::dnnl)

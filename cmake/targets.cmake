@@ -23,8 +23,11 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 # The layers, lowest first. A layer includes from itself and those before it; tests/layers_test.cc reads this line.
-set(CONVLAB_LAYERS base tensor conv warps simt simt/cuda device dataset model
-  kernels kernels/cpu kernels/cpu_direct kernels/cpu_gemm kernels/cpu_lanes kernels/cpu_pairs kernels/ops
+set(CONVLAB_LAYERS base tensor conv warps simt simt/cuda device dataset image model
+  model/onnx model/onnx/reading model/onnx/writing model/formats
+  kernels kernels/cpu kernels/cpu_direct kernels/cpu_gemm kernels/cpu_lanes kernels/cpu_pairs kernels/cpu_channels
+  kernels/ops kernels/ops/elementwise kernels/ops/along kernels/ops/rearrange kernels/ops/windows kernels/ops/quantized kernels/ops/channels
+  kernels/cpu_bytes kernels/cpu_halves
   kernels/ladder kernels/gpu_dense kernels/first_layer kernels/deep_layer kernels/hopper kernels/libraries
   kernel_file rewrite plan engine verify measure profile predict evidence report judge classroom/storage classroom classroom/web)
 
@@ -154,4 +157,7 @@ function(convlab_test name)
   endif()
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT ${environment})
+  if("unit" IN_LIST ARG_LABELS)
+    add_dependencies(convlab_unit_tests ${name})
+  endif()
 endfunction()

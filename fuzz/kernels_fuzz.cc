@@ -3,7 +3,6 @@
 // by element, on its own fills.
 #include <algorithm>
 #include <cstdio>
-#include <span>
 #include <vector>
 
 #include "convlab/device/cpu.h"
@@ -11,32 +10,11 @@
 #include "convlab/model/shapes.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"
+#include "fuzz/choices.h"
 #include "fuzz/fuzz.h"
 
 namespace convlab {
 namespace {
-
-/// The input's bytes one after the other, and zeros after the last.
-class Choices {
- public:
-  explicit Choices(std::span<const uint8_t> bytes) : bytes_(bytes) {}
-
-  /// One of first, ..., last.
-  int64_t number(int64_t first, int64_t last) {
-    const int64_t byte = at_ < bytes_.size() ? bytes_[at_++] : 0;
-    return first + byte % (last - first + 1);
-  }
-  bool flag() { return number(0, 1) == 1; }
-
-  template <class T>
-  const T& one_of(const std::vector<T>& all) {
-    return all[static_cast<size_t>(number(0, std::ssize(all) - 1))];
-  }
-
- private:
-  std::span<const uint8_t> bytes_;
-  size_t at_ = 0;
-};
 
 /// All of the CPU's kernels that run here, by name, so that an input means the same in every build.
 std::vector<const ConvKernel*> kernels_here() {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "convlab/model/mxnet_import.h"
-#include "convlab/model/mxnet_params.h"
-#include "convlab/model/onnx_export.h"
+#include "convlab/model/formats/mxnet_import.h"
+#include "convlab/model/formats/mxnet_params.h"
+#include "convlab/model/onnx/writing/onnx_export.h"
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   refuse_or_take([&] {
     const Graph graph =
         import_mxnet(bytes.subspan(sizeof length, symbol), "symbol", bytes.subspan(sizeof length + symbol), "params");
-    Shape input = graph.input_shape;
+    Shape input = graph.inputs[0].shape;
     demand(input.size() == 4 && input[0] == -1, "the input is a batch of images");
     if (input[2] != -1) {
       input[0] = 1;

@@ -1,5 +1,5 @@
-#include "convlab/model/onnx_export.h"
-#include "convlab/model/onnx_import.h"
+#include "convlab/model/onnx/reading/onnx_import.h"
+#include "convlab/model/onnx/writing/onnx_export.h"
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -7,9 +7,12 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   refuse_or_take([&] {
     const Graph graph = import_onnx({data, size}, "input");
     refuse_or_take([&] {
-      Shape input = graph.input_shape;
-      for (int64_t& open : input) open = open == -1 ? 2 : open;
-      for (const Shape& shape : infer_shapes(graph, input)) {
+      std::vector<Shape> inputs;
+      for (const GraphInput& input : graph.inputs) {
+        inputs.push_back(input.shape);
+        for (int64_t& open : inputs.back()) open = open == -1 ? 2 : open;
+      }
+      for (const Shape& shape : infer_shapes(graph, inputs)) {
         for (int64_t length : shape) demand(length >= 0, "sizes are not negative");
       }
     });

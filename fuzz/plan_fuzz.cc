@@ -1,7 +1,7 @@
 // The input is an ONNX model: what the importer takes is simplified, folded and planned, in every mode, for few images and for so many
 // that they lie in lanes. Nothing is run.
 #include "convlab/device/cpu.h"
-#include "convlab/model/onnx_import.h"
+#include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/plan/plan.h"
 #include "convlab/rewrite/fold.h"
 #include "convlab/rewrite/simplify.h"
@@ -12,7 +12,7 @@ namespace convlab {
 namespace {
 
 void plan(const Graph& model, PlanMode mode, int64_t images, const DeviceCaps& caps, ThreadPool& threads) {
-  Shape input = model.input_shape;
+  Shape input = model.inputs[0].shape;
   for (int64_t& open : input) open = open == -1 ? images : open;
   why_not_split(model, input);
   Graph graph = simplified(model.clone(), input, mode != PlanMode::layers);

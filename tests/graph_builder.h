@@ -14,11 +14,11 @@ class GraphBuilder {
  public:
   explicit GraphBuilder(Shape input_shape, uint64_t seed = 1) : rng_(seed) {
     graph_.name = "test";
-    graph_.input_shape = std::move(input_shape);
-    graph_.input = graph_.output = graph_.add_value("x");
+    graph_.inputs[0].shape = std::move(input_shape);
+    graph_.inputs[0].value = graph_.outputs[0].value = graph_.add_value("x");
   }
 
-  ValueId input() const { return graph_.input; }
+  ValueId input() const { return graph_.inputs[0].value; }
 
   ValueId constant(const Shape& shape, float low = -1, float high = 1) {
     const ValueId value = graph_.add_value("c" + std::to_string(graph_.value_names.size()));
@@ -33,7 +33,7 @@ class GraphBuilder {
     if (name.empty()) name = "n" + std::to_string(graph_.nodes.size());
     const ValueId output = graph_.add_value(name + ".y");
     graph_.nodes.push_back({std::move(name), std::move(op), std::move(inputs), output});
-    return graph_.output = output;
+    return graph_.outputs[0].value = output;
   }
 
   ValueId conv(ValueId x, int64_t k, int64_t c, int64_t side, bool bias = false, std::string name = "") {

@@ -3,18 +3,23 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <regex>
+#include <set>
 
 #include "tests/source_tree.h"
 
 namespace convlab {
 namespace {
 
+using testing::_;
 using testing::Each;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Pair;
+using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
 const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
@@ -111,9 +116,33 @@ TEST(Layers, FewFilesReadLargeHeaders) {
   EXPECT_THAT(of_app, UnorderedElementsAre(
                           "app/guests/file_trial.cc", "app/guests/judge_file.cc", "app/guests/measure_variants.cc",
                           "app/guests/variants.cc", "app/guests/verify_files.cc", "app/results/ablation_json.cc",
-                          "app/results/bench_results.cc", "app/results/counts_json.cc", "app/results/predict_json.cc",
-                          "app/results/profile_json.cc", "app/results/results_json.cc", "app/results/run_json.cc",
-                          "app/whole_run.cc"));
+                          "app/results/bench_results.cc", "app/results/compare_json.cc", "app/results/counts_json.cc",
+                          "app/results/explain_json.cc", "app/results/predict_json.cc", "app/results/profile_json.cc",
+                          "app/results/results_json.cc", "app/results/run_json.cc", "app/results/tune_json.cc",
+                          "app/runs/whole_run.cc"));
+}
+
+/// The constants to which a header's text gives a value.
+std::vector<std::string> constants_of(const std::string& text) {
+  static const std::regex kConstant(R"((?:^|\n)inline constexpr [\w:<>, ]*\b(k[A-Z]\w*)(?: = |\[|\{))");
+  std::vector<std::string> constants;
+  for (std::sregex_iterator match(text.begin(), text.end(), kConstant), end; match != end; ++match) {
+    constants.push_back((*match)[1].str());
+  }
+  return constants;
+}
+
+// The linker keeps one of two constants of one name, and what was compiled with the other reads it, too.
+TEST(Layers, AConstantHasItsValueFromOneHeader) {
+  std::map<std::string, std::set<std::string>> all;  // headers, by name
+  for (const char* folder : {"convlab", "app", "tests", "bench", "fuzz"}) {
+    for (const std::filesystem::path& below : files_under(kRoot / folder)) {
+      if (!has_ending(below, {".h", ".cuh"})) continue;
+      for (const std::string& name : constants_of(text_of(kRoot / folder / below))) all[name].insert(folder / below);
+    }
+  }
+  EXPECT_GT(all.size(), 40u) << "the constants were not found";
+  EXPECT_THAT(all, Each(Pair(_, SizeIs(1))));
 }
 
 TEST(Layers, PlantedFaultsAreFound) {
@@ -130,6 +159,8 @@ TEST(Layers, PlantedFaultsAreFound) {
   EXPECT_THAT(check("convlab/model/a.h", "#include \"convlab/odd/b.h\"\n"), ElementsAre(HasSubstr("is in no layer")));
   EXPECT_THAT(check("convlab/odd/a.h", ""), ElementsAre(HasSubstr("lies in no layer")));
   EXPECT_THAT(check("convlab/base/a.h", "#include \"error.h\"\n"), ElementsAre(HasSubstr("full path")));
+  EXPECT_THAT(constants_of("inline constexpr int kA = 1;\ninline constexpr std::array<int, 2> kB{1, 2};\n"),
+              ElementsAre("kA", "kB"));
 }
 
 }  // namespace

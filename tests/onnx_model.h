@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "convlab/model/onnx.pb.h"
+#include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/tensor/shape.h"
 
 namespace convlab {

@@ -9,12 +9,12 @@
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/fingerprint.h"
 #include "convlab/classroom/answers.h"
 #include "convlab/classroom/intake.h"
 #include "convlab/classroom/secrets.h"
 #include "convlab/classroom/spool.h"
 #include "convlab/classroom/standings.h"
-#include "convlab/kernel_file/cache.h"
 
 namespace convlab::app {
 namespace {

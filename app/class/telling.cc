@@ -1,10 +1,12 @@
 #include "app/class/telling.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/results/progress.h"
 #include "convlab/base/error.h"
 #include "convlab/classroom/standings.h"
+#include "convlab/report/html.h"
 
 namespace convlab::app {
 namespace {
@@ -21,6 +23,21 @@ std::string judged_text(const judge::Judgement& judgement) {
   }
   const std::string counters = classroom::counters_text(judgement);
   return counters.empty() ? text : text + ", " + counters;
+}
+
+/// A table of each layer's times.
+std::string times_text(const std::vector<judge::LayerTime>& times) {
+  if (times.empty()) return "";
+  size_t width = 0;
+  for (const judge::LayerTime& each : times) width = std::max(width, each.layer.size());
+  std::string text = fmt::format("{:{}}  {:>9}  {:>9}  {:>9}\n", "", width, "this", "reference", "bound");
+  constexpr double kMs = 1e3;
+  for (const judge::LayerTime& each : times) {
+    text += fmt::format("{:{}}  {:>9}  {:>9}  {:>9}  {:.0f} % of the bound's speed\n", each.layer, width,
+                        duration(kMs * each.seconds), duration(kMs * each.reference_s), duration(kMs * each.bound_s),
+                        100 * each.bound_s / each.seconds);
+  }
+  return text;
 }
 
 }  // namespace
@@ -45,6 +62,7 @@ std::string details_text(const Seen& seen) {
   text += state_text(seen) + "\n";
   if (!submission.judgement) return text;
   if (!submission.judgement->what_to_do.empty()) text += "What to do: " + submission.judgement->what_to_do + "\n";
+  text += times_text(submission.judgement->times);
   for (const judge::StageLog& each : submission.judgement->stages) {
     text += fmt::format("{}: {:.2f} s\n", name_of(each.stage), each.seconds);
     if (!each.log.empty()) text += each.log + (each.log.ends_with('\n') ? "" : "\n");
@@ -72,7 +90,8 @@ void write_json(Output& output, const std::vector<Seen>& seen) {
     if (each.turn && each.turn->due_s) json["due_s"] = *each.turn->due_s;
     if (done) {
       const Json judgement = judge::to_json(*submission.judgement);
-      for (const char* member : {"verdict", "reason", "what_to_do", "failed_at", "math", "counters", "stages"}) {
+      for (const char* member :
+           {"verdict", "reason", "what_to_do", "failed_at", "math", "times", "counters", "stages"}) {
         json[member] = judgement.at(member);
       }
       if (const auto& ratio = submission.judgement->ratio) {

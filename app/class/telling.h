@@ -12,7 +12,7 @@ namespace convlab::app {
 /// "queued, place 2 on simt, due in 3:05", "verifying", "PASSED, 0.412 of the reference's time (0.405 to 0.420)".
 std::string state_text(const Seen& seen);
 
-/// Everything about one: verdict, reason, what to do, and the stages with their logs.
+/// Everything about one: verdict, reason, what to do, each layer's times, and the stages with their logs.
 std::string details_text(const Seen& seen);
 
 /// {"submissions": [{"number", "name", "assignment", "stage", "verdict", "reason", "place", "due_s", "ratio", ...}]}.

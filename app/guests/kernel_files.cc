@@ -114,7 +114,7 @@ void begin_program(int argc, char** argv) {
 void end_program(int status) {
   if (!is_guest) return;
   if (status == 0) {
-    for (const FileTime& each : file_times()) note("{}", to_text(each));
+    for (const FileTime& each : file_times()) note("{}", file_time_text(each));
   }
   std::fflush(nullptr);  // the host waits for nothing that comes after
   tell_host(fmt::format("ended {}", status));

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "app/classify.h"
 #include "app/results/output.h"
+#include "app/runs/classify.h"
 
 namespace convlab::app {
 

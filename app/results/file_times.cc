@@ -32,7 +32,7 @@ std::vector<FileTime> file_times() {
   return times;
 }
 
-std::string to_text(const FileTime& time) {
+std::string file_time_text(const FileTime& time) {
   return fmt::format(
       "{} on {}: prolog to epilog {}; the prolog took {}, the call, which is the Op Time, {}, and the epilog {}{}",
       time.file, time.problem, time_text(time.layer_s), time_text(time.prolog_s), time_text(time.call_s),

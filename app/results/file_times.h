@@ -20,7 +20,7 @@ struct FileTime {
 std::vector<FileTime> file_times();
 
 /// "prolog to epilog 31.200 ms; the prolog took 30.900 ms, ...".
-std::string to_text(const FileTime& time);
+std::string file_time_text(const FileTime& time);
 
 /// "31.200 ms", "1.25 s".
 std::string time_text(double seconds);

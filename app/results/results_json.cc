@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/results/run_json.h"
+
 namespace convlab::app {
 namespace {
 
@@ -50,13 +52,37 @@ void write_json(Output& output, const Listing& listing) {
 }
 
 void write_json(Output& output, const InferResult& result) {
-  output.json({{"model", result.model},
-               {"input", result.input},
-               {"input_shape", result.input_shape},
-               {"output", result.output},
-               {"output_shape", result.output_shape},
-               {"device", name_of(result.device)},
-               {"math", name_of(result.math)}});
+  if (!output.wants_json()) return;
+  const auto arrays = [](const std::vector<NamedArray>& all) {
+    Json json = Json::array();
+    for (const NamedArray& each : all)
+      json.push_back({{"name", each.name}, {"file", each.file}, {"shape", each.shape}});
+    return json;
+  };
+  Json json{{"model", result.model},
+            {"input", result.inputs[0].file},
+            {"input_shape", result.inputs[0].shape},
+            {"output", result.outputs[0].file},
+            {"output_shape", result.outputs[0].shape},
+            {"inputs", arrays(result.inputs)},
+            {"outputs", arrays(result.outputs)},
+            {"device", name_of(result.device)},
+            {"math", name_of(result.math)},
+            {"plan", name_of(result.plan)},
+            {"threads", result.threads},
+            {"layers", to_json(result.layers)},
+            {"network_s", result.network_seconds},
+            {"load_s", result.load_seconds},
+            {"memory_before_kb", result.memory_before_kb},
+            {"memory_most_kb", result.memory_most_kb}};
+  for (const std::vector<TopClass>& image : result.top) {
+    Json& classes = json["top"].emplace_back(Json::array());
+    for (const TopClass& each : image) {
+      Json& found = classes.emplace_back(Json{{"class", each.number}, {"score", each.score}});
+      if (!each.label.empty()) found["label"] = each.label;
+    }
+  }
+  output.json(json);
 }
 
 void write_json(Output& output, const ConvertResult& result) {

@@ -4,10 +4,12 @@
 #include <string>
 #include <vector>
 
+#include "app/networks/top_classes.h"
 #include "app/results/output.h"
+#include "app/runs/layer_result.h"
 #include "convlab/device/device.h"
 #include "convlab/kernels/kernel.h"
-#include "convlab/model/zoo.h"
+#include "convlab/model/formats/zoo.h"
 #include "convlab/report/report.h"
 #include "convlab/verify/verify.h"
 
@@ -33,11 +35,22 @@ struct Listing {
 };
 void write_json(Output& output, const Listing& listing);
 
+/// An array that a model took or gave. `file`: where it is, "" if it was not written.
+struct NamedArray {
+  std::string name, file;
+  Shape shape;
+};
 struct InferResult {
-  std::string model, input, output;
-  Shape input_shape, output_shape;
+  std::string model;
+  std::vector<NamedArray> inputs, outputs;
   DeviceKind device;
   Math math;
+  PlanMode plan;
+  int threads;
+  std::vector<LayerResult> layers;
+  double network_seconds, load_seconds;
+  int64_t memory_before_kb, memory_most_kb;  ///< resident before the model was loaded, and at most until its last pass
+  std::vector<std::vector<TopClass>> top;    ///< of each image
 };
 void write_json(Output& output, const InferResult& result);
 

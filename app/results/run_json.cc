@@ -18,11 +18,9 @@ Json to_json(const FileTime& time) {
 
 }  // namespace
 
-std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier& classifier,
-                               const Classification& result, const Output& output) {
-  const DeviceCaps& caps = classifier.caps();
+Json to_json(const std::vector<LayerResult>& results) {
   Json layers = Json::array();
-  for (const LayerResult& layer : result.layers) {
+  for (const LayerResult& layer : results) {
     layers.push_back({{"name", layer.name},
                       {"op", layer.op},
                       {"problem", layer.problem},
@@ -30,6 +28,12 @@ std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier&
                       {"op_time_s", layer.seconds},
                       {"gflops", layer.rated() ? layer.flops / layer.seconds * 1e-9 : 0.0}});
   }
+  return layers;
+}
+
+std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier& classifier,
+                               const Classification& result, const Output& output) {
+  const DeviceCaps& caps = classifier.caps();
   Json devices = Json::array();
   const std::vector<int64_t> shares = classifier.engines->shares(classifier.count());
   for (size_t i = 0; i < shares.size(); ++i) {
@@ -51,7 +55,7 @@ std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier&
                                           {"plan", name_of(options.plan)},
                                           {"devices", std::move(devices)},
                                           {"threads", caps.threads},
-                                          {"layers", std::move(layers)},
+                                          {"layers", to_json(result.layers)},
                                           {"foldings", std::move(foldings)},
                                           {"network_s", result.network_seconds},
                                           {"device_network_s", result.device_network_seconds},

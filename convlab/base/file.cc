@@ -1,5 +1,6 @@
 #include "convlab/base/file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,7 +46,7 @@ std::filesystem::path target_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit) {
+InputFile::InputFile(const std::filesystem::path& path, int64_t limit) : path_(path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) throw bad_input("{}: is a folder, not a file", path.string());
@@ -53,17 +54,34 @@ std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit)
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw bad_input("{}: is not a regular file", path.string());
   }
-  File file = open(path, "rb");
   const auto size = std::filesystem::file_size(path, error);
-  if (error) throw bad_input("{}: cannot tell the size: {}", path.string(), error.message());
+  if (error) throw bad_input("{}: cannot open: {}", path.string(), error.message());
   if (size > static_cast<uintmax_t>(limit)) {
     throw bad_input("{}: {} bytes; at most {} are read", path.string(), size, limit);
   }
-  require_memory(static_cast<int64_t>(size), fmt::format("{}: reading it takes", path.string()), "give a smaller file");
-  std::vector<uint8_t> bytes(size);
-  if (!bytes.empty() && std::fread(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
-    throw bad_input("{}: cannot read all of its {} bytes", path.string(), size);
+  size_ = static_cast<int64_t>(size);
+  require_memory(size_, fmt::format("{}: reading it takes", path.string()), "give a smaller file");
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw bad_input("{}: cannot open: {}", path.string(), std::strerror(errno));
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+void InputFile::read(int64_t offset, std::span<uint8_t> into) const {
+  while (!into.empty()) {
+    const ssize_t got = ::pread(descriptor_, into.data(), into.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw bad_input("{}: cannot read: {}", path_.string(), std::strerror(errno));
+    if (got == 0) throw bad_input("{}: cannot read all of its {} bytes", path_.string(), size_);
+    into = into.subspan(static_cast<size_t>(got));
+    offset += got;
   }
+}
+
+std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit) {
+  const InputFile file(path, limit);
+  std::vector<uint8_t> bytes(static_cast<size_t>(file.size()));
+  file.read(0, bytes);
   return bytes;
 }
 

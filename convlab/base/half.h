@@ -34,4 +34,11 @@ inline uint16_t float_to_half(float value) {
   return static_cast<uint16_t>(sign | (rounded >> 13));
 }
 
+/// The nearest number of bfloat16, ties to even; overflow gives infinity, NaN stays NaN.
+inline float rounded_to_brain(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return value;
+  return std::bit_cast<float>((bits + 0x7fffu + ((bits >> 16) & 1u)) & 0xffff0000u);
+}
+
 }  // namespace convlab

@@ -53,6 +53,15 @@ std::vector<Place> places(const std::vector<QueuedJob>& waiting, const std::vect
   return result;
 }
 
+/// Of values above so many medians, those many count.
+double bounded_mean(const std::vector<double>& values) {
+  constexpr double kMostMedians = 3;
+  const double most = kMostMedians * median(values);
+  double sum = 0;
+  for (const double each : values) sum += std::min(each, most);
+  return sum / static_cast<double>(values.size());
+}
+
 }  // namespace
 
 std::optional<size_t> next_job(const std::vector<QueuedJob>& waiting, const std::vector<RunningJob>& running,
@@ -99,7 +108,7 @@ std::vector<Turn> turns(const std::vector<QueuedJob>& waiting, const std::vector
   return result;
 }
 
-StageMedians::StageMedians(const std::vector<std::vector<StageTime>>& jobs) {
+UsualStages::UsualStages(const std::vector<std::vector<StageTime>>& jobs) {
   std::vector<std::vector<double>> seconds;
   for (const std::vector<StageTime>& job : jobs) {
     auto after = stages_.begin();
@@ -115,22 +124,22 @@ StageMedians::StageMedians(const std::vector<std::vector<StageTime>>& jobs) {
   }
   for (size_t i = 0; i < stages_.size(); ++i) {
     stages_[i].share = static_cast<double>(seconds[i].size()) / static_cast<double>(jobs.size());
-    stages_[i].median_s = median(seconds[i]);
+    stages_[i].usual_s = bounded_mean(seconds[i]);
   }
 }
 
-double StageMedians::job_s() const {
+double UsualStages::job_s() const {
   double sum = 0;
-  for (const Stage& each : stages_) sum += each.median_s * each.share;
+  for (const Stage& each : stages_) sum += each.usual_s * each.share;
   return sum;
 }
 
-double StageMedians::left_s(const std::string& stage, double since_s) const {
+double UsualStages::left_s(const std::string& stage, double since_s) const {
   const auto now = std::ranges::find(stages_, stage, &Stage::name);
   if (now == stages_.end()) return std::max(0.0, job_s() - since_s);
-  double sum = std::max(0.0, now->median_s - since_s);
+  double sum = std::max(0.0, now->usual_s - since_s);
   for (auto later = now + 1; later != stages_.end(); ++later)
-    sum += later->median_s * std::min(1.0, later->share / now->share);
+    sum += later->usual_s * std::min(1.0, later->share / now->share);
   return sum;
 }
 

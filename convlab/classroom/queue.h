@@ -49,15 +49,16 @@ struct StageTime {
   double seconds = 0;
 };
 
-/// What stages usually take, from jobs that are done.
-class StageMedians {
+/// What stages usually take, from jobs that are done: means, since many jobs add up to so many means. A job that took more
+/// than three times the median counts as three times, so that one that hung does not count for all.
+class UsualStages {
  public:
   /// Each job's stages, in order.
-  explicit StageMedians(const std::vector<std::vector<StageTime>>& jobs);
+  explicit UsualStages(const std::vector<std::vector<StageTime>>& jobs);
 
   bool known() const { return !stages_.empty(); }
 
-  /// Of a whole job: each stage's median, times the share of the jobs that come so far.
+  /// Of a whole job: each stage's time, times the share of the jobs that come so far.
   double job_s() const;
 
   /// Of a job that has been in this stage for so long.
@@ -66,7 +67,7 @@ class StageMedians {
  private:
   struct Stage {
     std::string name;
-    double median_s = 0;
+    double usual_s = 0;
     double share = 0;
   };
   std::vector<Stage> stages_;  ///< in order

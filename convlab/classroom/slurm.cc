@@ -10,10 +10,10 @@
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/fingerprint.h"
 #include "convlab/base/process.h"
 #include "convlab/base/text.h"
 #include "convlab/classroom/job.h"
-#include "convlab/kernel_file/cache.h"
 
 namespace convlab::classroom {
 namespace {

@@ -252,8 +252,8 @@ void Store::grade_again(int64_t number) {
 
 QueueState Store::queue(double lease_s) {
   QueueState state{.next_number = next_number()};
-  std::map<std::pair<std::string, std::string>, StageMedians> medians;
-  state.durations = durations(medians);
+  std::map<std::pair<std::string, std::string>, UsualStages> usual;
+  state.durations = durations(usual);
   const double now = monotonic_s();
   const auto rows = database_.query(
       "SELECT id, number, student, arrived_s, assignment, coalesce(jobs.device, submissions.device), worker, stage,"
@@ -264,8 +264,8 @@ QueueState Store::queue(double lease_s) {
       state.waiting.push_back(job);
       continue;
     }
-    const auto found = medians.find({job.assignment, job.device});
-    const double left = found == medians.end() ? 0 : found->second.left_s(rows->text(7), now - rows->real(8));
+    const auto found = usual.find({job.assignment, job.device});
+    const double left = found == usual.end() ? 0 : found->second.left_s(rows->text(7), now - rows->real(8));
     state.running.push_back({job, left});
   }
   const auto workers = database_.query(
@@ -275,7 +275,7 @@ QueueState Store::queue(double lease_s) {
 }
 
 /// Of the last 50 jobs of each assignment and device.
-Durations Store::durations(std::map<std::pair<std::string, std::string>, StageMedians>& medians) {
+Durations Store::durations(std::map<std::pair<std::string, std::string>, UsualStages>& usual) {
   std::map<std::pair<std::string, std::string>, std::vector<std::vector<StageTime>>> jobs;
   const auto rows = database_.query(
       "SELECT assignment, coalesce(jobs.device, submissions.device), id, stages.stage, seconds FROM"
@@ -293,7 +293,7 @@ Durations Store::durations(std::map<std::pair<std::string, std::string>, StageMe
   Durations seconds;
   for (auto& [key, each] : jobs) {
     each.resize(std::min(each.size(), kMost));
-    const StageMedians& of = medians.emplace(key, StageMedians(each)).first->second;
+    const UsualStages& of = usual.emplace(key, UsualStages(each)).first->second;
     seconds[key] = of.job_s();
   }
   return seconds;
@@ -342,10 +342,10 @@ std::optional<Lease> Store::take(const std::string& worker, const std::string& d
   });
   if (!next) return std::nullopt;
   const QueuedJob& job = state.waiting[*next];
-  Lease lease{.job = job.job, .worker = worker};
+  Lease lease{.job = job.job, .worker = worker, .taken_s = monotonic_s()};
   database_.run(
       "UPDATE jobs SET worker = ?, device = ?, attempt = attempt + 1, stage = 'queued', stage_since_s = ? WHERE id = ?",
-      worker, place_of(job), monotonic_s(), job.job);
+      worker, place_of(job), lease.taken_s, job.job);
   {
     const auto rows = database_.query("SELECT attempt FROM jobs WHERE id = ?", job.job);
     rows->next();
@@ -374,10 +374,15 @@ bool Store::finish(const Lease& lease, const judge::Judgement& judgement) {
   if (!holds(lease)) return false;
   database_.run("INSERT INTO results (job, judgement) VALUES (?, ?)", lease.job, text_of(judgement));
   int64_t position = 0;
-  for (const judge::StageLog& each : judgement.stages) {
+  double beside_s =
+      monotonic_s() - lease.taken_s;  // what it took around the stages: processes, folders, a wait for Slurm
+  const auto keep = [&](judge::Stage stage, double seconds) {
     database_.run("INSERT INTO stages (job, position, stage, seconds) VALUES (?, ?, ?, ?)", lease.job, position++,
-                  name_of(each.stage), each.seconds);
-  }
+                  name_of(stage), seconds);
+  };
+  for (const judge::StageLog& each : judgement.stages) beside_s -= each.seconds;
+  keep(judge::Stage::queued, std::max(0.0, beside_s));
+  for (const judge::StageLog& each : judgement.stages) keep(each.stage, each.seconds);
   database_.run("UPDATE jobs SET done = 1, stage = 'done', worker = NULL WHERE id = ?", lease.job);
   transaction.commit();
   return true;

@@ -38,6 +38,7 @@ struct Which {
 struct Lease {
   int64_t job = 0, attempt = 0;
   std::string worker;
+  double taken_s = 0;  ///< by this machine's monotonic clock
   Submission submission;
 };
 
@@ -102,7 +103,7 @@ class Store {
   int64_t unfinished(const std::string& device);
 
  private:
-  Durations durations(std::map<std::pair<std::string, std::string>, StageMedians>& medians);
+  Durations durations(std::map<std::pair<std::string, std::string>, UsualStages>& usual);
 
   Database database_;
 };

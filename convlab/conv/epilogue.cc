@@ -38,6 +38,10 @@ std::string to_text(const Activation& activation) {
       return "sigmoid";
     case ActivationKind::tanh:
       return "tanh";
+    case ActivationKind::swish:
+      return "swish";
+    case ActivationKind::hard_swish:
+      return "hard_swish";
   }
   return "?";
 }

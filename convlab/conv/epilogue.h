@@ -6,9 +6,10 @@
 
 namespace convlab {
 
-enum class ActivationKind { none, relu, leaky_relu, clip, sigmoid, tanh };
+enum class ActivationKind { none, relu, leaky_relu, clip, sigmoid, tanh, swish, hard_swish };
 
-/// An elementwise function. leaky_relu: alpha is the slope below 0; clip: min(max(x, alpha), beta), NaN stays NaN.
+/// An elementwise function. leaky_relu: alpha is the slope below 0; clip: min(max(x, alpha), beta), NaN stays NaN. swish: x * sigmoid(x);
+/// hard_swish: x * min(max(x + 3, 0), 6) / 6; only kernels of channel_lanes and channel_halves are asked for these two.
 struct Activation {
   ActivationKind kind = ActivationKind::none;
   float alpha = 0, beta = 0;
@@ -16,7 +17,10 @@ struct Activation {
   bool operator==(const Activation&) const = default;
 
   /// Never decreasing: max-pooling before it gives the same values as after it.
-  bool monotonic() const { return kind != ActivationKind::leaky_relu || alpha >= 0; }
+  bool monotonic() const {
+    if (kind == ActivationKind::swish || kind == ActivationKind::hard_swish) return false;
+    return kind != ActivationKind::leaky_relu || alpha >= 0;
+  }
 };
 
 enum class PoolKind { max, average };

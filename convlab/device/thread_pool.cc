@@ -4,9 +4,11 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <span>
 #include <system_error>
 #include <utility>
 
+#include "convlab/base/checked.h"
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
 
@@ -54,22 +56,28 @@ void look_out_for(const Done& done) {
 
 }  // namespace
 
+/// The pieces that a thread takes first: those before `next` are taken.
+struct alignas(64) ThreadPool::Share {
+  std::atomic<int64_t> next{0};
+  int64_t end = 0;
+};
+
 struct ThreadPool::Loop {
   int64_t count, grain;
   const std::function<void(int64_t, int64_t, int)>* body;
-  int own_pieces = 0;            ///< 0: free threads take pieces; otherwise so many, each for the thread of its number
+  std::span<Share> shares = {};  ///< by thread
+  int own_pieces = 0;            ///< 0: threads take pieces; otherwise so many, each for the thread of its number
   std::atomic<int> expected{0};  ///< workers that have not yet come for their own piece
   std::atomic<int> active{0};    ///< workers inside; written with the pool's mutex held, as is the one above
-  std::atomic<int64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr error;
   std::mutex error_mutex;
 
   bool done() const { return expected == 0 && active == 0; }
 
-  void do_piece(int64_t begin, int thread) {
+  void do_piece(int64_t piece, int thread) {
     try {
-      (*body)(begin, std::min(begin + grain, count), thread);
+      (*body)(piece * grain, std::min((piece + 1) * grain, count), thread);
     } catch (...) {
       const std::lock_guard lock(error_mutex);
       if (!error) error = std::current_exception();
@@ -83,16 +91,20 @@ struct ThreadPool::Loop {
       if (thread < own_pieces) do_piece(thread, thread);
       return;
     }
-    while (!failed.load(std::memory_order_relaxed)) {
-      const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
-      if (begin >= count) return;
-      do_piece(begin, thread);
+    for (size_t i = 0; i < shares.size(); ++i) {
+      Share& share = shares[(static_cast<size_t>(thread) + i) % shares.size()];
+      while (!failed.load(std::memory_order_relaxed)) {
+        const int64_t piece = share.next.fetch_add(1, std::memory_order_relaxed);
+        if (piece >= share.end) break;
+        do_piece(piece, thread);
+      }
     }
   }
 };
 
 ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = usable_threads();
+  shares_ = std::vector<Share>(static_cast<size_t>(threads));
   try {
     for (int thread = 1; thread < threads; ++thread) workers_.emplace_back([this, thread] { work(thread); });
   } catch (const std::system_error& error) {
@@ -144,7 +156,14 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain, const std::function<
   const std::lock_guard one_loop(loops_);
   const Inside here(*this);
   if (workers_.empty() || count <= grain) return alone(0);
-  Loop loop{.count = count, .grain = grain, .body = &body};
+  const int64_t pieces = ceil_div(count, grain), threads = size();
+  int64_t first = 0;
+  for (int64_t thread = 0; thread < threads; ++thread) {
+    Share& share = shares_[static_cast<size_t>(thread)];
+    share.next = first;
+    share.end = first += pieces / threads + (thread < pieces % threads ? 1 : 0);
+  }
+  Loop loop{.count = count, .grain = grain, .body = &body, .shares = shares_};
   run(loop);
 }
 

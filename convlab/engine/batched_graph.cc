@@ -5,9 +5,9 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/base/error.h"
-#include "convlab/device/thread_pool.h"
 #include "convlab/engine/batch_size.h"
 #include "convlab/engine/plan_facts.h"
+#include "convlab/plan/planned_graph.h"
 #include "convlab/rewrite/ends.h"
 #include "convlab/rewrite/simplify.h"
 #include "convlab/rewrite/split.h"
@@ -16,6 +16,10 @@ namespace convlab {
 
 BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& caps, const EngineOptions& options)
     : input_(input), type_(options.plan.input), scale_to_(options.scale_to), lanes_(caps.kind == DeviceKind::cpu) {
+  if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
+    throw bad_input("{}: it has {} inputs and {} outputs; a network of images has one of each", graph.name,
+                    graph.inputs.size(), graph.outputs.size());
+  }
   if (options.batch < 0) throw bad_input("a batch of {} images; it must be 1 or more, or 0 to choose", options.batch);
   if (scale_to_ < 0 || (scale_to_ > 0 && (type_ != ElementType::u8 || input.size() != 4))) {
     throw bad_input("{}: images scaled to a side of {} must be pixels (uint8, N x C x H x W), not {} {}", graph.name,
@@ -26,11 +30,9 @@ BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& ca
   const Observed part(options.observer, {Stage::planning});
   fold_constants(graph);
   open_batch_size(graph, options.must_split);
-  graph_ = simplified(std::move(graph), network_input(), options.plan.mode != PlanMode::layers);
-  if (options.plan.mode == PlanMode::folded) {
-    ThreadPool threads(caps.threads);
-    foldings_ = fold_linear(graph_, network_input(), threads);
-  }
+  PlannedGraph planned = planned_graph(std::move(graph), network_input(), options.plan.mode, caps.threads);
+  graph_ = std::move(planned.graph);
+  foldings_ = std::move(planned.foldings);
   if (network_input() != input_) scale_input(graph_, input_, scale_to_);
   if (options.labels) label_output(graph_, input_);
   choose_size(images, caps, options);
@@ -38,13 +40,13 @@ BatchedGraph::BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& ca
 
 /// Opens the batch size where images are computed one by one. Otherwise the graph keeps the size that it was made for.
 void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
-  const Shape modelled = graph.input_shape;
+  const Shape modelled = graph.inputs[0].shape;
   if (input_.empty() || modelled.size() != input_.size()) {
     why_not_split_ = "the input's shape is not the model's";
     return;
   }
   // Whatever batch the file was made for: where images are computed one by one, any other gives the same results.
-  graph.input_shape[0] = -1;
+  graph.inputs[0].shape[0] = -1;
   why_not_split_ = why_not_split(graph, network_input());
   if (splits()) return;
   if (must_split) {
@@ -52,7 +54,7 @@ void BatchedGraph::open_batch_size(Graph& graph, bool must_split) {
         "{}: {}, so that its images cannot be shared out to several devices; give one, such as --device cuda:0",
         graph.name, *why_not_split_);
   }
-  graph.input_shape[0] = modelled[0];
+  graph.inputs[0].shape[0] = modelled[0];
   fixed_batch_ = modelled[0] > 0;
   if (fixed_batch_) input_[0] = modelled[0];
 }
@@ -100,6 +102,15 @@ int64_t BatchedGraph::images_from(int64_t first, int64_t n) const {
   const int64_t count = std::min(batch_, n - first), beyond = count % kImageLanes;
   const bool apart = splits() && lanes_ && count > kImageLanes;
   return apart && beyond < kLeastImagesInLanes ? count - beyond : count;
+}
+
+std::vector<int64_t> BatchedGraph::batches(int64_t n) const {
+  std::vector<int64_t> sizes;
+  for (int64_t first = 0; first < n; first += images_from(first, n)) {
+    const int64_t images = images_from(first, n);
+    if (std::ranges::find(sizes, images) == sizes.end()) sizes.push_back(images);
+  }
+  return sizes;
 }
 
 }  // namespace convlab

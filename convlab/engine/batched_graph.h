@@ -29,6 +29,7 @@ class BatchedGraph {
   BatchedGraph(Graph graph, const Shape& input, const DeviceCaps& caps, const EngineOptions& options);
 
   const Graph& graph() const { return graph_; }
+  Graph& graph() { return graph_; }
   const std::vector<Folding>& foldings() const { return foldings_; }
 
   /// Images in a full batch.
@@ -52,6 +53,9 @@ class BatchedGraph {
   /// Images of the batch that begins with image `first` of n: a full one, or the rest. If the rest would leave many
   /// lanes of 16 without an image, the few images beyond whole sixteens become a batch of their own, without lanes.
   int64_t images_from(int64_t first, int64_t n) const;
+
+  /// The numbers of images of all batches of a run of n, each number once.
+  std::vector<int64_t> batches(int64_t n) const;
 
  private:
   Shape network_input() const;

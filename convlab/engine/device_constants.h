@@ -9,22 +9,30 @@
 namespace convlab {
 
 /// A graph's constants where kernels of a device can read them: where they are in the graph, or copied once each to the
-/// device's own memory. Graph, device and stream must outlive it.
+/// device's own memory. On a host, weights that only prepare() reads may be given up after that. Graph, device and
+/// stream must outlive it.
 class DeviceConstants {
  public:
-  DeviceConstants(const Graph& graph, Device& device, Stream& stream)
-      : graph_(graph), device_(device), stream_(stream) {}
+  DeviceConstants(Graph& graph, Device& device, Stream& stream) : graph_(graph), device_(device), stream_(stream) {}
 
   /// Makes sure that those that the plan's steps read are there.
   void place(const Plan& plan, StageObserver* observer);
 
   const void* address(ValueId value) const;
 
+  /// Says what will be read by a plan, which packs its own weights or uses another's. Once some plan is expected, all
+  /// must be before the first is prepared: what none reads any more is given up.
+  void expect(const Plan& plan, bool packs);
+
+  /// Says that a step's weights have been packed.
+  void note_packed(const PlanStep& step);
+
  private:
-  const Graph& graph_;
+  Graph& graph_;
   Device& device_;
   Stream& stream_;
   std::map<ValueId, Buffer> copies_;
+  std::map<ValueId, int64_t> reads_;  ///< by steps of expected plans, still to come
 };
 
 }  // namespace convlab

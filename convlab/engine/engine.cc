@@ -51,7 +51,7 @@ struct Engine::Parts {
         options(wanted),
         stream(stream_on(device)),
         graph(std::move(model), input, device.caps(), options),
-        plans(graph, device, *stream, options),
+        plans(graph, input.empty() ? 1 : input[0], device, *stream, options),
         pipeline(graph, plans, device, *stream, options) {}
 
   Device& device;
@@ -64,7 +64,7 @@ struct Engine::Parts {
 
 Engine::Engine(Graph graph, const Shape& input, Device& device, const EngineOptions& options)
     : parts_(std::make_unique<Parts>(std::move(graph), input, device, options)) {
-  parts_->graph.require_count(input.empty() ? 1 : input[0], plan().output);
+  parts_->graph.require_count(input.empty() ? 1 : input[0], plan().outputs[0]);
 }
 
 Engine::~Engine() = default;
@@ -72,6 +72,10 @@ Engine::~Engine() = default;
 const Plan& Engine::plan() const { return parts_->plans.full(); }
 
 int64_t Engine::batch() const { return parts_->graph.batch(); }
+
+std::vector<int64_t> Engine::batches(int64_t n) const { return parts_->graph.batches(n); }
+
+bool Engine::splits() const { return parts_->graph.splits(); }
 
 const std::vector<Folding>& Engine::foldings() const { return parts_->graph.foldings(); }
 
@@ -82,13 +86,14 @@ Stream& Engine::stream() { return *parts_->stream; }
 double Engine::prepare_seconds() const { return parts_->plans.prepare_seconds(); }
 
 Shape Engine::output_shape(int64_t n) const {
-  parts_->graph.require_count(n, plan().output);
-  return parts_->graph.of_images(plan().output, n);
+  parts_->graph.require_count(n, plan().outputs[0]);
+  return parts_->graph.of_images(plan().outputs[0], n);
 }
 
 Shape Engine::scores_shape(int64_t n) const {
-  parts_->graph.require_count(n, plan().output);
-  return parts_->graph.of_images(parts_->options.labels ? plan().steps.back().op_step()->inputs[0] : plan().output, n);
+  parts_->graph.require_count(n, plan().outputs[0]);
+  return parts_->graph.of_images(parts_->options.labels ? plan().steps.back().op_step()->inputs[0] : plan().outputs[0],
+                                 n);
 }
 
 void Engine::run(const void* images, int64_t n, float* output) {
@@ -136,8 +141,8 @@ template <class Work>
 void Engine::for_each_batch(const void* images, int64_t n, float* output, Work work) {
   const BatchedGraph& graph = parts_->graph;
   parts_->device.make_current();
-  graph.require_count(n, plan().output);
-  const int64_t output_count = element_count(plan().output);
+  graph.require_count(n, plan().outputs[0]);
+  const int64_t output_count = element_count(plan().outputs[0]);
   size_t index = 0;
   try {
     for (int64_t first = 0; first < n; first += graph.images_from(first, n)) {

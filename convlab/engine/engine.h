@@ -39,6 +39,12 @@ class Engine {
   /// Images in a full batch.
   int64_t batch() const;
 
+  /// The numbers of images of the batches in which a run of n is computed, each number once.
+  std::vector<int64_t> batches(int64_t n) const;
+
+  /// Whether the model computes each image by itself, so that batches may have any size.
+  bool splits() const;
+
   /// The shape of the model's own output for n images, whether the output is that or labels.
   Shape scores_shape(int64_t n) const;
 

@@ -58,7 +58,7 @@ template <class Work>
 void EngineGroup::for_each_share(const void* images, int64_t n, float* output, Work work) {
   if (members_.size() == 1) return work(size_t{0}, Share{0, n}, images, output);
   const Plan& plan = first().plan();
-  const int64_t image_bytes = bytes_of(plan.input, plan.options.input) / plan.input[0];
+  const int64_t image_bytes = bytes_of(plan.inputs[0], plan.options.input) / plan.inputs[0][0];
   const int64_t output_count = element_count(first().output_shape(n)) / n;
   const std::vector<int64_t> counts = shares(n);
   on_each(counts.size(), [&](size_t i) {

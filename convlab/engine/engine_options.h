@@ -16,6 +16,7 @@ struct EngineOptions {
   bool labels = false;          ///< the output is a label an image (see ArgMaxOp), not the model's scores
   bool pipelined = true;        ///< uploads beside computing, launches replayed; false: one thing after another
   std::vector<int64_t> chunks;  ///< images by chunk of a batch of so many; empty: chosen, see chunk_sizes()
+  bool same_count = false;      ///< all runs have as many images as the engine is made for; see ReadyPlans
   bool must_split = false;      ///< Error(bad_input) where the model does not compute each image by itself
 };
 

@@ -165,7 +165,7 @@ Pipeline::Piece Pipeline::rehearsed(size_t feed, int64_t first, int64_t images) 
 
 void Pipeline::compute(Piece& piece, size_t feed) {
   if (piece.replay) return piece.replay->run();
-  const int64_t output_count = element_count(plans_.full().output) / graph_.batch();
+  const int64_t output_count = element_count(plans_.full().outputs[0]) / graph_.batch();
   piece.plan->launch(stream_, images_of(feed) + piece.first * graph_.image_bytes(),
                      plans_.memory().output() + piece.first * output_count, options_.observer, nullptr);
 }
@@ -177,7 +177,7 @@ void Pipeline::upload(const Batch& batch, size_t feed) {
 }
 
 void Pipeline::download(const Batch& batch) {
-  const int64_t output_count = element_count(plans_.full().output) / graph_.batch();
+  const int64_t output_count = element_count(plans_.full().outputs[0]) / graph_.batch();
   const int64_t bytes = batch.images * output_count * static_cast<int64_t>(sizeof(float));
   if (options_.observer != nullptr) {
     // The copy would wait for the steps, and be charged for them.

@@ -1,23 +1,50 @@
 #include "convlab/engine/ready_plan.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "convlab/base/checked.h"
 #include "convlab/base/clock.h"
 
 namespace convlab {
+namespace {
+
+/// As GPUs allocate.
+constexpr int64_t kPreparedAlignment = 256;
+
+/// The plan's steps in the order of what is prepared for them: while the largest weights are there twice, no others are.
+std::vector<size_t> largest_first(const Plan& plan) {
+  std::vector<size_t> order(plan.steps.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](size_t i) { return plan.steps[i].prepared_bytes; });
+  return order;
+}
+
+}  // namespace
 
 double ReadyPlan::prepare(Device& device, Stream& stream) {
-  for (const PlanStep& step : plan_.steps) {
-    prepared_.push_back(step.prepared_bytes > 0 ? device.allocate(step.prepared_bytes) : Buffer());
+  const std::vector<size_t> order = largest_first(plan_);
+  int64_t bytes = 0;
+  prepared_at_.resize(plan_.steps.size());
+  for (const size_t i : order) {
+    prepared_at_[i] = bytes;
+    bytes = checked_add(bytes, round_up(static_cast<int64_t>(plan_.steps[i].prepared_bytes), kPreparedAlignment));
   }
+  if (bytes > 0) prepared_ = device.allocate(static_cast<size_t>(bytes));
   const auto begin = Clock::now();
   const auto prepare = [&](const auto& kernel, const auto& args) {
     if (kernel.prepare != nullptr) kernel.prepare(args, stream);
   };
-  for (size_t i = 0; i < plan_.steps.size(); ++i) visit(i, nullptr, nullptr, prepare, prepare);
+  for (const size_t i : order) {
+    visit(i, {}, {}, prepare, prepare);
+    constants_.note_packed(plan_.steps[i]);
+  }
   stream.synchronize();
   return seconds_since(begin);
 }
 
-void ReadyPlan::launch(Stream& stream, const void* input, void* output, StageObserver* observer,
+void ReadyPlan::launch(Stream& stream, Inputs inputs, Outputs outputs, StageObserver* observer,
                        std::vector<double>* seconds) {
   const auto launch = [&](const auto& kernel, const auto& args) { kernel.launch(args, stream); };
   for (size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -27,7 +54,7 @@ void ReadyPlan::launch(Stream& stream, const void* input, void* output, StageObs
     const auto begin = Clock::now();
     const PlanStep& step = plan_.steps[i];
     const Observed part(observer, {Stage::step, step.name, step.kernel_name()});
-    visit(i, input, output, launch, launch);
+    visit(i, inputs, outputs, launch, launch);
     if (seconds == nullptr) continue;
     stream.synchronize();
     (*seconds)[i] += seconds_since(begin) - aside.take().seconds;
@@ -36,36 +63,40 @@ void ReadyPlan::launch(Stream& stream, const void* input, void* output, StageObs
 }
 
 /// An array's address; null for a run's arrays before there is a run, while weights are prepared.
-const void* ReadyPlan::address(const Location& location, const void* input, const void* output) const {
+const void* ReadyPlan::address(const Location& location, Inputs inputs, Outputs outputs) const {
+  const bool runs = !outputs.empty();
   switch (location.place) {
     case Location::Place::input:
-      return input;
+      return runs ? inputs[static_cast<size_t>(location.at)] : nullptr;
     case Location::Place::output:
-      return output;
+      return runs ? outputs[static_cast<size_t>(location.at)] : nullptr;
     case Location::Place::constant:
       return constants_.address(static_cast<ValueId>(location.at));
     case Location::Place::arena:
-      return input == nullptr ? nullptr : memory_.arena() + location.at;
+      return runs ? memory_.arena() + location.at : nullptr;
   }
   return nullptr;
 }
 
 /// Calls the function that fits the step, with its kernel and arguments.
 template <class OnConv, class OnOp>
-void ReadyPlan::visit(size_t i, const void* input, void* output, OnConv on_conv, OnOp on_op) {
+void ReadyPlan::visit(size_t i, Inputs inputs, Outputs outputs, OnConv on_conv, OnOp on_op) {
   const PlanStep& step = plan_.steps[i];
   addresses_.clear();
-  for (const Location& each : step.inputs) {
-    addresses_.push_back(static_cast<const float*>(address(each, input, output)));
+  const bool packed = !outputs.empty() && step.packs_weights();
+  for (size_t input = 0; input < step.inputs.size(); ++input) {
+    const void* at = packed && input == PlanStep::kWeights ? nullptr : address(step.inputs[input], inputs, outputs);
+    addresses_.push_back(static_cast<const float*>(at));
   }
-  auto* y = static_cast<float*>(const_cast<void*>(address(step.output, input, output)));
+  auto* y = static_cast<float*>(const_cast<void*>(address(step.output, inputs, outputs)));
   void* workspace = step.workspace_bytes > 0 ? memory_.arena() + step.workspace_at : nullptr;
   if (const ConvStep* conv = step.conv_step()) {
-    const std::vector<const float*>& x_w_bias = addresses_;
+    const bool bias = conv->epilogue.bias;
     on_conv(*step.conv, ConvArgs{.step = *conv,
-                                 .x = x_w_bias[0],
-                                 .w = x_w_bias[1],
-                                 .bias = x_w_bias.size() > 2 ? x_w_bias[2] : nullptr,
+                                 .x = addresses_[0],
+                                 .w = addresses_[1],
+                                 .bias = bias ? addresses_[2] : nullptr,
+                                 .added = conv->adds ? addresses_[bias ? 3 : 2] : nullptr,
                                  .y = y,
                                  .prepared = prepared_for(i),
                                  .workspace = workspace});

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "convlab/base/error.h"
 #include "convlab/engine/batch_size.h"
+#include "convlab/engine/plan_facts.h"
 
 namespace convlab {
 namespace {
@@ -21,20 +23,43 @@ bool same_steps(const Plan& a, const Plan& b) {
 
 }  // namespace
 
-ReadyPlans::ReadyPlans(const BatchedGraph& graph, Device& device, Stream& stream, const EngineOptions& options)
+ReadyPlans::ReadyPlans(BatchedGraph& graph, int64_t images, Device& device, Stream& stream,
+                       const EngineOptions& options)
     : graph_(graph),
       device_(device),
       stream_(stream),
       options_(options),
+      gives_up_(options.same_count && reads_host_memory(device)),
       constants_(graph.graph(), device, stream),
       memory_(device) {
-  of(graph.batch());
+  const int64_t batch = graph.batch();
+  Plan plan = planned(batch);
+  if (!gives_up_) {
+    add(batch, std::move(plan));
+    return;
+  }
+  graph.require_count(images, plan.outputs[0]);
+  constants_.expect(plan, true);
+  std::vector<std::pair<int64_t, Plan>> others;
+  for (const int64_t n : graph.batches(images)) {
+    if (n == batch) continue;
+    others.emplace_back(n, planned(n));
+    constants_.expect(others.back().second, !same_steps(plan, others.back().second));
+  }
+  add(batch, std::move(plan));
+  for (auto& [n, other] : others) add(n, std::move(other));
 }
 
 std::shared_ptr<ReadyPlan> ReadyPlans::of(int64_t n) {
   const auto known = std::ranges::find(plans_, n, &Entry::n);
   if (known != plans_.end()) return known->plan;
-  Plan plan = planned(n);
+  if (gives_up_) {
+    throw bad_input("{}: a batch of {} images; the engine is made for another number", graph_.graph().name, n);
+  }
+  return add(n, planned(n));
+}
+
+std::shared_ptr<ReadyPlan> ReadyPlans::add(int64_t n, Plan plan) {
   memory_.make_room(plan, options_.observer);
   constants_.place(plan, options_.observer);
   const ReadyPlan* full = !plans_.empty() && same_steps(this->full(), plan) ? plans_.front().plan.get() : nullptr;

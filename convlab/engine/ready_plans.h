@@ -12,12 +12,16 @@ namespace convlab {
 /// The plans of a graph on a device, one for each number of images computed together, with the constants and the memory
 /// that they share. The first is the full batch's; later ones use its prepared weights where their kernels are the
 /// same. Graph, device, stream and options must outlive it.
+///
+/// With options.same_count, on a host, all plans are made at once, and constant weights are given up as soon as they
+/// are packed, so that they are in memory once.
 class ReadyPlans {
  public:
-  /// Makes the full batch's. Errors as Engine().
-  ReadyPlans(const BatchedGraph& graph, Device& device, Stream& stream, const EngineOptions& options);
+  /// Makes the full batch's, for runs of so many images. Errors as Engine().
+  ReadyPlans(BatchedGraph& graph, int64_t images, Device& device, Stream& stream, const EngineOptions& options);
 
-  /// The plan for n images, made when first asked for. The last few are kept.
+  /// The plan for n images, made when first asked for. The last few are kept. Where weights are given up,
+  /// Error(bad_input) for an n that no batch has.
   std::shared_ptr<ReadyPlan> of(int64_t n);
 
   /// The full batch's.
@@ -35,11 +39,13 @@ class ReadyPlans {
   };
 
   Plan planned(int64_t n) const;
+  std::shared_ptr<ReadyPlan> add(int64_t n, Plan plan);
 
   const BatchedGraph& graph_;
   Device& device_;
   Stream& stream_;
   const EngineOptions& options_;
+  const bool gives_up_;  ///< weights that are packed
   DeviceConstants constants_;
   RunMemory memory_;
   std::vector<Entry> plans_;

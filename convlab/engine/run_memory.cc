@@ -8,8 +8,10 @@ void RunMemory::make_room(const Plan& plan, StageObserver* observer) {
   const Observed part(observer, {Stage::memory});
   grow(arena_, plan.arena_bytes);
   if (reads_host_memory(device_)) return;
-  grow(images_, bytes_of(plan.input, plan.options.input));
-  grow(output_, bytes_of(plan.output, ElementType::f32));
+  inputs_.resize(plan.inputs.size());
+  outputs_.resize(plan.outputs.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) grow(inputs_[i], bytes_of(plan.inputs[i], plan.options.input));
+  for (size_t i = 0; i < outputs_.size(); ++i) grow(outputs_[i], bytes_of(plan.outputs[i], ElementType::f32));
 }
 
 void RunMemory::grow(Buffer& buffer, int64_t bytes) {

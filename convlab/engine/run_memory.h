@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "convlab/device/device.h"
 #include "convlab/plan/plan.h"
@@ -8,7 +9,7 @@
 namespace convlab {
 
 /// What runs of an engine's plans share on the device: the arena for values between steps; and, on a device with its
-/// own memory, the arrays for a batch's images and output. It grows as plans need it. The device must outlive it.
+/// own memory, the arrays for a batch's inputs and outputs. It grows as plans need it. The device must outlive it.
 class RunMemory {
  public:
   explicit RunMemory(Device& device) : device_(device) {}
@@ -17,8 +18,10 @@ class RunMemory {
   void make_room(const Plan& plan, StageObserver* observer);
 
   unsigned char* arena() const { return static_cast<unsigned char*>(arena_.data()); }
-  const Buffer& images() const { return images_; }
-  float* output() const { return static_cast<float*>(output_.data()); }
+  const Buffer& images() const { return inputs_.front(); }
+  float* output() const { return static_cast<float*>(outputs_.front().data()); }
+  const std::vector<Buffer>& inputs() const { return inputs_; }
+  const std::vector<Buffer>& outputs() const { return outputs_; }
 
   /// How often an array has moved: recordings with its earlier address are useless.
   int64_t moves() const { return moves_; }
@@ -27,7 +30,8 @@ class RunMemory {
   void grow(Buffer& buffer, int64_t bytes);
 
   Device& device_;
-  Buffer arena_, images_, output_;
+  Buffer arena_;
+  std::vector<Buffer> inputs_, outputs_;
   int64_t moves_ = 0;
 };
 

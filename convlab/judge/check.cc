@@ -41,6 +41,11 @@ IntegerLimits limits_of(const ConvProblem& problem, Fill fill, Math math) {
 
 }  // namespace
 
+double direct_bound_s(const ConvProblem& problem, const Ceilings& ceilings, Math math) {
+  constexpr int kFloat = sizeof(float);
+  return ceilings.bound(problem.flops(), problem.compulsory_bytes(kFloat, kFloat), math).seconds;
+}
+
 Probe::Probe(const ConvProblem& problem_, Fill fill_, Math math, uint64_t seed)
     : problem(problem_),
       fill(fill_),

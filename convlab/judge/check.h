@@ -7,6 +7,7 @@
 #include "convlab/conv/problem.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/kernel.h"
+#include "convlab/measure/ceilings.h"
 #include "convlab/tensor/tensor.h"
 #include "convlab/verify/fills.h"
 
@@ -15,6 +16,9 @@ namespace convlab::judge {
 /// No algorithm does fewer than one in so many of a convolution's operations: Winograd's largest tiles in use do a fifth of
 /// the multiplications, and transforms of large filters may save more.
 inline constexpr int kMostSavedFlops = 8;
+
+/// What direct convolution of this class takes at best: all its operations, and each float32 array moved once.
+double direct_bound_s(const ConvProblem& problem, const Ceilings& ceilings, Math math);
 
 /// Fresh data for one run of a submission. What it must give, nobody computes before the run has ended. Integers are such that
 /// their sums are exact in a class of arithmetic: that of which the submission has shown to be so far.

@@ -6,11 +6,12 @@
 #include <array>
 #include <cstring>
 #include <memory>
-#include <set>
+#include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/base/symbol.h"
 #include "convlab/device/cuda_check.h"
+#include "convlab/judge/gpu_products.h"
 
 namespace convlab::judge {
 namespace {
@@ -82,6 +83,17 @@ CUdeviceptr GpuModule::variable(const std::string& symbol, int64_t offset, int64
   return address + static_cast<CUdeviceptr>(offset);
 }
 
+int64_t Cuts::cut(int64_t bytes, int64_t gap) {
+  if (const auto again = free_.find(bytes); again != free_.end()) {
+    const int64_t begin = again->second;
+    free_.erase(again);
+    return begin;
+  }
+  const int64_t begin = end_;
+  end_ += rounded_up(bytes) + gap;
+  return begin;
+}
+
 GpuArena::GpuArena(int64_t bytes) : bytes_(bytes) {
   check_cuda(cudaMalloc(reinterpret_cast<void**>(&memory_), static_cast<size_t>(bytes)), "memory for a submission");
 }
@@ -90,48 +102,36 @@ GpuArena::~GpuArena() { cudaFree(memory_); }
 
 void GpuArena::begin(uint64_t seed) {
   random_ = Rng(seed);
-  free_.clear();
-  next_ = memory_ + random_.integer(0, kMostGap / kAlignment) * kAlignment;
+  cuts_ = Cuts(random_gap());
   check_cuda(cudaMemset(memory_, 0xff, static_cast<size_t>(bytes_)), "poisoning memory");
 }
 
+int64_t GpuArena::random_gap() { return random_.integer(0, kMostGap / kAlignment) * kAlignment; }
+
 char* GpuArena::cut(int64_t bytes) {
-  const int64_t whole = rounded_up(bytes);
-  if (const auto again = free_.find(bytes); again != free_.end()) {
-    char* const array = again->second;
-    free_.erase(again);
-    return array;
-  }
-  char* const array = next_;
-  next_ += whole + random_.integer(0, kMostGap / kAlignment) * kAlignment;
-  if (array + whole > memory_ + bytes_) throw unavailable("a list takes more memory than was counted");
-  return array;
+  const int64_t begin = cuts_.cut(bytes, random_gap());
+  if (begin + bytes > bytes_) throw unavailable("a list takes more memory than was counted");
+  return memory_ + begin;
 }
 
 int64_t GpuArena::bytes_for(const LaunchList& list, const ConvProblem& problem) {
-  int64_t bytes = kMostGap;
-  std::multiset<int64_t> free;
-  std::map<int, int64_t> sizes;
-  const auto cut = [&](int64_t each) {
-    if (const auto again = free.find(each); again != free.end()) {
-      free.erase(again);
-    } else {
-      bytes += rounded_up(each) + kMostGap;
-    }
-  };
+  Cuts cuts(kMostGap);
+  std::map<int, std::pair<int64_t, int64_t>> arrays;
   if (list.on_device) {
-    for (const int64_t count : {problem.input_count(), problem.filter_count(), problem.output_count()}) cut(4 * count);
+    for (const int64_t count : {problem.input_count(), problem.filter_count(), problem.output_count()}) {
+      cuts.cut(4 * count, kMostGap);
+    }
   }
   for (const Operation& op : list.operations) {
-    if (op.kind == Operation::Kind::allocate) cut(sizes[op.array] = op.bytes);
-    if (op.kind == Operation::Kind::release) free.insert(sizes[op.array]);
+    if (op.kind == Operation::Kind::allocate) arrays[op.array] = {cuts.cut(op.bytes, kMostGap), op.bytes};
+    if (op.kind == Operation::Kind::release) cuts.give_back(arrays[op.array].first, arrays[op.array].second);
   }
-  return bytes;
+  return cuts.end();
 }
 
 GpuRun::GpuRun(const LaunchList& list, const ConvProblem& problem, const GpuModule& module, GpuArena& arena,
                const Data& data, uint64_t seed)
-    : list_(list), module_(module), arena_(arena), data_(data) {
+    : list_(list), module_(module), arena_(arena), host_(data.x, data.w) {
   arena_.begin(seed);
   if (list.on_device) {
     place(kArrayX, data.x);
@@ -169,15 +169,7 @@ void GpuRun::read_output(std::span<float> y) const {
     check_run(cudaMemcpy(y.data(), arrays_.at(kArrayY).begin, y.size_bytes(), cudaMemcpyDeviceToHost), "copying y");
     return;
   }
-  char* to = reinterpret_cast<char*>(y.data());
-  std::memset(to, 0, y.size_bytes());
-  for (const OutputPiece& piece : list_.output) {
-    if (piece.download >= 0) {
-      std::memcpy(to, downloads_.at(static_cast<size_t>(piece.download)).data() + piece.offset,
-                  static_cast<size_t>(piece.bytes));
-    }
-    to += piece.bytes;
-  }
+  host_.put_together(list_.output, {reinterpret_cast<char*>(y.data()), y.size_bytes()});
 }
 
 cudaStream_t GpuRun::stream(int number) {
@@ -190,20 +182,6 @@ cudaEvent_t GpuRun::event(int number) {
   const auto [at, is_new] = events_.try_emplace(number);
   if (is_new) check_cuda(cudaEventCreateWithFlags(&at->second, cudaEventDisableTiming), "making an event");
   return at->second;
-}
-
-const void* GpuRun::source(const Operation& op) const {
-  switch (op.source.kind) {
-    case HostBytes::Kind::x:
-      return data_.x.data() + op.source.offset;
-    case HostBytes::Kind::w:
-      return data_.w.data() + op.source.offset;
-    case HostBytes::Kind::download:
-      return downloads_.at(static_cast<size_t>(op.source.download)).data() + op.source.offset;
-    case HostBytes::Kind::literal:
-      break;
-  }
-  return op.source.literal.data();
 }
 
 std::function<void()> GpuRun::made_copy(void* to, const void* from, int64_t bytes, cudaMemcpyKind kind,
@@ -249,6 +227,18 @@ std::function<void()> GpuRun::made_launch(const Operation& op) {
   };
 }
 
+std::function<void()> GpuRun::made_product(const Operation& op) {
+  const GpuProducts& products = GpuProducts::get();  // its handle is made before the clock runs
+  simt::Product product = op.product;
+  const auto place = [&](const MatrixPlace& matrix) { return arrays_.at(matrix.array).begin + matrix.offset; };
+  product.a.data = place(op.a);
+  product.b.data = place(op.b);
+  product.c.data = place(op.c);
+  return [&products, product, stream = stream(op.stream)] {
+    if (const std::string refusal = products.multiply(product, stream); !refusal.empty()) throw GpuFault{refusal};
+  };
+}
+
 std::function<void()> GpuRun::made(const Operation& op) {
   const auto target = [&] { return arrays_.at(op.array).begin + op.offset; };
   const auto other = [&] { return arrays_.at(op.from_array).begin + op.from_offset; };
@@ -261,10 +251,9 @@ std::function<void()> GpuRun::made(const Operation& op) {
       arrays_.erase(op.array);
       return nullptr;
     case Operation::Kind::upload:
-      return made_copy(target(), source(op), op.bytes, cudaMemcpyHostToDevice, stream(op.stream));
+      return made_copy(target(), host_.at(op.source), op.bytes, cudaMemcpyHostToDevice, stream(op.stream));
     case Operation::Kind::download:
-      downloads_.emplace_back(static_cast<size_t>(op.bytes), 0);
-      return made_copy(downloads_.back().data(), target(), op.bytes, cudaMemcpyDeviceToHost, stream(op.stream));
+      return made_copy(host_.next_download(op.bytes), target(), op.bytes, cudaMemcpyDeviceToHost, stream(op.stream));
     case Operation::Kind::copy:
       return made_copy(target(), other(), op.bytes, cudaMemcpyDeviceToDevice, stream(op.stream));
     case Operation::Kind::fill:
@@ -274,12 +263,12 @@ std::function<void()> GpuRun::made(const Operation& op) {
     case Operation::Kind::set_symbol: {
       void* const to = reinterpret_cast<void*>(module_.variable(op.symbol, op.offset, op.bytes));
       if (op.from_array >= 0) return made_copy(to, other(), op.bytes, cudaMemcpyDeviceToDevice, stream(op.stream));
-      return made_copy(to, source(op), op.bytes, cudaMemcpyHostToDevice, stream(op.stream));
+      return made_copy(to, host_.at(op.source), op.bytes, cudaMemcpyHostToDevice, stream(op.stream));
     }
     case Operation::Kind::launch:
       return made_launch(op);
     case Operation::Kind::multiply:
-      throw GpuFault{"products of cuBLAS are judged on simt alone"};
+      return made_product(op);
     case Operation::Kind::record:
       return [event = event(op.event), stream = stream(op.stream)] {
         check_run(cudaEventRecord(event, stream), "an event");

@@ -3,7 +3,6 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <span>
@@ -11,6 +10,7 @@
 
 #include "convlab/base/rng.h"
 #include "convlab/judge/cubin_names.h"
+#include "convlab/judge/host_memory.h"
 #include "convlab/judge/launch_list.h"
 
 namespace convlab::judge {
@@ -37,6 +37,22 @@ class GpuModule {
   CUmodule module_ = nullptr;
 };
 
+/// How one piece of memory is cut into arrays: where one of the same size was given back, otherwise behind all others, with
+/// a gap.
+class Cuts {
+ public:
+  explicit Cuts(int64_t begin) : end_(begin) {}
+
+  /// Where the array begins. `gap`: behind it, if it is new.
+  int64_t cut(int64_t bytes, int64_t gap);
+  void give_back(int64_t begin, int64_t bytes) { free_.emplace(bytes, begin); }
+  int64_t end() const { return end_; }
+
+ private:
+  int64_t end_;
+  std::multimap<int64_t, int64_t> free_;  ///< by bytes
+};
+
 /// Memory of the GPU that is poisoned and cut into arrays anew for each run, at other addresses.
 class GpuArena {
  public:
@@ -48,17 +64,18 @@ class GpuArena {
 
   void begin(uint64_t seed);
   char* cut(int64_t bytes);
-  void give_back(char* array, int64_t bytes) { free_.emplace(bytes, array); }
+  void give_back(const char* array, int64_t bytes) { cuts_.give_back(array - memory_, bytes); }
 
   /// What arrays of a list take at most.
   static int64_t bytes_for(const LaunchList& list, const ConvProblem& problem);
 
  private:
+  int64_t random_gap();
+
   char* memory_ = nullptr;
   int64_t bytes_;
-  char* next_ = nullptr;
   Rng random_{0};
-  std::multimap<int64_t, char*> free_;
+  Cuts cuts_{0};
 };
 
 /// One run of a list on the GPU: made, executed once, and asked for y.
@@ -90,18 +107,17 @@ class GpuRun {
   std::function<void()> made_copy(void* to, const void* from, int64_t bytes, cudaMemcpyKind kind,
                                   cudaStream_t stream) const;
   std::function<void()> made_launch(const Operation& op);
-  const void* source(const Operation& op) const;
+  std::function<void()> made_product(const Operation& op);
   cudaStream_t stream(int number);
   cudaEvent_t event(int number);
 
   const LaunchList& list_;
   const GpuModule& module_;
   GpuArena& arena_;
-  Data data_;
+  HostMemory host_;
   std::map<int, Array> arrays_;
   std::map<int, cudaStream_t> streams_{{0, nullptr}};
   std::map<int, cudaEvent_t> events_;
-  std::deque<std::vector<char>> downloads_;
   std::vector<std::function<void()>> steps_;
 };
 

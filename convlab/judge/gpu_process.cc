@@ -13,7 +13,6 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 
 std::optional<Json> replayed_on_gpu(Json request, const WorkFolder& work, double limit_s) {
-  constexpr int64_t kMostAnswerBytes = int64_t{64} << 20;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path() / "convlab-class";
   const fs::path answer = work.empty_file("gpu.answer"), path = work / "gpu.json";

@@ -204,12 +204,16 @@ class Timing {
     RatioSampling ratio;
     while (!ratio.enough(seconds_since(begin), limit_s_)) {
       if (!sample()) return failure_;
-      double sum = 0, reference_sum = 0;
-      for (size_t i = 0; i < layers_.size(); ++i) sum += seconds_[i], reference_sum += reference_seconds_[i];
-      ratio.add(sum, reference_sum);
+      ratio.add(seconds_, reference_seconds_);
       samples.push_back({{"seconds", seconds_}, {"reference", reference_seconds_}});
     }
-    return {{"samples", samples}, {"least_s", least_seconds()}};
+    const Ceilings ceilings = known_ceilings(*open_device(fmt::format("cuda:{}", gpu_), {}));
+    std::vector<double> least, bounds;
+    for (const Layer& layer : layers_) {
+      least.push_back(least_seconds(layer.problem, ceilings));
+      bounds.push_back(direct_bound_s(layer.problem, ceilings, math_));
+    }
+    return {{"samples", samples}, {"least_s", least}, {"bound_s", bounds}};
   }
 
  private:
@@ -258,20 +262,13 @@ class Timing {
     return true;
   }
 
-  /// The physical bound of each layer: its arithmetic, of which no algorithm saves more than most, and its traffic beyond
-  /// what the cache may keep.
-  std::vector<double> least_seconds() const {
-    const std::unique_ptr<Device> device = open_device(fmt::format("cuda:{}", gpu_), {});
-    const Ceilings ceilings = known_ceilings(*device);
-    std::vector<double> least;
-    for (const Layer& layer : layers_) {
-      const double flops = layer.problem.flops() / kMostSavedFlops;
-      const auto bytes =
-          static_cast<double>(layer.problem.input_count() + layer.problem.output_count()) * sizeof(float) -
-          static_cast<double>(ceilings.cache_size);
-      least.push_back(std::max(flops / ceilings.flops_per_second(math_), std::max(bytes, 0.0) / ceilings.memory_bytes));
-    }
-    return least;
+  /// The physical bound of a layer: its arithmetic, of which no algorithm saves more than most, and its traffic beyond what
+  /// the cache may keep.
+  double least_seconds(const ConvProblem& problem, const Ceilings& ceilings) const {
+    const double flops = problem.flops() / kMostSavedFlops;
+    const auto bytes = static_cast<double>(problem.input_count() + problem.output_count()) * sizeof(float) -
+                       static_cast<double>(ceilings.cache_size);
+    return std::max(flops / ceilings.flops_per_second(math_), std::max(bytes, 0.0) / ceilings.memory_bytes);
   }
 
   const Program& program_;

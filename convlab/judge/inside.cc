@@ -3,16 +3,12 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <csignal>
-#include <cstring>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,27 +16,22 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
-#include "convlab/base/symbol.h"
 #include "convlab/device/device.h"
 #include "convlab/device/simt.h"
 #include "convlab/judge/judgement.h"
 #include "convlab/judge/launch_list.h"
+#include "convlab/judge/library_place.h"
 #include "convlab/judge/recording.h"
+#include "convlab/judge/simt_replay.h"
 #include "convlab/kernel_file/file_kernel.h"
 #include "convlab/kernel_file/library.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/json_members.h"
 #include "convlab/profile/occupancy.h"
-#include "convlab/simt/memory.h"
-#include "convlab/simt/product.h"
 #include "convlab/simt/recorder.h"
-#include "convlab/simt/symbols.h"
 
 namespace convlab::judge {
 namespace {
-
-using simt::internal::Module;
-using simt::internal::Symbol;
 
 void answer(const std::string& path, const Json& json) {
   const std::string text = json_text(json, -1);
@@ -52,17 +43,6 @@ void answer(const std::string& path, const Json& json) {
     at += static_cast<size_t>(count);
   }
   ::close(file);
-}
-
-/// Where a loaded library lies.
-const link_map& place_of_library(const std::string& path) {
-  void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  link_map* place = nullptr;
-  if (handle == nullptr || ::dlinfo(handle, RTLD_DI_LINKMAP, &place) != 0) {
-    const char* why = ::dlerror();
-    throw bad_input("cannot load the compiled kernel file: {}", why != nullptr ? why : "no reason given");
-  }
-  return *place;
 }
 
 std::string answer_of_crash, text_of_crash;  // what a signal's handler needs, made before
@@ -141,162 +121,6 @@ Json recorded(const std::string& source_path, const std::string& library, const 
   const LaunchList list = recorder.finish(on_host ? std::span<const float>(y) : std::span<const float>(), bias);
   return {{"list", to_json(list)}};
 }
-
-/// Carries a list out.
-class SimtReplay {
- public:
-  SimtReplay(const std::string& library, const LaunchList& list, const ConvProblem& problem, bool zeros,
-             std::span<const uint8_t> inputs)
-      : module_(Module::of(place_of_library(library).l_ld)), list_(list) {
-    const auto bytes_x = static_cast<size_t>(problem.input_count()) * 4,
-               bytes_w = static_cast<size_t>(problem.filter_count()) * 4;
-    bytes_y_ = static_cast<size_t>(problem.output_count()) * 4;
-    if (inputs.size() != bytes_x + bytes_w) throw bad_input("the inputs have another length");
-    x_ = inputs.first(bytes_x);
-    w_ = inputs.subspan(bytes_x);
-    if (!list.on_device) return;
-    add(kArrayX, bytes_x, "x");
-    add(kArrayW, bytes_w, "w");
-    add(kArrayY, bytes_y_, "y");
-    simt::copy_to_device(arrays_[kArrayX], x_.data(), bytes_x);
-    simt::copy_to_device(arrays_[kArrayW], w_.data(), bytes_w);
-    simt::narrow(arrays_[kArrayX], bytes_x, "x", simt::RangeAccess::read_only);
-    simt::narrow(arrays_[kArrayW], bytes_w, "w", simt::RangeAccess::read_only);
-    if (zeros) simt::fill_on_device(arrays_[kArrayY], 0, bytes_y_);
-  }
-
-  void run() {
-    for (const Operation& op : list_.operations) run(op);
-  }
-
-  std::vector<char> output() {
-    std::vector<char> y(bytes_y_, 0);
-    if (list_.on_device) {
-      simt::copy_to_host(y.data(), arrays_[kArrayY], bytes_y_);
-      return y;
-    }
-    size_t at = 0;
-    for (const OutputPiece& piece : list_.output) {
-      if (piece.download >= 0)
-        std::memcpy(y.data() + at, downloads_.at(static_cast<size_t>(piece.download)).data() + piece.offset,
-                    static_cast<size_t>(piece.bytes));
-      at += static_cast<size_t>(piece.bytes);
-    }
-    return y;
-  }
-
- private:
-  void add(int number, size_t bytes, std::string_view name) {
-    arrays_[number] = static_cast<char*>(simt::allocate(bytes, name));
-  }
-
-  char* target(const Operation& op) { return arrays_.at(op.array) + op.offset; }
-
-  const void* source(const Operation& op) const {
-    switch (op.source.kind) {
-      case HostBytes::Kind::x:
-        return x_.data() + op.source.offset;
-      case HostBytes::Kind::w:
-        return w_.data() + op.source.offset;
-      case HostBytes::Kind::download:
-        return downloads_.at(static_cast<size_t>(op.source.download)).data() + op.source.offset;
-      case HostBytes::Kind::literal:
-        break;
-    }
-    return op.source.literal.data();
-  }
-
-  uintptr_t address(const Symbol* symbol, const std::string& name) const {
-    if (symbol == nullptr) throw bad_input("the file has no {}", name);
-    return symbol->begin + module_.bias();
-  }
-
-  uintptr_t variable(const std::string& name, int64_t offset, int64_t bytes) const {
-    const Symbol* symbol = module_.object_named(name);
-    const uintptr_t begin = address(symbol, name);
-    const auto all = static_cast<int64_t>(symbol->bytes);
-    if (offset < 0 || bytes > all || offset > all - bytes)
-      throw bad_input("it passes the end of {}", short_symbol(name));
-    return begin + static_cast<uintptr_t>(offset);
-  }
-
-  void launch(const Operation& op) {
-    std::vector<char> memory(static_cast<size_t>(op.argument_bytes) + sizeof(void*), 0);
-    const uintptr_t kernel = address(module_.function_named(op.symbol), op.symbol);
-    const uintptr_t invoke = address(module_.function_named(op.invoke), op.invoke);
-    std::memcpy(memory.data(), &kernel, sizeof(kernel));
-    for (const LaunchArgument& argument : op.arguments) {
-      char* const place = memory.data() + argument.place;
-      std::memcpy(place, argument.bytes.data(), argument.bytes.size());
-      for (const PointerInArgument& pointer : argument.pointers) {
-        const uintptr_t value = pointer.array >= 0
-                                    ? reinterpret_cast<uintptr_t>(arrays_.at(pointer.array) + pointer.offset)
-                                    : variable(pointer.variable, pointer.offset, 0);
-        std::memcpy(place + pointer.at, &value, sizeof(value));
-      }
-    }
-    simt::launch_grid({reinterpret_cast<const void*>(kernel),
-                       reinterpret_cast<void (*)(const void*)>(invoke),
-                       memory.data(),
-                       static_cast<size_t>(op.argument_bytes),
-                       {}},
-                      {.grid = {op.grid[0], op.grid[1], op.grid[2]},
-                       .block = {op.block[0], op.block[1], op.block[2]},
-                       .shared_bytes = static_cast<size_t>(op.shared_bytes)});
-  }
-
-  void multiply(const Operation& op) {
-    simt::Product product = op.product;
-    product.a.data = arrays_.at(op.a.array) + op.a.offset;
-    product.b.data = arrays_.at(op.b.array) + op.b.offset;
-    product.c.data = arrays_.at(op.c.array) + op.c.offset;
-    simt::multiply(product);
-  }
-
-  void run(const Operation& op) {
-    const auto bytes = static_cast<size_t>(op.bytes);
-    switch (op.kind) {
-      case Operation::Kind::allocate:
-        return add(op.array, bytes, op.symbol);
-      case Operation::Kind::release:
-        simt::release(arrays_.at(op.array));
-        arrays_.erase(op.array);
-        return;
-      case Operation::Kind::upload:
-        return simt::copy_to_device(target(op), source(op), bytes);
-      case Operation::Kind::download: {
-        std::vector<char>& to = downloads_.emplace_back(bytes);
-        return simt::copy_to_host(to.data(), target(op), bytes);
-      }
-      case Operation::Kind::copy:
-        return simt::copy_on_device(target(op), arrays_.at(op.from_array) + op.from_offset, bytes);
-      case Operation::Kind::fill:
-        return simt::fill_on_device(target(op), op.byte, bytes);
-      case Operation::Kind::set_symbol: {
-        const Symbol* symbol = module_.object_named(op.symbol);
-        void* const begin = reinterpret_cast<void*>(address(symbol, op.symbol));
-        const void* const from = op.from_array >= 0 ? arrays_.at(op.from_array) + op.from_offset : source(op);
-        return simt::copy_to_symbol(begin, symbol->bytes, from, bytes, static_cast<size_t>(op.offset),
-                                    op.constant ? simt::RangeAccess::read_only : simt::RangeAccess::read_write);
-      }
-      case Operation::Kind::launch:
-        return launch(op);
-      case Operation::Kind::multiply:
-        return multiply(op);
-      case Operation::Kind::record:
-      case Operation::Kind::wait:
-      case Operation::Kind::synchronize:
-        return;  // everything is done when it is given
-    }
-  }
-
-  const Module& module_;
-  const LaunchList& list_;
-  std::span<const uint8_t> x_, w_;
-  size_t bytes_y_ = 0;
-  std::map<int, char*> arrays_;
-  std::vector<std::vector<char>> downloads_;
-};
 
 Json counts_as_json(const std::vector<KernelCounts>& all) {
   Json json = Json::array();

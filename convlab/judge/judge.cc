@@ -22,8 +22,6 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int64_t kMostAnswerBytes = int64_t{64} << 20;
-
 /// A file's name without what a shell, a page or a message could stumble over.
 std::string plain_name(const fs::path& file) {
   std::string name = file.filename().string();
@@ -349,6 +347,17 @@ void Judging::require_right(const Task& task, const Probe& probe, std::span<cons
   // Both keep 11 bits of a number; which of them it is, the file's text tells.
   const Math math = checked.math == Math::tf32 && source_.half ? Math::fp16 : checked.math;
   judgement_.math = std::max(judgement_.math, math);
+}
+
+void Judging::keep_times(const RatioSampling& sampling, const std::vector<const Task*>& layers,
+                         const std::vector<double>& bounds_s) {
+  judgement_.ratio = sampling.ratio();
+  for (size_t i = 0; i < layers.size(); ++i) {
+    LayerTime time = sampling.time_of(i);
+    time.layer = to_text(layers[i]->problem);
+    time.bound_s = bounds_s.at(i);
+    judgement_.times.push_back(std::move(time));
+  }
 }
 
 double Judging::seconds_left(double limit_s) const {

@@ -61,27 +61,29 @@ void Judging::time_on_cpu() {
     theirs.push_back(cpu_run(reference, task, limit_s));
   }
   std::vector<float> y, expected;
+  std::vector<double> seconds(layers.size()), reference_s(layers.size());
   RatioSampling sampling;
   while (!sampling.enough(seconds_since(stage_begin_), limit_s)) {
-    double sum = 0, reference_sum = 0;
     for (size_t i = 0; i < layers.size(); ++i) {
       const Task& task = *layers[i];
       const Probe probe(task.problem, Fill::reals, judgement_.math, random_.next());
-      const auto reference_runs = [&] { reference_sum += sample(*theirs[i], task, probe, true, expected, limit_s); };
+      const auto reference_runs = [&] { reference_s[i] = sample(*theirs[i], task, probe, true, expected, limit_s); };
       const bool first = random_.next() % 2 == 0;
       if (!first) reference_runs();
-      sum += sample(*ours[i], task, probe, is_of_course(), y, limit_s);
+      seconds[i] = sample(*ours[i], task, probe, is_of_course(), y, limit_s);
       if (first) reference_runs();
       require_right(task, probe, y);  // every output that is timed
     }
-    sampling.add(sum, reference_sum);
+    sampling.add(seconds, reference_s);
   }
-  require_possible(sampling.median_s());
-  judgement_.ratio = sampling.ratio();
+  const Ceilings ceilings = measure_ceilings(*open_device("cpu", {}));
+  require_possible(sampling.median_s(), ceilings);
+  std::vector<double> bounds_s;
+  for (const Task* each : layers) bounds_s.push_back(direct_bound_s(each->problem, ceilings, judgement_.math));
+  keep_times(sampling, layers, bounds_s);
 }
 
-void Judging::require_possible(double seconds) const {
-  const Ceilings ceilings = measure_ceilings(*open_device("cpu", {}));
+void Judging::require_possible(double seconds, const Ceilings& ceilings) const {
   double flops = 0;
   for (const ConvProblem& each : assignment_.layers) flops += each.flops();
   const double least_s = flops / kMostSavedFlops / ceilings.fp32_flops;

@@ -52,6 +52,20 @@ KernelCountsSummary counts_in(const JsonMembers& from) {
   return counts;
 }
 
+Json to_json(const LayerTime& time) {
+  return {
+      {"layer", time.layer}, {"seconds", time.seconds}, {"reference_s", time.reference_s}, {"bound_s", time.bound_s}};
+}
+
+LayerTime time_in(const JsonMembers& from) {
+  LayerTime time;
+  from.read("layer", time.layer);
+  from.read("seconds", time.seconds);
+  from.read("reference_s", time.reference_s);
+  from.read("bound_s", time.bound_s);
+  return time;
+}
+
 Json to_json(const JudgeLimits& limits) {
   return {{"compile_s", limits.compile_s}, {"record_s", limits.record_s},         {"verify_s", limits.verify_s},
           {"timing_s", limits.timing_s},   {"memory_bytes", limits.memory_bytes}, {"output_bytes", limits.output_bytes},
@@ -111,7 +125,8 @@ std::string_view name_of(Stage stage) {
 std::string_view name_of(Trust trust) { return trust == Trust::jails ? "jails" : "students"; }
 
 Json to_json(const Judgement& judgement) {
-  Json counters = Json::array(), stages = Json::array();
+  Json times = Json::array(), counters = Json::array(), stages = Json::array();
+  for (const LayerTime& each : judgement.times) times.push_back(to_json(each));
   for (const KernelCountsSummary& each : judgement.counters) counters.push_back(to_json(each));
   for (const StageLog& each : judgement.stages) {
     stages.push_back({{"stage", name_of(each.stage)}, {"seconds", each.seconds}, {"log", each.log}});
@@ -127,6 +142,7 @@ Json to_json(const Judgement& judgement) {
                      {"high", judgement.ratio->high},
                      {"samples", judgement.ratio->samples}};
   }
+  json["times"] = std::move(times);
   json["counters"] = std::move(counters);
   json["stages"] = std::move(stages);
   return json;
@@ -148,6 +164,9 @@ Judgement judgement_from(const Json& json, const std::string& place) {
     ratio.read("low", value.low);
     ratio.read("high", value.high);
     ratio.read("samples", value.samples);
+  }
+  if (from.has("times")) {  // judgements from before there were any are in databases
+    from.objects("times", [&](const JsonMembers& each) { judgement.times.push_back(time_in(each)); });
   }
   from.objects("counters", [&](const JsonMembers& each) { judgement.counters.push_back(counts_in(each)); });
   from.objects("stages", [&](const JsonMembers& each) {

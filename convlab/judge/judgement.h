@@ -79,6 +79,15 @@ struct Ratio {
   bool operator==(const Ratio&) const = default;
 };
 
+/// What one layer takes, in medians of the samples.
+struct LayerTime {
+  std::string layer;  ///< "n1000_c1h70w70_k12r5s5"
+  double seconds = 0, reference_s = 0;
+  double bound_s = 0;  ///< what direct convolution takes at best there, in the judgement's class of arithmetic
+
+  bool operator==(const LayerTime&) const = default;
+};
+
 /// What the kernels of one function did for one layer, counted on simt.
 struct KernelCountsSummary {
   std::string layer, kernel;  ///< "n2_c1h70w70_k12r5s5", "conv_forward<16>"
@@ -96,6 +105,7 @@ struct Judgement {
   std::string reason, what_to_do;
   Math math = Math::fp32;                     ///< the class of its arithmetic, by probe, not by declaration
   std::optional<Ratio> ratio;                 ///< on devices with a clock
+  std::vector<LayerTime> times;               ///< there, too; of old judgements nobody kept them
   std::vector<KernelCountsSummary> counters;  ///< on simt
   std::vector<StageLog> stages;
 

@@ -18,6 +18,7 @@
 #include "convlab/judge/jail.h"
 #include "convlab/judge/judgement.h"
 #include "convlab/judge/launch_list.h"
+#include "convlab/judge/ratio_sampling.h"
 #include "convlab/judge/work_folder.h"
 #include "convlab/kernel_file/compiler.h"
 
@@ -106,6 +107,12 @@ class Judging {
   void make_tasks();
   void record();
 
+  // ---- Timing, on devices with a clock ----
+
+  /// `layers` and their bounds in the order in which they were sampled.
+  void keep_times(const RatioSampling& sampling, const std::vector<const Task*>& layers,
+                  const std::vector<double>& bounds_s);
+
   // ---- simt: judge_simt.cc ----
 
   bool is_of_course() const { return source_.kind == FileKind::mxnet || source_.kind == FileKind::minidnn; }
@@ -150,7 +157,7 @@ class Judging {
   void time_on_cpu();
 
   /// What no machine can do, was not done.
-  void require_possible(double seconds) const;
+  void require_possible(double seconds, const Ceilings& ceilings) const;
 
   static constexpr const char* kWhatLists =
       "the judge takes a submission as a list of what it asks of the device; see docs/judge.md";

@@ -1,14 +1,21 @@
 #include "convlab/judge/ratio_sampling.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "convlab/measure/summary.h"
 
 namespace convlab::judge {
 
-void RatioSampling::add(double seconds, double reference_s) {
-  ratios_.push_back(seconds / reference_s);
-  seconds_.push_back(seconds);
+void RatioSampling::add(std::span<const double> seconds, std::span<const double> reference_s) {
+  const auto sum = [](std::span<const double> each) { return std::accumulate(each.begin(), each.end(), 0.0); };
+  seconds_.push_back(sum(seconds));
+  ratios_.push_back(seconds_.back() / sum(reference_s));
+  layers_.resize(seconds.size());
+  for (size_t i = 0; i < seconds.size(); ++i) {
+    layers_[i].seconds.push_back(seconds[i]);
+    layers_[i].reference_s.push_back(reference_s[i]);
+  }
 }
 
 bool RatioSampling::enough(double elapsed_s, double limit_s) const {
@@ -28,5 +35,10 @@ Ratio RatioSampling::ratio() const {
 }
 
 double RatioSampling::median_s() const { return median(seconds_); }
+
+LayerTime RatioSampling::time_of(size_t layer) const {
+  const Samples& samples = layers_.at(layer);
+  return {.seconds = median(samples.seconds), .reference_s = median(samples.reference_s)};
+}
 
 }  // namespace convlab::judge

@@ -1,22 +1,10 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace convlab {
-
-/// 128 bits of a text, which tell whether two are the same: FNV-1a, twice, from two beginnings. It is no protection
-/// against somebody who wants two texts to collide; a cache is its owner's.
-class Fingerprint {
- public:
-  void add(std::string_view text);
-  std::string hex() const;
-
- private:
-  uint64_t low_ = 0xcbf29ce484222325, high_ = 0x6c62272e07bb0142;
-};
 
 /// A folder that keeps files by name. Files appear whole, by renaming, so that several processes may share it.
 class Cache {

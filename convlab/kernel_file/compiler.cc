@@ -13,6 +13,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/fingerprint.h"
 #include "convlab/base/process.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/symbol.h"

@@ -9,10 +9,10 @@
 #include <span>
 
 #include "convlab/base/error.h"
+#include "convlab/base/fingerprint.h"
 #include "convlab/base/process.h"
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
-#include "convlab/kernel_file/cache.h"
 #include "convlab/kernel_file/compiler.h"
 
 namespace convlab {

@@ -64,6 +64,13 @@ struct ConvStep {
   Epilogue epilogue;
   ElementType input = ElementType::f32;  ///< f32, or u8: raw pixels, taken as 0..255
   Layout input_layout = Layout::plain, output_layout = Layout::plain;
+  /// After the bias, an array like the output; only in Layout::channel_lanes and channel_halves, and never with pooling.
+  bool adds = false;
+  /// Where not 0, the array is a part of a joint one: elements from image to image in Layout::channel_lanes, from pixel
+  /// to pixel in Layout::channel_halves.
+  int64_t input_step = 0, added_step = 0, output_step = 0;
+
+  bool operator==(const ConvStep&) const = default;
 
   /// The step's output: pooled if the epilogue pools.
   Shape output_shape() const;
@@ -76,7 +83,8 @@ struct ConvArgs {
   const ConvStep& step;
   const void* x = nullptr;
   const float* w = nullptr;
-  const float* bias = nullptr;  ///< K floats, or nullptr unless epilogue.bias
+  const float* bias = nullptr;   ///< K floats, or nullptr unless epilogue.bias
+  const float* added = nullptr;  ///< nullptr unless step.adds
   float* y = nullptr;
   void* prepared = nullptr;
   void* workspace = nullptr;
@@ -118,6 +126,7 @@ struct ConvKernel {
   std::string (*choice)(const ConvStep&, Stream&) = nullptr;  ///< may be null: what a library chose, and how
   std::span<const Tunable> tunables = {};                     ///< swept by `convlab bench --sweep`
   Layout layout = Layout::plain;  ///< the layout that it knows besides plain; it is never asked about steps in others
+  bool packs_weights = false;     ///< prepare() takes all from w: launch() is given none, and it may be gone
 };
 
 /// The refusal of every ladder rung: anything but plain fp32 NCHW in and out, without epilogue.

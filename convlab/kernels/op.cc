@@ -38,4 +38,10 @@ const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math mat
   throw unavailable("no kernel computes {} on {}{}", name_of(step.op), name_of(device), refusals);
 }
 
+size_t workspace_bytes(const OpKernel& kernel, const OpStep& step, int threads) {
+  const size_t all = kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step) : 0;
+  const size_t each = kernel.thread_bytes != nullptr ? kernel.thread_bytes(step) : 0;
+  return all + each * static_cast<size_t>(threads);
+}
+
 }  // namespace convlab

@@ -10,15 +10,18 @@ namespace convlab {
 /// One operator of a plan that is not a convolution. Inputs and output are dense float32, but an ActivationOp may take
 /// raw pixels: this is how they become float32 for an operator that takes nothing else. A ScaleOp takes pixels and
 /// gives pixels. All arrays are plain, except inputs[0] and the output of kernels that know another layout (they then
-/// have its type).
+/// have its type). In Layout::channel_lanes, channel_bytes and channel_halves all inputs lie so but constants and, in
+/// channel_halves, images of one pixel.
 struct OpStep {
   Op op;
   std::vector<Shape> inputs;
   Shape output;
-  Activation activation;                 ///< applied to the operator's own result; set only for GemmOp
+  Activation activation;                 ///< applied to the operator's own result; set only for GemmOp and BatchNormOp
   ElementType input = ElementType::f32;  ///< of inputs[0]; u8 only with ActivationOp and ScaleOp
   std::vector<bool> constant;            ///< by input: whether prepare() is given it; empty: none
   Layout input_layout = Layout::plain, output_layout = Layout::plain;
+  std::vector<int64_t> input_steps;  ///< by input, empty: all 0; as ConvStep's
+  int64_t output_step = 0;
   Shape written;  ///< the shape in which inputs[0] was written if its layout is not plain; perhaps reshaped since
 };
 
@@ -38,11 +41,17 @@ struct OpKernel {
   KernelInfo info;                                     ///< an operator's kernel needs only name, device, math and rank
   Refusal (*refuses)(const OpStep&) = nullptr;         ///< also refuses operators other than its own
   size_t (*prepared_bytes)(const OpStep&) = nullptr;   ///< may be null: 0
-  size_t (*workspace_bytes)(const OpStep&) = nullptr;  ///< may be null: 0
+  size_t (*workspace_bytes)(const OpStep&) = nullptr;  ///< may be null: 0; of any number of threads
   void (*prepare)(const OpArgs&, Stream&) = nullptr;   ///< may be null
   void (*launch)(const OpArgs&, Stream&) = nullptr;    ///< writes all of output
   Layout layout = Layout::plain;  ///< the layout that it knows besides plain; it is never asked about steps in others
+  bool packs_weights = false;     ///< as ConvKernel's, of inputs[1], which is a constant
+  size_t (*thread_bytes)(const OpStep&) =
+      nullptr;  ///< may be null: 0; of the workspace, for each thread, beside the rest
 };
+
+/// What the workspace of a step takes on a device of so many threads.
+size_t workspace_bytes(const OpKernel& kernel, const OpStep& step, int threads);
 
 /// The kernel that the planner takes: the first by comes_before() that does not refuse; or nullptr.
 const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math = Math::fp32);

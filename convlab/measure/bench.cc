@@ -245,6 +245,7 @@ void KernelBench::take_over() {
 
 KernelBench::Times KernelBench::launch() {
   ConvArgs arguments = arrays_.arguments();
+  if (kernel_.packs_weights) arguments.w = nullptr;
   arguments.prepared = prepared_.data();
   arguments.workspace = workspace_.data();
   arguments.tuning = tuning_;

@@ -46,13 +46,15 @@ double Ceilings::flops_per_second(Math math) const {
   constexpr double kProducts = 3;  // of operands split in two
   switch (math) {
     case Math::fp32:
-    case Math::bf16x2:
       return std::max(fp32_flops, fp16_flops / kProducts);
+    case Math::bf16x2:
+      return std::max({fp32_flops, fp16_flops / kProducts, bf16_flops / kProducts});
     case Math::tf32:
       return std::max({fp32_flops, tf32_flops, fp16_flops});
     case Math::fp16:
-    case Math::bf16:
       return std::max(fp32_flops, fp16_flops);
+    case Math::bf16:
+      return std::max({fp32_flops, fp16_flops, bf16_flops});
   }
   return fp32_flops;
 }

@@ -27,6 +27,7 @@ struct Ceilings {
   double fp32_flops = 0;    ///< multiply-adds in registers
   double tf32_flops = 0;    ///< tensor cores
   double fp16_flops = 0;    ///< tensor cores, sums in fp32
+  double bf16_flops = 0;    ///< a CPU's AMX or AVX512-BF16, sums in fp32
   double memory_bytes = 0;  ///< copying what no cache holds; counts bytes read and bytes written
   double cache_bytes = 0;   ///< copying within the last cache (of a GPU), or each core's own (of a CPU)
   double upload_bytes = 0;  ///< from pinned host memory to the GPU
@@ -35,7 +36,7 @@ struct Ceilings {
   bool operator==(const Ceilings&) const = default;
 
   /// The best rate of any arithmetic whose results are of this class: three products of numbers split in two halves of
-  /// fp16 are fp32-class, and fp16 has as many bits of significand as tf32.
+  /// fp16 are fp32-class, and fp16 has as many bits of significand as tf32. Three products of bfloat16 are bf16x2.
   double flops_per_second(Math math) const;
 
   /// The larger of the times for arithmetic and traffic; `bytes` come from the cache if it holds them all.

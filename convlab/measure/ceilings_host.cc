@@ -71,22 +71,27 @@ double best_rate(int rounds, const Work& work) {
   return best;
 }
 
-double flops_per_second(ThreadPool& threads) {
-  constexpr int64_t kMultiplyAdds = 200'000;  // of each chain: about a millisecond
+/// Operations per second that all threads compute together; each calls compute(), which returns how many it does.
+template <class Compute>
+double flops_per_second(ThreadPool& threads, const Compute& compute) {
   constexpr int kRounds = 10;
-  const auto all = static_cast<size_t>(threads.size());
-  std::vector<double> amounts(all);
-  std::vector<float> sinks(all);
+  std::vector<double> amounts(static_cast<size_t>(threads.size()));
   return best_rate(kRounds, [&] {
-    threads.parallel_for(threads.size(), 1, [&](int64_t begin, int64_t, int) {
-      const auto i = static_cast<size_t>(begin);
-      amounts[i] = HWY_DYNAMIC_DISPATCH(multiply_add)(kMultiplyAdds, &sinks[i]);
-    });
+    threads.parallel_for(threads.size(), 1,
+                         [&](int64_t begin, int64_t, int) { amounts[static_cast<size_t>(begin)] = compute(); });
     double sum = 0;
     for (double amount : amounts) sum += amount;
     return sum;
   });
 }
+
+double fp32_flops() {
+  constexpr int64_t kMultiplyAdds = 200'000;  // of each chain: about a millisecond
+  float sink = 0;
+  return HWY_DYNAMIC_DISPATCH(multiply_add)(kMultiplyAdds, &sink);
+}
+
+double bf16_flops() { return multiply_halves(20'000); }  // at most a millisecond
 
 /// Bytes per second that all threads copy together; each copies `repeats` times its own share of an array of `bytes`.
 double copy_rate(ThreadPool& threads, int64_t bytes, int repeats) {
@@ -111,7 +116,8 @@ Ceilings host_ceilings(ThreadPool& threads) {
   const int64_t cache = told > 0 ? told : int64_t{256} << 10;
   const int64_t cached = cache / 4 * threads.size();  // two arrays, and room for what else a core keeps
   constexpr int64_t kMemory = int64_t{80} << 20;      // per array: more than a core's part of any last cache
-  return {.fp32_flops = flops_per_second(threads),
+  return {.fp32_flops = flops_per_second(threads, fp32_flops),
+          .bf16_flops = flops_per_second(threads, bf16_flops),
           .memory_bytes = copy_rate(threads, kMemory, 1),
           .cache_bytes = copy_rate(threads, cached, 100),
           .cache_size = cache * threads.size()};

@@ -1,6 +1,7 @@
 #include "convlab/measure/machine.h"
 
 #include <fmt/chrono.h>
+#include <hwy/targets.h>
 #include <sys/utsname.h>
 
 #include <ctime>
@@ -42,6 +43,13 @@ std::optional<double> load_average() {
 }  // namespace
 
 std::string utc_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+std::string processor_of(const DeviceCaps& caps) {
+  if (caps.kind == DeviceKind::cuda) return caps.description;
+  const int64_t sets = hwy::SupportedTargets();
+  const int64_t best = sets & -sets;  // Highway counts from the best
+  return fmt::format("{}, {}", cpu_name(), hwy::TargetName(best));
+}
 
 Machine this_machine(const DeviceCaps& caps) {
   return {.device = caps.description,

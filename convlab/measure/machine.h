@@ -44,6 +44,10 @@ struct MachineState {
 /// Now, in UTC: "2026-01-31T12:00:00Z".
 std::string utc_now();
 
+/// What decides which kernels are there, and the fastest: the processor's name and the best of its instruction sets, as
+/// Highway calls them ("AMD EPYC, AVX3_ZEN4"), or the GPU's description.
+std::string processor_of(const DeviceCaps& caps);
+
 Machine this_machine(const DeviceCaps& caps);
 Build this_build();
 

@@ -36,6 +36,7 @@ Ceilings ceilings_from(const JsonMembers& from) {
   scaled(gflops, "fp32", 1e9, ceilings.fp32_flops);
   scaled(gflops, "tf32", 1e9, ceilings.tf32_flops);
   scaled(gflops, "fp16", 1e9, ceilings.fp16_flops);
+  scaled(gflops, "bf16", 1e9, ceilings.bf16_flops);
   scaled(from, "memory_gbps", 1e9, ceilings.memory_bytes);
   scaled(from, "cache_gbps", 1e9, ceilings.cache_bytes);
   scaled(from, "upload_gbps", 1e9, ceilings.upload_bytes);
@@ -74,6 +75,7 @@ Json to_json(const Ceilings& ceilings) {
   Json gflops{{"fp32", ceilings.fp32_flops * 1e-9}};
   if (ceilings.tf32_flops > 0) gflops["tf32"] = ceilings.tf32_flops * 1e-9;
   if (ceilings.fp16_flops > 0) gflops["fp16"] = ceilings.fp16_flops * 1e-9;
+  if (ceilings.bf16_flops > 0) gflops["bf16"] = ceilings.bf16_flops * 1e-9;
   Json json{{"memory_gbps", ceilings.memory_bytes * 1e-9},
             {"cache_gbps", ceilings.cache_bytes * 1e-9},
             {"cache_mib", static_cast<double>(ceilings.cache_size) * 0x1p-20}};

@@ -10,29 +10,10 @@
 namespace convlab {
 namespace {
 
-template <class... Functions>
-struct Overloaded : Functions... {
-  using Functions::operator()...;
-};
-template <class... Functions>
-Overloaded(Functions...) -> Overloaded<Functions...>;  // clang 14 does not find it by itself
-
-const char* name_of(ActivationKind kind) {
-  switch (kind) {
-    case ActivationKind::none:
-      return "Identity";
-    case ActivationKind::relu:
-      return "Relu";
-    case ActivationKind::leaky_relu:
-      return "LeakyRelu";
-    case ActivationKind::clip:
-      return "Clip";
-    case ActivationKind::sigmoid:
-      return "Sigmoid";
-    case ActivationKind::tanh:
-      return "Tanh";
-  }
-  return "?";
+/// Whether a value of this shape may be given where `wanted` is, in which -1 is any size.
+bool fits(const Shape& wanted, const Shape& shape) {
+  return std::ranges::equal(wanted, shape,
+                            [](int64_t want, int64_t size) { return size >= 1 && (want == -1 || want == size); });
 }
 
 /// The first of a node's inputs that must be a constant, or SIZE_MAX if none must.
@@ -43,46 +24,22 @@ size_t first_constant_input(const Op& op) {
 
 }  // namespace
 
-std::string name_of(const Op& op) {
-  return std::visit(Overloaded{
-                        [](const ConvOp&) { return "Conv"; },
-                        [](const PoolOp& o) { return o.pool.kind == PoolKind::max ? "MaxPool" : "AveragePool"; },
-                        [](const GlobalAveragePoolOp&) { return "GlobalAveragePool"; },
-                        [](const ActivationOp& o) { return name_of(o.activation.kind); },
-                        [](const BatchNormOp&) { return "BatchNormalization"; },
-                        [](const GemmOp&) { return "Gemm"; },
-                        [](const MatMulOp&) { return "MatMul"; },
-                        [](const AddOp&) { return "Add"; },
-                        [](const MulOp&) { return "Mul"; },
-                        [](const ConcatOp&) { return "Concat"; },
-                        [](const FlattenOp&) { return "Flatten"; },
-                        [](const ReshapeOp&) { return "Reshape"; },
-                        [](const SqueezeOp&) { return "Squeeze"; },
-                        [](const UnsqueezeOp&) { return "Unsqueeze"; },
-                        [](const TransposeOp&) { return "Transpose"; },
-                        [](const SoftmaxOp& o) { return o.log ? "LogSoftmax" : "Softmax"; },
-                        [](const PadOp&) { return "Pad"; },
-                        [](const RoundOp&) { return "Cast"; },
-                        [](const ScaleOp&) { return "Scale"; },
-                        [](const ArgMaxOp&) { return "ArgMax"; },
-                    },
-                    op);
-}
-
 Graph Graph::clone() const {
   Graph copy{.name = name,
              .value_names = value_names,
              .nodes = nodes,
-             .input = input,
-             .output = output,
-             .input_shape = input_shape,
-             .metadata = metadata};
+             .inputs = inputs,
+             .outputs = outputs,
+             .metadata = metadata,
+             .whole_types = whole_types};
+  for (const auto& [value, whole] : whole_constants) copy.whole_constants.emplace(value, whole.clone());
   for (const auto& [value, tensor] : constants) copy.constants.emplace(value, tensor.clone());
   return copy;
 }
 
 void drop_unused(Graph& graph) {
-  std::unordered_set<ValueId> used{graph.output};
+  std::unordered_set<ValueId> used;
+  for (const GraphOutput& output : graph.outputs) used.insert(output.value);
   std::vector<Node> kept;
   for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
     if (!used.contains(node->output)) continue;
@@ -92,28 +49,32 @@ void drop_unused(Graph& graph) {
   std::ranges::reverse(kept);
   graph.nodes = std::move(kept);
   std::erase_if(graph.constants, [&](const auto& constant) { return !used.contains(constant.first); });
-  if (!used.contains(graph.input)) throw bad_input("its output does not depend on its input");
+  std::erase_if(graph.whole_constants, [&](const auto& constant) { return !used.contains(constant.first); });
+  if (std::ranges::none_of(graph.inputs, [&](const GraphInput& input) { return used.contains(input.value); })) {
+    throw bad_input("its output does not depend on its input");
+  }
 }
 
-std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape) {
+std::vector<Shape> infer_shapes(const Graph& graph, InputShapes inputs) {
   const size_t values = graph.value_names.size();
   const std::string place = graph.name.empty() ? "" : graph.name + ": ";
-  const auto fits = [&] {
-    if (input_shape.size() != graph.input_shape.size()) return false;
-    for (size_t i = 0; i < input_shape.size(); ++i) {
-      if (input_shape[i] < 1 || (graph.input_shape[i] != -1 && graph.input_shape[i] != input_shape[i])) return false;
-    }
-    return true;
-  };
   const auto known = [&](ValueId value) { return value >= 0 && static_cast<size_t>(value) < values; };
-  if (!known(graph.input) || !known(graph.output)) throw bad_input("{}no input or no output", place);
-  if (input_shape.size() > kMostRank) {
-    throw bad_input("{}an input of {} dimensions; {} are supported", place, input_shape.size(), kMostRank);
+  const auto all_known = [&](const auto& ends) {
+    return !ends.empty() && std::ranges::all_of(ends, [&](const auto& end) { return known(end.value); });
+  };
+  if (!all_known(graph.inputs) || !all_known(graph.outputs)) throw bad_input("{}no input or no output", place);
+  if (inputs.size() != graph.inputs.size()) {
+    throw bad_input("{}{} inputs are given; it takes {}", place, inputs.size(), graph.inputs.size());
   }
-  if (!fits()) {
-    throw bad_input("{}an input of shape {} does not fit '{}', which takes {} (-1: any size)", place,
-                    to_text(input_shape), graph.value_names[static_cast<size_t>(graph.input)],
-                    to_text(graph.input_shape));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const GraphInput& input = graph.inputs[i];
+    if (inputs[i].size() > kMostRank) {
+      throw bad_input("{}an input of {} dimensions; {} are supported", place, inputs[i].size(), kMostRank);
+    }
+    if (!fits(input.shape, inputs[i])) {
+      throw bad_input("{}an input of shape {} does not fit '{}', which takes {} (-1: any size)", place,
+                      to_text(inputs[i]), graph.value_names[static_cast<size_t>(input.value)], to_text(input.shape));
+    }
   }
 
   std::vector<Shape> shapes(values);
@@ -124,26 +85,28 @@ std::vector<Shape> infer_shapes(const Graph& graph, const Shape& input_shape) {
     computed[static_cast<size_t>(value)] = true;
   };
   for (const auto& [value, tensor] : graph.constants) set(value, tensor.shape());
-  set(graph.input, input_shape);
+  for (size_t i = 0; i < inputs.size(); ++i) set(graph.inputs[i].value, inputs[i]);
   for (const Node& node : graph.nodes) {
     try {
-      std::vector<Shape> inputs;
+      std::vector<Shape> operands;
       for (ValueId input : node.inputs) {
         if (!known(input) || !computed[static_cast<size_t>(input)]) {
-          throw bad_input("its input {} is not computed before it", inputs.size());
+          throw bad_input("its input {} is not computed before it", operands.size());
         }
-        if (inputs.size() >= first_constant_input(node.op) && !graph.constants.contains(input)) {
-          throw bad_input("its input {} ('{}') is computed; it must be a constant", inputs.size(),
+        if (operands.size() >= first_constant_input(node.op) && !graph.constants.contains(input)) {
+          throw bad_input("its input {} ('{}') is computed; it must be a constant", operands.size(),
                           graph.value_names[static_cast<size_t>(input)]);
         }
-        inputs.push_back(shapes[static_cast<size_t>(input)]);
+        operands.push_back(shapes[static_cast<size_t>(input)]);
       }
-      set(node.output, output_shape(node.op, inputs));
+      set(node.output, output_shape(node.op, operands));
     } catch (const Error& error) {
       throw bad_input("{}node '{}' ({}): {}", place, node.name, name_of(node.op), error.what());
     }
   }
-  if (!computed[static_cast<size_t>(graph.output)]) throw bad_input("{}no node computes the output", place);
+  for (const GraphOutput& output : graph.outputs) {
+    if (!computed[static_cast<size_t>(output.value)]) throw bad_input("{}no node computes the output", place);
+  }
   return shapes;
 }
 

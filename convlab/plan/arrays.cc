@@ -3,14 +3,19 @@
 #include <utility>
 
 #include "convlab/plan/arena.h"
+#include "convlab/plan/channels.h"
 #include "convlab/rewrite/readers.h"
 
 namespace convlab {
 
-PlanArrays::PlanArrays(const PlanRequest& request)
-    : request_(request), output_root_(root_of(request.graph, request.graph.output)) {
-  of_value_[request.graph.input] = add_at(Location::Place::input, 0);
-  arrays_.back().pixels = request.options.input == ElementType::u8;
+PlanArrays::PlanArrays(const PlanRequest& request) : request_(request) {
+  const Graph& graph = request.graph;
+  for (size_t i = 0; i < graph.outputs.size(); ++i)
+    output_of_root_.try_emplace(root_of(graph, graph.outputs[i].value), i);
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    of_value_[graph.inputs[i].value] = add_at(Location::Place::input, static_cast<int64_t>(i));
+    arrays_.back().pixels = request.options.input == ElementType::u8;
+  }
 }
 
 size_t PlanArrays::add_at(Location::Place place, int64_t at) {
@@ -18,9 +23,10 @@ size_t PlanArrays::add_at(Location::Place place, int64_t at) {
   return arrays_.size() - 1;
 }
 
-size_t PlanArrays::add_output() { return add_at(Location::Place::output, 0); }
+size_t PlanArrays::add_output(size_t number) { return add_at(Location::Place::output, static_cast<int64_t>(number)); }
 
 size_t PlanArrays::add_scratch(const Shape& shape, Layout layout) {
+  if (layout == Layout::channel_lanes && one_pixel(shape)) layout = Layout::plain;
   arrays_.push_back({.bytes = layout_bytes(shape, layout), .layout = layout, .written = shape});
   return arrays_.size() - 1;
 }
@@ -32,7 +38,10 @@ size_t PlanArrays::of(ValueId value) {
 }
 
 size_t PlanArrays::add(ValueId value, Layout layout) {
-  return of_value_[value] = value == output_root_ ? add_output() : add_scratch(request_.shape_of(value), layout);
+  const auto output = output_of_root_.find(value);
+  const bool own_layout = (request_.keeps_channels() && layout == request_.channels) || layout == Layout::channel_bytes;
+  const bool scratch = output == output_of_root_.end() || own_layout;
+  return of_value_[value] = scratch ? add_scratch(request_.shape_of(value), layout) : add_output(output->second);
 }
 
 size_t PlanArrays::add_pixels(ValueId value) {
@@ -41,10 +50,29 @@ size_t PlanArrays::add_pixels(ValueId value) {
   return of_value_[value] = arrays_.size() - 1;
 }
 
+size_t PlanArrays::add_part(const Shape& shape, size_t joint, int64_t channels, int64_t first) {
+  const int64_t pixels = shape[2] * shape[3];
+  const bool lanes = request_.channels == Layout::channel_lanes;
+  arrays_.push_back({.layout = request_.channels,
+                     .written = shape,
+                     .joint = joint,
+                     .at = lanes ? first * pixels * static_cast<int64_t>(sizeof(float)) : first * 2,
+                     .step = lanes ? channels * pixels : channels});
+  return arrays_.size() - 1;
+}
+
+/// Where the array lives: itself, or the joint one.
+PlanArray& PlanArrays::owner(size_t array) {
+  PlanArray& it = arrays_[array];
+  return it.joint ? arrays_[*it.joint] : it;
+}
+
 void PlanArrays::note_step(std::vector<size_t> inputs, size_t output) {
   const auto now = static_cast<int64_t>(uses_.size());
-  for (const size_t input : inputs) arrays_[input].last = now;
-  arrays_[output].first = arrays_[output].last = now;
+  for (const size_t input : inputs) owner(input).last = now;
+  PlanArray& written = owner(output);
+  if (written.first < 0) written.first = now;
+  written.last = now;
   uses_.push_back({std::move(inputs), output});
 }
 
@@ -52,7 +80,7 @@ void PlanArrays::place(Plan& plan) {
   std::vector<Lifetime> lifetimes;
   std::vector<int64_t*> places;
   for (PlanArray& array : arrays_) {
-    if (array.location.place != Location::Place::arena) continue;
+    if (array.location.place != Location::Place::arena || array.joint) continue;
     lifetimes.push_back({array.bytes, array.first, array.last});
     places.push_back(&array.location.at);
   }
@@ -66,6 +94,9 @@ void PlanArrays::place(Plan& plan) {
   const Arena arena = pack_arena(lifetimes);
   for (size_t i = 0; i < places.size(); ++i) *places[i] = arena.at[i];
   plan.arena_bytes = arena.bytes;
+  for (PlanArray& array : arrays_) {
+    if (array.joint) array.location.at = arrays_[*array.joint].location.at + array.at;
+  }
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     for (const size_t input : uses_[i].inputs) plan.steps[i].inputs.push_back(arrays_[input].location);
     plan.steps[i].output = arrays_[uses_[i].output].location;

@@ -1,8 +1,10 @@
 #include "convlab/plan/choose.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "convlab/base/error.h"
+#include "convlab/base/text.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/plan/layouts.h"
 
@@ -15,7 +17,13 @@ bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.
 Refusal why_not_for_layout(const PlanRequest& request, const ConvKernel& kernel, Layout x_layout) {
   if (x_layout != Layout::plain && kernel.layout != x_layout) return fmt::format("takes no {}", name_of(x_layout));
   const bool asked_for = !request.options.kernel.empty();
-  if (!has_lanes(kernel.layout) || !request.layouts.empty() || asked_for) return std::nullopt;
+  const bool keeps = kernel.layout == Layout::channel_lanes || kernel.layout == Layout::channel_halves;
+  if (keeps && kernel.layout != request.channels) {
+    return fmt::format("is for plans that keep {} from step to step: of networks of many channels, in {}",
+                       name_of(kernel.layout),
+                       name_of(kernel.layout == Layout::channel_lanes ? Math::fp32 : Math::bf16));
+  }
+  if (!has_image_lanes(kernel.layout) || !request.layouts.empty() || asked_for) return std::nullopt;
   if (request.options.mode == PlanMode::layers) return "is for plans that keep images in lanes from step to step";
   return fmt::format("is for batches of {} images or more: it computes 16 at a time", kLeastImagesInLanes);
 }
@@ -28,8 +36,30 @@ std::string why_not(const PlanRequest& request, const ConvKernel& kernel, const 
   }
   if (const Refusal refusal = kernel.refuses(choice.step, request.caps)) return *refusal;
   if (!options.kernel.empty()) return fmt::format("fits, but {} was asked for", options.kernel);
+  if (request.chosen != nullptr) {
+    return fmt::format("fits, but {} says {}", options.choices->place, choice.kernel->info.name);
+  }
   if (kernel.info.library) return "fits, but a library is only taken when asked for";
   return fmt::format("fits, but {} comes first", choice.kernel->info.name);
+}
+
+/// As much of the convolution as this kernel computes, its output in `y_layout` if it can be; or nullopt, and why.
+std::optional<ConvStep> step_by(const PlanRequest& request, const ConvKernel& kernel, const FusedConv& fused,
+                                bool pixels, Layout x_layout, Layout y_layout, Refusal& refusal) {
+  std::vector<Epilogue> parts{fused.step.epilogue, {.bias = fused.step.epilogue.bias}, {}};
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  for (const Epilogue& part : parts) {
+    for (const ElementType input : {ElementType::u8, ElementType::f32}) {
+      if (input == ElementType::u8 && !pixels) continue;
+      for (const Layout output : {y_layout, Layout::plain}) {
+        if (output != Layout::plain && (output != kernel.layout || part != fused.step.epilogue)) continue;
+        const ConvStep step{fused.step.problem, part, input, x_layout, output};
+        refusal = kernel.refuses(step, request.caps);
+        if (!refusal) return step;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -54,30 +84,63 @@ std::vector<const ConvKernel*> candidates(const DeviceCaps& caps, const PlanOpti
   return result;
 }
 
-ConvChoice choose(const PlanRequest& request, const FusedConv& fused, bool pixels, Layout x_layout) {
-  std::vector<Epilogue> parts{fused.step.epilogue, {.bias = fused.step.epilogue.bias}, {}};
-  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-  std::string refusals;
-  const Layout y_layout = layout_for_readers(request, fused.output);
-  for (const ConvKernel* kernel : request.candidates) {
-    Refusal refusal = why_not_for_layout(request, *kernel, x_layout);
-    if (refusal) continue;
-    for (const Epilogue& part : parts) {
-      for (const ElementType input : {ElementType::u8, ElementType::f32}) {
-        if (input == ElementType::u8 && !pixels) continue;
-        for (const Layout output : {y_layout, Layout::plain}) {
-          if (output != Layout::plain && (output != kernel->layout || part != fused.step.epilogue)) continue;
-          const ConvStep step{fused.step.problem, part, input, x_layout, output};
-          refusal = kernel->refuses(step, request.caps);
-          if (!refusal) return {kernel, step};
-        }
-      }
-    }
-    refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", kernel->info.name, *refusal);
+std::vector<const ConvKernel*> kernels_for(const PlanRequest& request, const FusedConv& fused, size_t place) {
+  if (request.chosen == nullptr) return request.candidates;
+  const std::string problem = to_text(fused.step.problem);
+  const std::vector<KernelChoice>& choices = request.chosen->kernels;
+  if (place >= choices.size()) {
+    throw bad_input("{}: it says nothing of '{}' ({}), and has {} convolutions; tune again",
+                    request.options.choices->at(request.chosen->line), fused.conv_name, problem, choices.size());
   }
+  const KernelChoice& choice = choices[place];
+  const std::string line = request.options.choices->at(choice.line);
+  if (choice.problem != problem) {
+    throw bad_input("{}: '{}' is {} there, and {} in the model; tune again", line, choice.step, choice.problem,
+                    problem);
+  }
+  const auto found =
+      std::ranges::find(request.candidates, choice.kernel, [](const ConvKernel* kernel) { return kernel->info.name; });
+  if (found == request.candidates.end()) {
+    throw bad_input("{}: '{}' is to be computed by {}, which does not do so on {} in {} on this machine; tune again",
+                    line, choice.step, choice.kernel, name_of(request.caps.kind), name_of(request.options.math));
+  }
+  return {*found};
+}
+
+void require_chosen_step(const PlanRequest& request, const std::string& name, size_t place) {
+  if (request.chosen == nullptr) return;
+  const KernelChoice& choice = request.chosen->kernels[place];
+  if (choice.step == printable(name)) return;
+  throw bad_input("{}: a step '{}' stands where the model has '{}'; tune again",
+                  request.options.choices->at(choice.line), choice.step, printable(name));
+}
+
+ConvChoice choose(const PlanRequest& request, const FusedConv& fused, size_t place, bool pixels, Layout x_layout) {
+  const Layout y_layout = layout_for_readers(request, fused.output);
+  const bool named = !request.options.kernel.empty() || request.chosen != nullptr;
+  std::optional<ConvChoice> choice;
+  std::string refusals;
+  for (const ConvKernel* kernel : kernels_for(request, fused, place)) {
+    Refusal refusal = why_not_for_layout(request, *kernel, x_layout);
+    if (refusal && !named) continue;
+    const std::optional<ConvStep> step =
+        refusal ? std::nullopt : step_by(request, *kernel, fused, pixels, x_layout, y_layout, refusal);
+    if (!step) {
+      refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", kernel->info.name, *refusal);
+    } else if (!choice) {
+      choice = ConvChoice{kernel, *step, {kernel}};
+    } else if (*step == choice->step) {
+      choice->fitting.push_back(kernel);
+    }
+  }
+  if (choice) return *std::move(choice);
   const std::string text =
       fmt::format("{}: node '{}' (Conv, {}): ", request.graph.name, fused.conv_name, to_text(fused.step.problem));
   if (!request.options.kernel.empty()) throw bad_input("{}the kernel asked for does not fit: {}", text, refusals);
+  if (request.chosen != nullptr) {
+    throw bad_input("{}: {}the kernel does not fit: {}; tune again",
+                    request.options.choices->at(request.chosen->kernels[place].line), text, refusals);
+  }
   throw unavailable("{}no kernel on {} computes it in {}: {}", text, name_of(request.caps.kind),
                     name_of(request.options.math), refusals.empty() ? "there is none" : refusals);
 }

@@ -19,6 +19,7 @@ bool windows_share_rows(const Pool& pool, int64_t height) {
 std::string FusedConv::name_with(const Epilogue& epilogue) const {
   std::string name = conv_name;
   if (epilogue.pool) name += "+" + pool_name;
+  if (step.adds) name += "+" + added_name;
   if (epilogue.activation.kind != ActivationKind::none) name += "+" + activation_name;
   return name;
 }

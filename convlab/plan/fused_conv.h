@@ -14,6 +14,8 @@ struct FusedConv {
   ValueId output = -1;
   std::vector<size_t> nodes;  ///< their places in the graph, the convolution's first
   std::string conv_name, pool_name, activation_name;
+  ValueId added = -1;  ///< with step.adds: the value, and the name of the node that adds it
+  std::string added_name;
 
   /// The names of the nodes in an epilogue that is the step's or a part of it.
   std::string name_with(const Epilogue& epilogue) const;

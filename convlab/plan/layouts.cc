@@ -37,7 +37,7 @@ bool readers_take(const PlanRequest& request, Layout layout, ValueId value) {
     const ValueId name = names.back();
     names.pop_back();
     const Shape& shape = request.shape_of(name);
-    if (name == graph.output || shape.empty() || shape[0] != request.shape_of(graph.input)[0]) return false;
+    if (request.readers.is_output(name) || shape.empty() || shape[0] != request.images()) return false;
     for (const size_t reader : request.readers.of(name)) {
       const Node& node = graph.nodes[reader];
       if (node.inputs[0] != name) return false;
@@ -53,17 +53,17 @@ bool readers_take(const PlanRequest& request, Layout layout, ValueId value) {
 
 }  // namespace
 
-std::vector<Layout> inner_layouts(const Shape& input_shape, const DeviceCaps& caps, const PlanOptions& options,
+std::vector<Layout> inner_layouts(int64_t images, const DeviceCaps& caps, const PlanOptions& options,
                                   const std::vector<const ConvKernel*>& candidates) {
-  if (options.mode == PlanMode::layers || input_shape.empty()) return {};
+  if (options.mode == PlanMode::layers || images == 0) return {};
   if (caps.kind != DeviceKind::cpu) {
     return options.math >= Math::fp16 ? std::vector{Layout::channel_blocks} : std::vector<Layout>{};
   }
   std::vector<Layout> layouts;
-  if (input_shape[0] < kLeastImagesInLanes) return layouts;
+  if (images < kLeastImagesInLanes) return layouts;
   for (const ConvKernel* kernel : candidates) {
     const bool is_new = std::ranges::find(layouts, kernel->layout) == layouts.end();
-    if (has_lanes(kernel->layout) && is_new) layouts.push_back(kernel->layout);
+    if (has_image_lanes(kernel->layout) && is_new) layouts.push_back(kernel->layout);
   }
   return layouts.empty() ? std::vector{Layout::image_lanes} : layouts;
 }

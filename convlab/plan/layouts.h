@@ -7,8 +7,8 @@
 namespace convlab {
 
 /// The layouts besides plain in which a plan of this mode, math and batch keeps values between its steps, where their
-/// readers take them; best first. `input_shape` is the run's.
-std::vector<Layout> inner_layouts(const Shape& input_shape, const DeviceCaps& caps, const PlanOptions& options,
+/// readers take them; best first.
+std::vector<Layout> inner_layouts(int64_t images, const DeviceCaps& caps, const PlanOptions& options,
                                   const std::vector<const ConvKernel*>& candidates);
 
 /// The layout for a value that a kernel can write either way: the plan's best that all its readers can read.

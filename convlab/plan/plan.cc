@@ -2,10 +2,14 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
+#include "convlab/base/error.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/arrays.h"
+#include "convlab/plan/bytes.h"
+#include "convlab/plan/channels.h"
 #include "convlab/plan/choose.h"
 #include "convlab/plan/fused_conv.h"
 #include "convlab/plan/layouts.h"
@@ -15,11 +19,20 @@
 namespace convlab {
 namespace {
 
-PlanRequest request_for(const Graph& graph, const Shape& input_shape, const DeviceCaps& caps,
-                        const PlanOptions& options) {
-  std::vector<Shape> shapes = infer_shapes(graph, input_shape);
+PlanRequest request_for(const Graph& graph, InputShapes inputs, const DeviceCaps& caps, const PlanOptions& options) {
+  std::vector<Shape> shapes = infer_shapes(graph, inputs);
   PlanRequest request{graph, caps, options, std::move(shapes), candidates(caps, options), Readers(graph)};
-  request.layouts = inner_layouts(input_shape, caps, options, request.candidates);
+  if (options.choices) request.chosen = &options.choices->of(inputs);
+  const std::optional<bool> lanes = request.chosen != nullptr ? request.chosen->channel_lanes : options.channel_lanes;
+  if (lanes ? *lanes : keeps_channels(request)) request.channels = channel_layout(request);
+  if (lanes && *lanes && !request.keeps_channels()) {
+    throw bad_input("{}: no plan {} on {} in {} keeps channels in lanes", graph.name, name_of(options.mode),
+                    name_of(caps.kind), name_of(options.math));
+  }
+  request.bytes = has_bytes(graph);
+  if (!request.keeps_channels() && !request.bytes) {
+    request.layouts = inner_layouts(request.images(), caps, options, request.candidates);
+  }
   return request;
 }
 
@@ -32,12 +45,15 @@ struct Operand {
 /// Turns nodes into steps, in their order.
 class Planner {
  public:
-  Planner(const Graph& graph, const Shape& input_shape, const DeviceCaps& caps, const PlanOptions& options)
+  Planner(const Graph& graph, InputShapes inputs, const DeviceCaps& caps, const PlanOptions& options)
       : graph_(graph),
-        request_(request_for(graph, input_shape, caps, options)),
+        request_(request_for(graph, inputs, caps, options)),
         arrays_(request_),
         done_(graph.nodes.size()) {
-    plan_ = {.options = options, .device = caps.kind, .input = input_shape, .output = shape_of(graph.output)};
+    if (request_.keeps_channels()) places_ = joint_places(request_);
+    plan_ = {
+        .options = options, .device = caps.kind, .inputs = inputs.copy(), .channel_lanes = request_.keeps_channels()};
+    for (const GraphOutput& output : graph.outputs) plan_.outputs.push_back(shape_of(output.value));
   }
 
   Plan run() {
@@ -46,48 +62,236 @@ class Planner {
       const Node& node = graph_.nodes[i];
       if (is_alias(node.op)) {
         arrays_.share(node.output, node.inputs[0]);
+      } else if (request_.bytes && plan_op_in_bytes(node)) {
+        continue;
       } else if (std::holds_alternative<ConvOp>(node.op)) {
-        plan_conv(i);
+        if (!request_.keeps_channels() || !plan_joined_conv(i)) plan_conv(i);
       } else if (std::holds_alternative<ScaleOp>(node.op)) {
         plan_scaling(node);
       } else {
-        plan_op(node);
+        if (!request_.keeps_channels() || !plan_op_in_channels(node)) plan_op(node);
       }
     }
-    const Operand output = operand(graph_.output);
-    if (arrays_[output.array].location.place != Location::Place::output) {
-      // No step has written it: it is the input, scaled or raw, or a constant.
-      emit_op(step_of(ActivationOp{}, {output}, output.shape), {output}, arrays_.add_output(), "output");
-    }
+    require_all_chosen();
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) copy_output(i);
     arrays_.place(plan_);
     return std::move(plan_);
   }
 
  private:
+  /// Choices that nothing takes are for another network.
+  void require_all_chosen() const {
+    if (request_.chosen == nullptr || request_.chosen->kernels.size() == convolutions_) return;
+    throw bad_input("{}: it has {} convolutions, the model {}; tune again",
+                    request_.options.choices->at(request_.chosen->line), request_.chosen->kernels.size(),
+                    convolutions_);
+  }
+
+  /// Copies an output that no step has written: it is an input, scaled or raw, a constant, or another output's array.
+  void copy_output(size_t number) {
+    const Operand output = operand(graph_.outputs[number].value);
+    if (arrays_[output.array].location == Location{Location::Place::output, static_cast<int64_t>(number)}) return;
+    emit_op(step_of(ActivationOp{}, {output}, output.shape), {output}, arrays_.add_output(number), "output");
+  }
+
   const Shape& shape_of(ValueId value) const { return request_.shape_of(value); }
   bool is_pixels(size_t array) const { return arrays_[array].pixels; }
 
   Operand operand(ValueId value) { return {arrays_.of(value), shape_of(value), graph_.constants.contains(value)}; }
 
-  /// The same, or, if it is pixels, their float32 copy, made once.
+  /// The same, or, if it is pixels, their float32 copy, or, if it is not plain where only plain plans are, its plain copy.
   Operand float_operand(ValueId value) {
-    const Operand pixels = operand(value);
-    if (!is_pixels(pixels.array)) return pixels;
-    const auto [found, is_new] = floats_of_.try_emplace(pixels.array, 0);
+    const Operand given = operand(value);
+    const bool plain = lies_plain(given) || (!request_.keeps_channels() && !request_.bytes);
+    return plain && !is_pixels(given.array) ? given : copy_of(value, given, Layout::plain);
+  }
+
+  /// A float32 copy in this layout, made once.
+  Operand copy_of(ValueId value, const Operand& given, Layout layout) {
+    const PlanArray& from = arrays_[given.array];
+    const Shape shape = from.layout == Layout::plain ? given.shape : from.written;
+    const auto [found, is_new] = copies_.try_emplace({given.array, layout, shape}, 0);
     if (is_new) {
-      found->second = arrays_.add_scratch(pixels.shape);
-      emit_op(step_of(ActivationOp{}, {pixels}, pixels.shape), {pixels}, found->second,
-              graph_.value_names[static_cast<size_t>(root_of(graph_, value))]);
+      found->second = arrays_.add_scratch(shape, layout);
+      OpStep step = step_of(ActivationOp{}, {{given.array, shape}}, shape);
+      step.output_layout = layout;
+      emit_op(step, {given}, found->second, graph_.value_names[static_cast<size_t>(root_of(graph_, value))]);
     }
-    return {found->second, pixels.shape};
+    return {found->second, given.shape};
+  }
+
+  bool lies_plain(const Operand& operand) const { return arrays_[operand.array].layout == Layout::plain; }
+
+  /// Whether the operand can be read in the plan's layout for channels: in lanes, images of one pixel in their plain order.
+  bool lies_in_channels(const Operand& operand) const {
+    const PlanArray& array = arrays_[operand.array];
+    if (array.layout == request_.channels && array.written == operand.shape) return true;
+    const bool plain = array.layout == Layout::plain && one_pixel(operand.shape) && !array.pixels;
+    return plain && request_.channels == Layout::channel_lanes;
+  }
+
+  /// The operand in the plan's layout for channels, or plain where such a plan keeps it so.
+  Operand channels_operand(ValueId value) {
+    const Operand given = operand(value);
+    if (!keeps(request_, given.shape)) return float_operand(value);
+    return lies_in_channels(given) ? given : copy_of(value, float_operand(value), request_.channels);
+  }
+
+  /// An array in that layout for a value that the next step writes: among those that it is joined with, if so.
+  size_t channels_array(ValueId value) {
+    const auto place = places_.find(value);
+    if (place == places_.end()) return arrays_.add(value, channels_of(shape_of(value)));
+    const size_t part = part_of(place->second, shape_of(value));
+    arrays_.put(value, part);
+    return part;
+  }
+
+  /// The layout in which the plan keeps values of a shape that fits.
+  Layout channels_of(const Shape& shape) const { return keeps(request_, shape) ? request_.channels : Layout::plain; }
+
+  size_t part_of(const JointPlace& place, const Shape& shape) {
+    return arrays_.add_part(shape, joint_array(place.joint), shape_of(place.joint)[1], place.channel);
+  }
+
+  /// The array of all that a Concat joins.
+  size_t joint_array(ValueId joint) {
+    const auto [found, is_new] = joints_.try_emplace(joint, 0);
+    if (is_new) found->second = arrays_.add(joint, request_.channels);
+    return found->second;
+  }
+
+  /// The operand in Layout::channel_bytes.
+  Operand bytes_operand(ValueId value) {
+    const Operand given = operand(value);
+    return lies_in_bytes(given) ? given : copy_of(value, float_operand(value), Layout::channel_bytes);
+  }
+
+  bool lies_in_bytes(const Operand& operand) const {
+    const PlanArray& array = arrays_[operand.array];
+    return array.layout == Layout::channel_bytes && same_in_bytes(array.written, operand.shape);
+  }
+
+  /// Plans an operator that takes or gives values in Layout::channel_bytes, if a kernel computes it so.
+  bool plan_op_in_bytes(const Node& node) {
+    const bool only = is_of_bytes(node.op), begins = std::holds_alternative<QuantizeOp>(node.op);
+    const bool ends = std::holds_alternative<DequantizeOp>(node.op);
+    if (begins && !is_read_as_bytes(request_, node.output)) return false;
+    if (!only && !begins && !lies_in_bytes(operand(node.inputs[0]))) return false;
+    OpStep step{.op = node.op, .output = shape_of(node.output)};
+    if (auto* pool = std::get_if<PoolOp>(&step.op)) *pool = {resolved_pool(*pool, shape_of(node.inputs[0]))};
+    step.input_layout = begins ? Layout::plain : Layout::channel_bytes;
+    step.output_layout = ends ? Layout::plain : Layout::channel_bytes;
+    for (const ValueId input : node.inputs) {
+      step.inputs.push_back(shape_of(input));
+      step.constant.push_back(graph_.constants.contains(input));
+    }
+    if (!begins) step.written = step.inputs[0];
+    if (!only && find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
+    std::vector<Operand> operands;
+    for (const ValueId input : node.inputs) {
+      const bool plain = begins || graph_.constants.contains(input);
+      operands.push_back(plain ? float_operand(input) : bytes_operand(input));
+    }
+    emit_op(step, operands, arrays_.add(node.output, step.output_layout), node.name);
+    return true;
+  }
+
+  /// Plans a convolution with all that joins it, if a kernel computes that in the plan's layout for channels.
+  bool plan_joined_conv(size_t place) {
+    const auto ready = [this](ValueId value) { return arrays_.has(value) && keeps(request_, shape_of(value)); };
+    FusedConv fused = joined_conv_from(request_, place, ready);
+    const std::vector<ValueId>& values = graph_.nodes[place].inputs;
+    const std::vector<const ConvKernel*> kernels = kernels_for(request_, fused, convolutions_);
+    std::optional<ConvChoice> choice;
+    const Operand given = operand(values[0]);
+    for (const ElementType input : {ElementType::u8, ElementType::f32}) {
+      if (choice || !lies_plain(given) || (input == ElementType::u8 && !is_pixels(given.array))) continue;
+      fused.step.input = input;
+      choice = choose_to_channels(request_, kernels, fused, Layout::plain);
+    }
+    if (!choice && keeps(request_, shape_of(values[0]))) {
+      choice = choose_to_channels(request_, kernels, fused, request_.channels);
+    }
+    if (!choice) return false;
+
+    for (const size_t node : fused.nodes) done_[node] = true;
+    ConvStep& step = choice->step;
+    const bool plain = step.input_layout == Layout::plain;
+    const Operand x = step.input == ElementType::u8 ? given
+                      : plain                       ? float_operand(values[0])
+                                                    : channels_operand(values[0]);
+    std::vector<size_t> inputs{x.array, arrays_.of(values[1])};
+    step.input_step = plain ? 0 : arrays_[inputs[0]].step;
+    if (step.epilogue.bias) inputs.push_back(arrays_.of(values[2]));
+    if (step.adds) {
+      inputs.push_back(channels_operand(fused.added).array);
+      step.added_step = arrays_[inputs.back()].step;
+    }
+    const size_t output = channels_array(fused.output);
+    step.output_step = arrays_[output].step;
+    emit_conv(*choice, std::move(inputs), output, fused.name_with(step.epilogue));
+    return true;
+  }
+
+  /// Plans an operator of which an input lies in the plan's layout for channels, if a kernel computes it so.
+  bool plan_op_in_channels(const Node& node) {
+    if (places_.contains(node.output) && std::holds_alternative<ConcatOp>(node.op)) {
+      plan_joining(node);
+      return true;
+    }
+    bool any = false;
+    OpStep step{.op = node.op, .output = shape_of(node.output)};
+    if (auto* pool = std::get_if<PoolOp>(&step.op)) *pool = {resolved_pool(*pool, shape_of(node.inputs[0]))};
+    for (const ValueId input : node.inputs) {
+      const Operand given = operand(input);
+      if (!given.constant && !fits_channels(given.shape)) return false;
+      any = any || (!given.constant && !lies_plain(given) && lies_in_channels(given));
+      step.inputs.push_back(given.shape);
+      step.constant.push_back(given.constant);
+    }
+    if (!any || !fits_channels(step.output)) return false;
+    step.input_layout = request_.channels;
+    step.output_layout = channels_of(step.output);
+    step.written = step.inputs[0];
+    if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
+    std::string name = node.name;
+    const ValueId result = take_in_activation(node, step, name);
+
+    std::vector<Operand> operands;
+    for (const ValueId input : node.inputs) {
+      operands.push_back(graph_.constants.contains(input) ? operand(input) : channels_operand(input));
+      step.input_steps.push_back(arrays_[operands.back().array].step);
+    }
+    const size_t output = channels_array(result);
+    step.output_step = arrays_[output].step;
+    emit_op(step, operands, output, std::move(name));
+    return true;
+  }
+
+  /// A Concat whose inputs are written where they belong, but for those that are copied there now.
+  void plan_joining(const Node& node) {
+    JointPlace place = places_.at(node.output);
+    if (place.joint != node.output) arrays_.put(node.output, part_of(place, shape_of(node.output)));
+    for (const ValueId input : node.inputs) {
+      const Operand given = operand(input);
+      const size_t part = part_of(place, given.shape);
+      place.channel += given.shape[1];
+      const PlanArray &array = arrays_[given.array], &wanted = arrays_[part];
+      if (array.joint == wanted.joint && array.at == wanted.at) continue;
+      const Operand from = !is_pixels(given.array) && lies_in_channels(given) ? given : float_operand(input);
+      OpStep step = step_of(ActivationOp{}, {from}, given.shape);
+      step.output_layout = request_.channels;
+      step.output_step = wanted.step;
+      emit_op(step, {from}, part, node.name);
+    }
   }
 
   void plan_conv(size_t place) {
     const FusedConv fused = fused_conv_from(request_, place);
     for (const size_t node : fused.nodes) done_[node] = true;
     const std::vector<ValueId>& values = graph_.nodes[place].inputs;
-    size_t x = arrays_.of(values[0]);
-    const ConvChoice choice = choose(request_, fused, is_pixels(x), arrays_[x].layout);
+    size_t x = request_.keeps_channels() || request_.bytes ? float_operand(values[0]).array : arrays_.of(values[0]);
+    const ConvChoice choice = choose(request_, fused, convolutions_, is_pixels(x), arrays_[x].layout);
     const Epilogue &wanted = fused.step.epilogue, &taken = choice.step.epilogue;
     if (choice.step.input == ElementType::f32) x = float_operand(values[0]).array;
     std::vector<size_t> inputs{x, arrays_.of(values[1])};
@@ -128,17 +332,13 @@ class Planner {
     if (auto* pool = std::get_if<PoolOp>(&op)) *pool = {resolved_pool(*pool, shape_of(node.inputs[0]))};
     const bool takes_pixels = std::holds_alternative<ActivationOp>(op);
     std::vector<Operand> operands;
-    for (const ValueId input : node.inputs) operands.push_back(takes_pixels ? operand(input) : float_operand(input));
+    for (const ValueId input : node.inputs) {
+      const Operand given = operand(input);
+      operands.push_back(takes_pixels && is_pixels(given.array) ? given : float_operand(input));
+    }
     OpStep step = step_of(op, operands, shape_of(node.output));
     std::string name = node.name;
-    ValueId output = node.output;
-    if (const std::optional<size_t> place = activation_with(node, step)) {
-      const Node& activation = graph_.nodes[*place];
-      step.activation = std::get<ActivationOp>(activation.op).activation;
-      name += "+" + activation.name;
-      output = activation.output;
-      done_[*place] = true;
-    }
+    const ValueId output = take_in_activation(node, step, name);
     if (step.input_layout != Layout::plain) step.output_layout = op_output_layout(request_, step, output);
     emit_op(step, operands, arrays_.add(output, step.output_layout), std::move(name));
   }
@@ -148,9 +348,24 @@ class Planner {
     emit_op(step_of(node.op, {x}, shape_of(node.output)), {x}, arrays_.add_pixels(node.output), node.name);
   }
 
-  /// The place of the activation after a dense layer, if a kernel computes both in one step.
+  /// Has the step compute the activation after its node, too, if a kernel does. Returns the value that it then gives.
+  ValueId take_in_activation(const Node& node, OpStep& step, std::string& name) {
+    const std::optional<size_t> place = activation_with(node, step);
+    if (!place) return node.output;
+    const Node& activation = graph_.nodes[*place];
+    step.activation = std::get<ActivationOp>(activation.op).activation;
+    name += "+" + activation.name;
+    done_[*place] = true;
+    return activation.output;
+  }
+
+  /// The place of the activation after a dense layer or, in a plan's layout for channels, a batch normalization, if a kernel
+  /// computes both in one step.
   std::optional<size_t> activation_with(const Node& node, OpStep step) const {
-    if (request_.options.mode == PlanMode::layers || !std::holds_alternative<GemmOp>(node.op)) return std::nullopt;
+    const bool scales = request_.keeps_channels() && step.output_layout == request_.channels &&
+                        std::holds_alternative<BatchNormOp>(node.op);
+    if (request_.options.mode == PlanMode::layers) return std::nullopt;
+    if (!scales && !std::holds_alternative<GemmOp>(node.op)) return std::nullopt;
     const std::optional<size_t> next = request_.readers.only(node.output);
     const auto* op = next ? std::get_if<ActivationOp>(&graph_.nodes[*next].op) : nullptr;
     if (op == nullptr) return std::nullopt;
@@ -169,6 +384,7 @@ class Planner {
     if (x.pixels) step.input = ElementType::u8;
     step.input_layout = x.layout;
     if (x.layout != Layout::plain) step.written = x.written;
+    if (x.step != 0) step.input_steps = {x.step};
     return step;
   }
 
@@ -178,14 +394,15 @@ class Planner {
     const OpKernel& kernel = choose_op_kernel(step, request_.caps.kind, request_.options.math);
     PlanStep result{.name = std::move(name), .op = &kernel};
     if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(step);
-    if (kernel.workspace_bytes != nullptr) result.workspace_bytes = kernel.workspace_bytes(step);
+    result.workspace_bytes = workspace_bytes(kernel, step, request_.caps.threads);
     result.what = std::move(step);
     emit(std::move(result), std::move(inputs), output);
   }
 
   void emit_conv(const ConvChoice& choice, std::vector<size_t> inputs, size_t output, std::string name) {
+    require_chosen_step(request_, name, convolutions_++);
     const ConvKernel& kernel = *choice.kernel;
-    PlanStep result{.name = std::move(name), .what = choice.step, .conv = &kernel};
+    PlanStep result{.name = std::move(name), .what = choice.step, .conv = &kernel, .fitting = choice.fitting};
     result.refused = refused_besides(request_, choice);
     if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(choice.step, request_.caps);
     if (kernel.workspace_bytes != nullptr) result.workspace_bytes = kernel.workspace_bytes(choice.step, request_.caps);
@@ -200,15 +417,18 @@ class Planner {
   const Graph& graph_;
   const PlanRequest request_;
   PlanArrays arrays_;
-  std::vector<bool> done_;              // by node: an earlier node's step computes it, too
-  std::map<size_t, size_t> floats_of_;  // by array of pixels: its copy
+  size_t convolutions_ = 0;                                     // planned so far
+  std::vector<bool> done_;                                      // by node: an earlier node's step computes it, too
+  std::map<std::tuple<size_t, Layout, Shape>, size_t> copies_;  // by array, layout and shape: see copy_of()
+  std::map<ValueId, JointPlace> places_;
+  std::map<ValueId, size_t> joints_;  // by output of a Concat
   Plan plan_;
 };
 
 }  // namespace
 
-Plan make_plan(const Graph& graph, const Shape& input_shape, const DeviceCaps& caps, const PlanOptions& options) {
-  return Planner(graph, input_shape, caps, options).run();
+Plan make_plan(const Graph& graph, InputShapes inputs, const DeviceCaps& caps, const PlanOptions& options) {
+  return Planner(graph, inputs, caps, options).run();
 }
 
 }  // namespace convlab

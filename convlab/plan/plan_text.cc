@@ -5,12 +5,23 @@
 namespace convlab {
 namespace {
 
+std::string listed(const std::vector<Shape>& shapes) {
+  std::string text;
+  for (const Shape& shape : shapes) text += (text.empty() ? "" : ", ") + convlab::to_text(shape);
+  return text;
+}
+
+/// Of several inputs or outputs, the second is number 1.
+std::string numbered(const char* what, int64_t number) {
+  return number == 0 ? what : fmt::format("{} {}", what, number);
+}
+
 std::string to_text(const Location& location) {
   switch (location.place) {
     case Location::Place::input:
-      return "input";
+      return numbered("input", location.at);
     case Location::Place::output:
-      return "output";
+      return numbered("output", location.at);
     case Location::Place::constant:
       return fmt::format("constant {}", location.at);
     case Location::Place::arena:
@@ -37,7 +48,8 @@ std::string_view PlanStep::kernel_name() const { return conv != nullptr ? conv->
 
 std::string PlanStep::op_name() const {
   if (const ConvStep* step = conv_step()) {
-    return step->epilogue.empty() ? "Conv" : "Conv+" + to_text(step->epilogue);
+    const std::string after = to_text(step->epilogue);
+    return std::string("Conv") + (step->adds ? "+add" : "") + (after.empty() ? "" : "+") + after;
   }
   const OpStep& step = *op_step();
   const auto* activation = std::get_if<ActivationOp>(&step.op);
@@ -62,7 +74,7 @@ double PlanStep::flops() const {
 std::string to_text(const Plan& plan) {
   std::string text =
       fmt::format("plan {} on {}: {} {} -> {}, arena {} bytes\n", name_of(plan.options.mode), name_of(plan.device),
-                  name_of(plan.options.input), to_text(plan.input), to_text(plan.output), plan.arena_bytes);
+                  name_of(plan.options.input), listed(plan.inputs), listed(plan.outputs), plan.arena_bytes);
   for (const PlanStep& step : plan.steps) {
     std::string inputs;
     for (const Location& input : step.inputs) inputs += (inputs.empty() ? "" : ", ") + to_text(input);

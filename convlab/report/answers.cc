@@ -9,7 +9,7 @@
 #include "convlab/device/device.h"
 #include "convlab/engine/engine.h"
 #include "convlab/engine/labels.h"
-#include "convlab/model/zoo.h"
+#include "convlab/model/formats/zoo.h"
 
 namespace convlab {
 namespace {
@@ -19,9 +19,8 @@ Graph graph_to(const Graph& graph, ValueId output) {
   Graph cut{.name = graph.name,
             .value_names = graph.value_names,
             .nodes = graph.nodes,
-            .input = graph.input,
-            .output = output,
-            .input_shape = graph.input_shape};
+            .inputs = graph.inputs,
+            .outputs = {{.value = output}}};
   for (const auto& [id, tensor] : graph.constants) cut.constants.emplace(id, tensor.clone());
   drop_unused(cut);
   return cut;
@@ -70,7 +69,7 @@ Answers answer(const std::string& model, const std::string& folder) {
   answers.data = load_fashion_mnist(Split::test, folder);
   const std::unique_ptr<Device> device = open_device("cpu", {});
   const std::unique_ptr<Stream> stream = device->make_stream();
-  const int64_t side = graph.input_shape.size() == 4 ? graph.input_shape[2] : 0;
+  const int64_t side = graph.inputs[0].shape.size() == 4 ? graph.inputs[0].shape[2] : 0;
   if (side < 1) throw bad_input("{}: takes no images of one size", model);
   const Tensor images = resized(answers.data.images, side, *stream->threads());
   const int64_t count = images.shape()[0];

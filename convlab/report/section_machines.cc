@@ -48,6 +48,7 @@ void describe_ceilings(Table& table, const Ceilings& ceilings) {
   add("multiply-adds, fp32", ceilings.fp32_flops * 1e-9, "GFLOP/s");
   add("tensor cores, tf32", ceilings.tf32_flops * 1e-9, "GFLOP/s");
   add("tensor cores, fp16", ceilings.fp16_flops * 1e-9, "GFLOP/s");
+  add("pairs of bf16", ceilings.bf16_flops * 1e-9, "GFLOP/s");
   add("host to device", ceilings.upload_bytes * 1e-9, "GB/s");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <span>
 
 #include "convlab/model/shapes.h"
 
@@ -23,11 +24,11 @@ bool is_softmax_by_image(const Op& op, const Shape& shape) {
 /// whether it did. It never changes their order, except that it may round two of them to equal ones: without it, the
 /// label is the place of the largest score itself. The ArgMaxOp deals with NaN and infinity.
 bool drop_softmax(Graph& graph, const Shape& input) {
-  const auto last = std::ranges::find(graph.nodes, graph.output, &Node::output);
+  const auto last = std::ranges::find(graph.nodes, graph.outputs[0].value, &Node::output);
   if (last == graph.nodes.end()) return false;
-  const Shape shape = infer_shapes(graph, input)[static_cast<size_t>(graph.output)];
+  const Shape shape = infer_shapes(graph, input)[static_cast<size_t>(graph.outputs[0].value)];
   if (!is_softmax_by_image(last->op, shape)) return false;
-  graph.output = last->inputs[0];
+  graph.outputs[0].value = last->inputs[0];
   graph.nodes.erase(last);
   return true;
 }
@@ -37,16 +38,31 @@ bool drop_softmax(Graph& graph, const Shape& input) {
 void scale_input(Graph& graph, const Shape& input, int64_t side) {
   const ValueId original = graph.add_value("original images");
   graph.nodes.insert(graph.nodes.begin(),
-                     {.name = "scale", .op = ScaleOp{side}, .inputs = {original}, .output = graph.input});
-  graph.input = original;
-  for (size_t i = 1; i < input.size(); ++i) graph.input_shape[i] = input[i];
+                     {.name = "scale", .op = ScaleOp{side}, .inputs = {original}, .output = graph.inputs[0].value});
+  graph.inputs[0].value = original;
+  for (size_t i = 1; i < input.size(); ++i) graph.inputs[0].shape[i] = input[i];
+}
+
+void scale_values(Graph& graph, float factor, float offset) {
+  const auto constant = [&](const char* name, float value) {
+    const ValueId id = graph.add_value(name);
+    graph.constants.emplace(id, Tensor::of<float>({1}, std::span<const float>(&value, 1)));
+    return id;
+  };
+  const ValueId original = graph.add_value("original values"), multiplied = graph.add_value("multiplied values");
+  const ValueId scaled = graph.inputs[0].value;
+  graph.nodes.insert(
+      graph.nodes.begin(),
+      {Node{.name = "multiply", .op = MulOp{}, .inputs = {original, constant("factor", factor)}, .output = multiplied},
+       Node{.name = "add", .op = AddOp{}, .inputs = {multiplied, constant("offset", offset)}, .output = scaled}});
+  graph.inputs[0].value = original;
 }
 
 void label_output(Graph& graph, const Shape& input) {
   const ArgMaxOp op{.finite = drop_softmax(graph, input)};
   const ValueId labels = graph.add_value("labels");
-  graph.nodes.push_back({.name = "labels", .op = op, .inputs = {graph.output}, .output = labels});
-  graph.output = labels;
+  graph.nodes.push_back({.name = "labels", .op = op, .inputs = {graph.outputs[0].value}, .output = labels});
+  graph.outputs[0].value = labels;
 }
 
 }  // namespace convlab

@@ -10,6 +10,9 @@ namespace convlab {
 /// N C side side.
 void scale_input(Graph& graph, const Shape& input, int64_t side);
 
+/// Puts x * factor + offset before a network's first input.
+void scale_values(Graph& graph, float factor, float offset);
+
 /// Puts an ArgMaxOp after a network that takes images of the shape `input`: its output is then a label an image. Drops
 /// the softmax that the network may end with.
 void label_output(Graph& graph, const Shape& input);

@@ -4,13 +4,19 @@
 #include <memory>
 
 #include "convlab/base/checked.h"
+#include "convlab/base/error.h"
+#include "convlab/base/overloaded.h"
 #include "convlab/device/cpu.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
+#include "convlab/model/einsum.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {
 namespace {
+
+/// What any kernel may need beside its result, whatever the model's size.
+constexpr size_t kAlwaysScratchBytes = size_t{1} << 28;
 
 void convolve(const ConvOp& op, const std::vector<const Tensor*>& inputs, Tensor& output, Stream& stream) {
   ConvStep step{.problem = conv_problem(op, inputs[0]->shape(), inputs[1]->shape())};
@@ -25,12 +31,17 @@ void convolve(const ConvOp& op, const std::vector<const Tensor*>& inputs, Tensor
 }
 
 void compute(const OpStep& step, const std::vector<const Tensor*>& inputs, Tensor& output, Device& device,
-             Stream& stream) {
+             Stream& stream, int64_t bytes_left) {
   const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
+  const size_t scratch = workspace_bytes(kernel, step, 1);
+  if (scratch > static_cast<size_t>(bytes_left) + kAlwaysScratchBytes) {
+    throw bad_input("its constant result takes {} bytes of scratch; for a model of this size it may take {}", scratch,
+                    bytes_left);
+  }
   std::vector<const float*> addresses;
   for (const Tensor* input : inputs) addresses.push_back(input->values<float>().data());
   const Buffer prepared = device.allocate(kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
-  const Buffer workspace = device.allocate(kernel.workspace_bytes ? kernel.workspace_bytes(step) : 0);
+  const Buffer workspace = device.allocate(scratch);
   const OpArgs args{.step = step,
                     .inputs = addresses,
                     .output = output.values<float>().data(),
@@ -40,15 +51,43 @@ void compute(const OpStep& step, const std::vector<const Tensor*>& inputs, Tenso
   kernel.launch(args, stream);
 }
 
-/// Terms of the sum that an element of the output is.
-int64_t terms_of(const Op& op, const std::vector<Shape>& inputs) {
+int64_t window_of(const Pool& pool, const Shape& x) {
+  return checked_mul(std::min(pool.kernel_h, x[2]), std::min(pool.kernel_w, x[3]));
+}
+
+int64_t summed_sizes(const Einsum& einsum) {
+  int64_t terms = 1;
+  for (size_t index = 0; index < einsum.sizes.size(); ++index) {
+    const bool stays = std::ranges::find(einsum.output, index) != einsum.output.end();
+    if (!stays) terms = checked_mul(terms, einsum.sizes[index]);
+  }
+  return terms;
+}
+
+/// Terms of the sum that an element of the output is, or about as much work.
+int64_t terms_of(const Op& op, const std::vector<Shape>& inputs, const Shape& output) {
   const Shape& x = inputs[0];
-  if (std::holds_alternative<ConvOp>(op)) return element_count(inputs[1]) / inputs[1][0];
-  if (const auto* gemm = std::get_if<GemmOp>(&op)) return x[gemm->transpose_a ? 0 : 1];
-  if (std::holds_alternative<MatMulOp>(op)) return x.back();
-  if (std::holds_alternative<GlobalAveragePoolOp>(op)) return x[2] * x[3];
-  const auto* pool = std::get_if<PoolOp>(&op);
-  return pool == nullptr ? 1 : checked_mul(std::min(pool->pool.kernel_h, x[2]), std::min(pool->pool.kernel_w, x[3]));
+  // What reads all of its input for a smaller output.
+  const int64_t read = ceil_div(element_count(x), element_count(output));
+  const auto terms = Overloaded{
+      [&](const ConvOp&) { return element_count(inputs[1]) / inputs[1][0]; },
+      [&](const ConvIntegerOp&) { return element_count(inputs[1]) / inputs[1][0]; },
+      [&](const QLinearConvOp&) { return element_count(inputs[3]) / inputs[3][0]; },
+      [&](const ConvTransposeOp&) { return element_count(inputs[1]) / inputs[1][1]; },
+      [&](const GemmOp& gemm) { return x[gemm.transpose_a ? 0 : 1]; },
+      [&](const MatMulOp&) { return x.back(); },
+      [&](const MatMulIntegerOp&) { return x.back(); },
+      [&](const QLinearMatMulOp&) { return x.back(); },
+      [&](const EinsumOp& einsum) { return summed_sizes(einsum_of(einsum.equation, inputs)); },
+      [&](const PoolOp& pool) { return window_of(pool.pool, x); },
+      [&](const LpPoolOp& pool) { return window_of(pool.pool, x); },
+      [&](const MaxPoolIndicesOp& pool) { return window_of(pool.pool, x); },
+      [&](const LrnOp& lrn) { return std::min(lrn.size, x[1]); },
+      [&](const ResizeOp&) { return checked_mul(4 * std::ssize(x) + 1, read); },
+      [&](const GridSampleOp&) { return int64_t{16}; },
+      [&](const auto&) { return read; },
+  };
+  return std::max<int64_t>(std::visit(terms, op), 1);
 }
 
 }  // namespace
@@ -63,7 +102,7 @@ Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, Evaluati
   for (const Tensor* input : inputs) shapes.push_back(input->shape());
   const Shape shape = output_shape(op, shapes);
   const int64_t bytes = checked_mul(element_count(shape), static_cast<int64_t>(sizeof(float)));
-  const int64_t work = checked_mul(element_count(shape), terms_of(op, shapes));
+  const int64_t work = checked_mul(element_count(shape), terms_of(op, shapes, shape));
   if (bytes > left.bytes || work > left.multiply_adds) {
     throw bad_input(
         "its constant result of shape {} takes {} bytes and {} multiply-adds; for a model of this size, operators of "
@@ -82,7 +121,7 @@ Tensor evaluate(const Op& op, const std::vector<const Tensor*>& inputs, Evaluati
   }
   OpStep step{.op = op, .inputs = shapes, .output = shape, .constant = std::vector<bool>(inputs.size(), true)};
   if (auto* pool = std::get_if<PoolOp>(&step.op)) *pool = {.pool = resolved_pool(*pool, shapes[0])};
-  compute(step, inputs, output, *device, *stream);
+  compute(step, inputs, output, *device, *stream, left.bytes);
   return output;
 }
 

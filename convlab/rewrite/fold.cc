@@ -19,8 +19,8 @@ constexpr size_t kMostSteps = 32;
 /// Replaces the nodes of a chain by what it becomes.
 class Folder {
  public:
-  Folder(Graph& graph, const Shape& input_shape, ThreadPool& threads)
-      : graph_(graph), shapes_(infer_shapes(graph, input_shape)), readers_(graph), threads_(threads) {}
+  Folder(Graph& graph, InputShapes inputs, ThreadPool& threads)
+      : graph_(graph), shapes_(infer_shapes(graph, inputs)), readers_(graph), threads_(threads) {}
 
   std::vector<Folding> run() {
     std::vector<bool> seen(graph_.nodes.size());
@@ -155,8 +155,8 @@ class Folder {
 
 }  // namespace
 
-std::vector<Folding> fold_linear(Graph& graph, const Shape& input_shape, ThreadPool& threads) {
-  return Folder(graph, input_shape, threads).run();
+std::vector<Folding> fold_linear(Graph& graph, InputShapes inputs, ThreadPool& threads) {
+  return Folder(graph, inputs, threads).run();
 }
 
 }  // namespace convlab

@@ -19,8 +19,8 @@ struct Folding {
 /// constant, zeros or another constant around an image, rearranging within it, and dense layers. Each chain is cut
 /// where the parts together cost least; a part becomes one convolution or one dense layer, or stays as it is. The cost
 /// of an operator is its multiply-adds and the bytes that it must move, a byte counted as five multiply-adds; weights
-/// are shared by the images of `input_shape`. New weights are computed in double and rounded once. The graph is as
+/// are shared by the images of `inputs`. New weights are computed in double and rounded once. The graph is as
 /// simplified() leaves it. Returns all chains of two operators or more.
-std::vector<Folding> fold_linear(Graph& graph, const Shape& input_shape, ThreadPool& threads);
+std::vector<Folding> fold_linear(Graph& graph, InputShapes inputs, ThreadPool& threads);
 
 }  // namespace convlab

@@ -6,7 +6,8 @@
 
 namespace convlab {
 
-Readers::Readers(const Graph& graph) : output_(graph.output), begin_(graph.value_names.size() + 1) {
+Readers::Readers(const Graph& graph) : is_output_(graph.value_names.size()), begin_(graph.value_names.size() + 1) {
+  for (const GraphOutput& output : graph.outputs) is_output_[static_cast<size_t>(output.value)] = true;
   for (const Node& node : graph.nodes) {
     for (const ValueId input : node.inputs) ++begin_[static_cast<size_t>(input) + 1];
   }
@@ -25,16 +26,18 @@ std::span<const size_t> Readers::of(ValueId value) const {
 
 std::optional<size_t> Readers::only(ValueId value) const {
   const std::span<const size_t> readers = of(value);
-  return value != output_ && readers.size() == 1 ? std::optional(readers[0]) : std::nullopt;
+  return !is_output(value) && readers.size() == 1 ? std::optional(readers[0]) : std::nullopt;
 }
 
 void drop_unread_constants(Graph& graph) {
   std::vector<bool> read(graph.value_names.size());
-  read[static_cast<size_t>(graph.output)] = true;
+  for (const GraphOutput& output : graph.outputs) read[static_cast<size_t>(output.value)] = true;
   for (const Node& node : graph.nodes) {
     for (const ValueId input : node.inputs) read[static_cast<size_t>(input)] = true;
   }
-  std::erase_if(graph.constants, [&](const auto& constant) { return !read[static_cast<size_t>(constant.first)]; });
+  const auto unread = [&](const auto& constant) { return !read[static_cast<size_t>(constant.first)]; };
+  std::erase_if(graph.constants, unread);
+  std::erase_if(graph.whole_constants, unread);
 }
 
 bool is_alias(const Op& op) {

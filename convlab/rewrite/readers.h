@@ -17,16 +17,18 @@ class Readers {
   /// The places of the nodes that read a value, in their order, each as often as it does.
   std::span<const size_t> of(ValueId value) const;
 
-  /// The place of the one node that reads a value, if it reads it once and the value is not the network's output.
+  bool is_output(ValueId value) const { return is_output_[static_cast<size_t>(value)]; }
+
+  /// The place of the one node that reads a value, if it reads it once and the value is no output of the network.
   std::optional<size_t> only(ValueId value) const;
 
  private:
-  ValueId output_;
-  std::vector<size_t> begin_;  ///< by value: where its readers begin in places_; and where the last one's end
+  std::vector<bool> is_output_;  ///< by value
+  std::vector<size_t> begin_;    ///< by value: where its readers begin in places_; and where the last one's end
   std::vector<size_t> places_;
 };
 
-/// Drops the constants that no node reads, unless one is the network's output.
+/// Drops the constants that no node reads, unless one is an output.
 void drop_unread_constants(Graph& graph);
 
 /// Whether a plan has no step for the operator, because its output lies where its input does: it moves and changes

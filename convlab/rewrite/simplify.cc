@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/rewrite/compositions.h"
 #include "convlab/rewrite/evaluate.h"
 #include "convlab/rewrite/readers.h"
 
@@ -30,9 +31,9 @@ struct Affine {
 /// Merges nodes into their neighbours until nothing fits any more.
 class Merger {
  public:
-  Merger(Graph& graph, const Shape& input_shape)
+  Merger(Graph& graph, InputShapes inputs)
       : graph_(graph),
-        shapes_(infer_shapes(graph, input_shape)),
+        shapes_(infer_shapes(graph, inputs)),
         readers_(graph),
         gone_(graph.nodes.size()),
         bytes_left_(result_bytes(graph)) {}
@@ -174,39 +175,45 @@ class Merger {
   }
 
   void scale_conv(Node& node, const Affine& affine) {
-    const Tensor& w = *constant(node.inputs[1]);
-    Tensor scaled(ElementType::f32, w.shape()), bias(ElementType::f32, {w.shape()[0]});
-    const int64_t terms = w.count() / w.shape()[0];
-    for (int64_t i = 0; i < w.count(); ++i) {
-      const double scale = affine.scale[static_cast<size_t>(i / terms)];
-      scaled.values<float>()[static_cast<size_t>(i)] =
-          static_cast<float>(w.values<float>()[static_cast<size_t>(i)] * scale);
-    }
+    Tensor bias(ElementType::f32, {static_cast<int64_t>(affine.scale.size())});
     for (size_t k = 0; k < affine.scale.size(); ++k) {
       const double old = node.inputs.size() > 2 ? constant(node.inputs[2])->values<float>()[k] : 0.0;
       bias.values<float>()[k] = static_cast<float>(old * affine.scale[k] + affine.shift[k]);
     }
-    set_weights(node, std::move(scaled), std::move(bias));
+    Tensor weights = take_weights(node);
+    const std::span<float> values = weights.values<float>();
+    const size_t terms = values.size() / affine.scale.size();
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(values[i] * affine.scale[i / terms]);
+    set_weights(node, std::move(weights), std::move(bias));
   }
 
   void scale_gemm(Node& node, const Affine& affine) {
     auto& op = std::get<GemmOp>(node.op);
-    const Tensor& b = *constant(node.inputs[1]);
     const auto columns = static_cast<int64_t>(affine.scale.size());
-    Tensor scaled(ElementType::f32, b.shape()), bias(ElementType::f32, {columns});
-    const int64_t depth = b.shape()[op.transpose_b ? 1 : 0];
-    for (int64_t i = 0; i < b.count(); ++i) {
-      const double scale = op.alpha * affine.scale[static_cast<size_t>(op.transpose_b ? i / depth : i % columns)];
-      scaled.values<float>()[static_cast<size_t>(i)] =
-          static_cast<float>(b.values<float>()[static_cast<size_t>(i)] * scale);
-    }
+    Tensor bias(ElementType::f32, {columns});
     std::vector<double> old(affine.scale.size(), 0);
     if (node.inputs.size() > 2) old = *by_map(node.inputs[2], 2, columns);
     for (size_t k = 0; k < affine.scale.size(); ++k) {
       bias.values<float>()[k] = static_cast<float>(op.beta * old[k] * affine.scale[k] + affine.shift[k]);
     }
+    Tensor weights = take_weights(node);
+    const int64_t depth = weights.shape()[op.transpose_b ? 1 : 0];
+    for (int64_t i = 0; i < weights.count(); ++i) {
+      const double scale = op.alpha * affine.scale[static_cast<size_t>(op.transpose_b ? i / depth : i % columns)];
+      float& value = weights.values<float>()[static_cast<size_t>(i)];
+      value = static_cast<float>(value * scale);
+    }
     op.alpha = op.beta = 1;
-    set_weights(node, std::move(scaled), std::move(bias));
+    set_weights(node, std::move(weights), std::move(bias));
+  }
+
+  /// The node's weights, for it to change: out of the graph, or a copy where others read them, too.
+  Tensor take_weights(const Node& node) {
+    const auto found = graph_.constants.find(node.inputs[1]);
+    if (!readers_.only(node.inputs[1])) return found->second.clone();
+    Tensor weights = std::move(found->second);
+    graph_.constants.erase(found);
+    return weights;
   }
 
   void set_weights(Node& node, Tensor weights, Tensor bias) {
@@ -247,9 +254,12 @@ void fold_constants(Graph& graph) {
   graph.nodes = std::move(kept);
 }
 
-Graph simplified(Graph graph, const Shape& input_shape, bool into_weights) {
+Graph simplified(Graph graph, InputShapes inputs, bool into_weights) {
   fold_constants(graph);
-  if (into_weights) Merger(graph, input_shape).run();
+  if (into_weights) {
+    fuse_compositions(graph, inputs);
+    Merger(graph, inputs).run();
+  }
   drop_unread_constants(graph);
   return graph;
 }

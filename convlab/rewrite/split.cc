@@ -3,18 +3,10 @@
 #include <vector>
 
 #include "convlab/base/error.h"
+#include "convlab/rewrite/mixing.h"
 
 namespace convlab {
 namespace {
-
-/// Whether the operator mixes elements along the first dimension, although shapes look the same.
-bool mixes_images(const Op& op, size_t rank) {
-  const auto is_first = [&](int64_t axis) { return axis == 0 || axis == -static_cast<int64_t>(rank); };
-  if (const auto* concat = std::get_if<ConcatOp>(&op)) return is_first(concat->axis);
-  if (const auto* softmax = std::get_if<SoftmaxOp>(&op)) return is_first(softmax->axis);
-  if (const auto* pad = std::get_if<PadOp>(&op)) return pad->pads[0] != 0 || pad->pads[rank] != 0;
-  return false;
-}
 
 /// Whether `many`, a value's shape for n images, is its shape for one, `one`, with n times as much along the first.
 bool follows(const Shape& one, const Shape& many, int64_t n) {
@@ -39,7 +31,11 @@ std::optional<std::string> why_not_split(const Graph& graph, const Shape& input_
   for (const Node& node : graph.nodes) {
     const auto value = static_cast<size_t>(node.output);
     const bool apart = follows(shapes[0][value], shapes[1][value], 2) && follows(shapes[0][value], shapes[2][value], 3);
-    if (!apart || mixes_images(node.op, shapes[0][value].size())) {
+    std::vector<SplitOperand> operands;
+    for (const ValueId input : node.inputs) {
+      operands.push_back({shapes[0][static_cast<size_t>(input)], !graph.constants.contains(input)});
+    }
+    if (!apart || mixes_images(node.op, operands)) {
       return fmt::format("node '{}' ({}) does not treat each image by itself", node.name, name_of(node.op));
     }
   }

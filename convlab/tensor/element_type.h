@@ -26,6 +26,11 @@ constexpr size_t size_of(ElementType type) {
   return 0;
 }
 
+/// A float of some width; all others hold whole numbers.
+constexpr bool is_real(ElementType type) {
+  return type == ElementType::f32 || type == ElementType::f16 || type == ElementType::f64;
+}
+
 constexpr std::string_view name_of(ElementType type) {
   switch (type) {
     case ElementType::f32:

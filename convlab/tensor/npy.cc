@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "convlab/base/checked.h"
 #include "convlab/base/text.h"
@@ -22,6 +26,31 @@ constexpr TypeCode kTypeCodes[] = {
     {"|i1", ElementType::i8},  {"<i4", ElementType::i32}, {"<i8", ElementType::i64},
 };
 
+/// Types that a tensor does not have, and those that hold all their values.
+template <class From, class To>
+Tensor widened(const uint8_t* bytes, Shape shape, std::string_view name) {
+  Tensor tensor(element_type_of<To>(), std::move(shape));
+  for (To& value : tensor.values<To>()) {
+    From from;
+    std::memcpy(&from, bytes, sizeof from);
+    bytes += sizeof from;
+    if (!std::in_range<To>(from)) throw bad_input("{}: {} is beyond {}", name, from, name_of(tensor.type()));
+    value = static_cast<To>(from);
+  }
+  return tensor;
+}
+struct WidenedCode {
+  std::string_view code;
+  size_t bytes;
+  Tensor (*widen)(const uint8_t* bytes, Shape shape, std::string_view name);
+};
+constexpr WidenedCode kWidenedCodes[] = {
+    {"<i2", 2, widened<int16_t, int32_t>},
+    {"<u2", 2, widened<uint16_t, int32_t>},
+    {"<u4", 4, widened<uint32_t, int64_t>},
+    {"<u8", 8, widened<uint64_t, int64_t>},
+};
+
 /// The text after `'key':` in the header, a Python dictionary literal of three known keys.
 std::string_view after_key(std::string_view header, std::string_view key, std::string_view name) {
   const size_t at = header.find(fmt::format("'{}':", key));
@@ -31,13 +60,18 @@ std::string_view after_key(std::string_view header, std::string_view key, std::s
   return rest;
 }
 
-ElementType parse_type(std::string_view header, std::string_view name) {
+/// "<f4"; "" for what is not a type's name.
+std::string_view parse_code(std::string_view header, std::string_view name) {
   const std::string_view text = after_key(header, "descr", name);
-  for (const TypeCode& candidate : kTypeCodes) {
-    if (text.starts_with(fmt::format("'{}'", candidate.code))) return candidate.type;
-  }
-  throw bad_input("{}: npy element type {} is not supported; use little-endian f2, f4, f8, u1, i1, i4 or i8", name,
-                  text.substr(0, text.find(',')));
+  constexpr size_t kLength = 3;  // the quotes around it beside
+  return text.size() >= kLength + 2 && text[0] == '\'' && text[kLength + 1] == '\'' ? text.substr(1, kLength) : "";
+}
+
+/// The type as it is kept; bool as bytes of 0 and 1.
+std::optional<ElementType> find_type(std::string_view code) {
+  if (code == "|b1") return ElementType::u8;
+  const auto found = std::ranges::find(kTypeCodes, code, &TypeCode::code);
+  return found == std::end(kTypeCodes) ? std::nullopt : std::optional(found->type);
 }
 
 Shape parse_shape(std::string_view header, std::string_view name) {
@@ -68,18 +102,26 @@ Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name) {
     throw bad_input("{}: truncated: the npy header ends at byte {} of {}", name, begin, bytes.size());
 
   const std::string_view header = text.substr(8 + length_bytes, length);
-  const ElementType type = parse_type(header, name);
+  const std::string_view code = parse_code(header, name);
+  const std::optional<ElementType> type = find_type(code);
+  const auto* const wide = std::ranges::find(kWidenedCodes, code, &WidenedCode::code);
+  if (!type && wide == std::end(kWidenedCodes)) {
+    const std::string_view text = after_key(header, "descr", name);
+    throw bad_input("{}: npy element type {} is not supported; use bool or little-endian floats and integers", name,
+                    printable(text.substr(0, text.find(','))));
+  }
   if (after_key(header, "fortran_order", name).starts_with("True")) {
     throw bad_input("{}: npy is in Fortran order; save it with numpy.ascontiguousarray", name);
   }
   Shape shape = parse_shape(header, name);
-  const int64_t wanted = checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
+  const int64_t wanted = checked_mul(element_count(shape), static_cast<int64_t>(type ? size_of(*type) : wide->bytes));
   const int64_t present = static_cast<int64_t>(bytes.size() - begin);
   if (wanted != present) {
-    throw bad_input("{}: shape {} of {} needs {} bytes, the file has {}", name, to_text(shape), name_of(type), wanted,
-                    present);
+    throw bad_input("{}: shape {} of {} needs {} bytes, the file has {}", name, to_text(shape),
+                    type ? name_of(*type) : code, wanted, present);
   }
-  Tensor tensor(type, std::move(shape));
+  if (!type) return wide->widen(bytes.data() + begin, std::move(shape), name);
+  Tensor tensor(*type, std::move(shape));
   std::memcpy(tensor.raw(), bytes.data() + begin, tensor.bytes());
   return tensor;
 }

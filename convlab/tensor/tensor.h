@@ -60,6 +60,9 @@ class Tensor {
   /// The same elements under another shape of as many elements.
   Tensor reshaped(Shape shape) &&;
 
+  /// Frees the memory; type and shape stay.
+  void free_elements() { data_.reset(); }
+
   ElementType type() const { return type_; }
   const Shape& shape() const { return shape_; }
   int64_t count() const { return count_; }

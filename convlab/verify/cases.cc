@@ -65,6 +65,8 @@ std::vector<ConvStep> steps_beyond_plain(const ConvProblem& problem) {
 
 std::string_view short_name(Layout layout) {
   if (layout == Layout::image_lanes) return "lanes";
+  if (layout == Layout::channel_lanes) return "channel lanes";
+  if (layout == Layout::channel_halves) return "channel halves";
   return layout == Layout::channel_blocks ? "blocks" : name_of(layout);
 }
 
@@ -77,11 +79,19 @@ void add_steps_in_own_layout(const ConvKernel& kernel, const ConvProblem& proble
   const size_t first = steps.size();
   std::vector<ConvStep> all = steps_beyond_plain(problem);
   all.insert(all.begin(), {problem});
+  const bool adds = own == Layout::channel_lanes || own == Layout::channel_halves;
+  if (adds) {
+    const Activation relu{ActivationKind::relu}, swish{ActivationKind::swish}, hard_swish{ActivationKind::hard_swish};
+    all.push_back({.problem = problem, .epilogue = {.bias = true, .activation = swish}});
+    all.push_back({.problem = problem, .epilogue = {.activation = hard_swish}, .adds = true});
+    all.push_back({.problem = problem, .epilogue = {.bias = true, .activation = relu}, .adds = true});
+  }
   for (ConvStep& step : all) {
     for (const auto& [input, output] : {std::pair{own, own}, {own, kPlain}, {kPlain, own}}) {
       if (input == own && step.input != ElementType::f32) continue;
       step.input_layout = input;
       step.output_layout = output;
+      if (step.adds && output != own) continue;
       if (steps.size() == first || !kernel.refuses(step, caps)) steps.push_back(step);
     }
   }
@@ -137,6 +147,7 @@ std::vector<ConvStep> steps_to_verify(const ConvKernel& kernel, const ConvProble
 
 std::string describe(const ConvStep& step) {
   std::string text = to_text(step.problem);
+  if (step.adds) text += " add";
   if (!step.epilogue.empty()) text += " " + to_text(step.epilogue);
   if (step.input != ElementType::f32) text += fmt::format(" {}", name_of(step.input));
   if (step.input_layout != Layout::plain) text += fmt::format(" from {}", short_name(step.input_layout));

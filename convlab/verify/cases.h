@@ -14,7 +14,8 @@ std::vector<ConvProblem> parse_shapes(std::string_view text, std::string_view na
 std::vector<ConvProblem> read_shapes(const std::filesystem::path& path);
 
 /// The shape lists that are verified by default, relative to the repository's root.
-constexpr std::string_view kDefaultShapes[] = {"shapes/edges.txt", "shapes/course.txt", "shapes/networks.txt"};
+constexpr std::string_view kDefaultShapes[] = {"shapes/edges.txt", "shapes/course.txt", "shapes/networks.txt",
+                                               "shapes/channels.txt"};
 
 /// All of their problems. Error(bad_input) where they are not found.
 std::vector<ConvProblem> default_problems();

@@ -47,6 +47,9 @@ double slope_of(const Activation& activation) {
       return std::max(1.0, std::abs(static_cast<double>(activation.alpha)));
     case ActivationKind::sigmoid:
       return 0.25;
+    case ActivationKind::swish:
+    case ActivationKind::hard_swish:
+      return 1.5;  // hard_swish's at 3; swish's is at most 1.1
     default:
       return 1;
   }
@@ -57,9 +60,15 @@ double pool_additions(const Epilogue& epilogue) {
   return static_cast<double>(epilogue.pool->kernel_h * epilogue.pool->kernel_w - 1);
 }
 
-/// Roundings of the result: in an average, of a reciprocal and of the product with it; in leaky_relu, of a product.
+/// Roundings of products in an activation.
+double roundings_of(const Activation& activation) {
+  if (activation.kind == ActivationKind::hard_swish) return 4;
+  return activation.kind == ActivationKind::leaky_relu ? 1 : 0;
+}
+
+/// Roundings of the result: in an average, of a reciprocal and of the product with it; of the activation.
 double final_roundings(const Epilogue& epilogue) {
-  return (pool_additions(epilogue) > 0 ? 2 : 0) + (epilogue.activation.kind == ActivationKind::leaky_relu ? 1 : 0);
+  return (pool_additions(epilogue) > 0 ? 2 : 0) + roundings_of(epilogue.activation);
 }
 
 /// Roundings of a float16 output, except of integers, which their fill's limits keep exact. An activation that is an
@@ -71,13 +80,17 @@ double half_roundings(const ConvStep& step) {
   return final_roundings(step.epilogue) > 0 ? 1 : 0;
 }
 
-/// For an output in pairs: it is rounded to bfloat16 from an activation that may be off by a quarter of that.
+/// For an output in bfloat16: it is rounded, in pairs from an activation that may be off by a quarter of that.
 double rounding_of(Layout layout) {
   switch (layout) {
     case Layout::plain:
     case Layout::image_lanes:
+    case Layout::channel_lanes:
+    case Layout::channel_bytes:
     case Layout::channel_blocks:  // see half_roundings()
       return 0;
+    case Layout::channel_halves:
+      return 0x1p-8;
     case Layout::lane_pairs:
       return 0x1p-8 + 0x1p-10;
     case Layout::split_lane_pairs:
@@ -200,7 +213,10 @@ ErrorModel exact_model(const ConvStep& step) {
   model.per_value = final_roundings(step.epilogue) * kFloatUnit + half_roundings(step) * kHalfUnit;
   const ActivationKind kind = step.epilogue.activation.kind;
   constexpr double kElementaryError = 16 * kFloatUnit;  // 8 units in the last place of numbers near 1
-  if (kind == ActivationKind::sigmoid || kind == ActivationKind::tanh) model.absolute = kElementaryError / model.slope;
+  const bool elementary =
+      kind == ActivationKind::sigmoid || kind == ActivationKind::tanh || kind == ActivationKind::swish;
+  if (elementary) model.absolute = kElementaryError / model.slope;
+  if (kind == ActivationKind::swish) model.per_value += kElementaryError;
   model.per_scale = pool_additions(step.epilogue) * kFloatUnit;
   model.per_value += rounding_of(step.output_layout);
   model.relative_l2 = std::numeric_limits<double>::infinity();
@@ -210,7 +226,7 @@ ErrorModel exact_model(const ConvStep& step) {
 ErrorModel rounding_model(const ConvStep& step, const KernelInfo& kernel) {
   const ClassErrors errors = errors_of(kernel.math);
   ErrorModel model = exact_model(step);
-  model.terms = static_cast<double>(step.problem.terms() + (step.epilogue.bias ? 1 : 0));
+  model.terms = static_cast<double>(step.problem.terms() + (step.epilogue.bias ? 1 : 0) + (step.adds ? 1 : 0));
   // Transforms add and multiply by constants on the way there and back. No theorem covers all of them: this leaves room
   // for the 8-point ones, and relative_l2 is the limit that binds.
   constexpr double kTransformSteps = 256;

@@ -55,7 +55,7 @@ IntegerLimits integer_limits(const ConvStep& step, Math math) {
   }
   if (step.input == ElementType::u8) operand_x = std::min(operand_x, kLargestPixel);
   IntegerLimits limits{.bias = kLargestBias};
-  sum -= kLargestBias;
+  sum -= step.adds ? 2 * kLargestBias : kLargestBias;
   const int64_t terms = step.problem.terms();
   limits.x = std::clamp<int64_t>(sum / terms, 1, operand_x);
   limits.w = std::clamp<int64_t>(sum / terms / limits.x, 1, operand_w);
@@ -107,14 +107,25 @@ Tensor fill_filters(const ConvStep& step, Fill fill, const IntegerLimits& limits
   return w;
 }
 
-Tensor fill_bias(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer) {
-  Tensor bias(ElementType::f32, {step.problem.k});
-  Rng rng = generator(fill, layer, 2, 0);
-  for (float& element : bias.values<float>()) {
+namespace {
+
+Tensor small_numbers(const Shape& shape, Fill fill, const IntegerLimits& limits, Rng rng) {
+  Tensor numbers(ElementType::f32, shape);
+  for (float& element : numbers.values<float>()) {
     element =
         fill == Fill::integers ? static_cast<float>(rng.integer(-limits.bias, limits.bias)) : rng.uniform(-0.5f, 0.5f);
   }
-  return bias;
+  return numbers;
+}
+
+}  // namespace
+
+Tensor fill_bias(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer) {
+  return small_numbers({step.problem.k}, fill, limits, generator(fill, layer, 2, 0));
+}
+
+Tensor fill_added(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer) {
+  return small_numbers(step.problem.output_shape(), fill, limits, generator(fill, layer, 3, 0));
 }
 
 }  // namespace convlab

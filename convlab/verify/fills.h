@@ -46,4 +46,7 @@ Tensor fill_images(const ConvStep& step, Fill fill, const IntegerLimits& limits,
 Tensor fill_filters(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer, uint64_t seed = 0);
 Tensor fill_bias(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer);
 
+/// What a step adds, of the output's shape: numbers like the bias.
+Tensor fill_added(const ConvStep& step, Fill fill, const IntegerLimits& limits, int layer);
+
 }  // namespace convlab

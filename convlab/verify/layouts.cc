@@ -1,6 +1,8 @@
 #include "convlab/verify/layouts.h"
 
 #include "convlab/tensor/channel_blocks.h"
+#include "convlab/tensor/channel_halves.h"
+#include "convlab/tensor/channel_lanes.h"
 #include "convlab/tensor/image_lanes.h"
 #include "convlab/tensor/lane_pairs.h"
 
@@ -20,11 +22,16 @@ std::vector<Element> download(Stream& stream, const void* from, const Shape& sha
 Tensor in_layout(const Tensor& images, Layout layout) {
   switch (layout) {
     case Layout::plain:
+    case Layout::channel_bytes:  // no convolution of real numbers
       break;
     case Layout::image_lanes:
       return to_image_lanes(images);
     case Layout::channel_blocks:
       return to_channel_blocks(images);
+    case Layout::channel_lanes:
+      return to_channel_lanes(images);
+    case Layout::channel_halves:
+      return to_channel_halves(images);
     case Layout::lane_pairs:
     case Layout::split_lane_pairs:
       return to_lane_pairs(images, layout);
@@ -35,11 +42,16 @@ Tensor in_layout(const Tensor& images, Layout layout) {
 std::vector<float> download_plain(Stream& stream, const void* outputs, const Shape& shape, Layout layout) {
   switch (layout) {
     case Layout::plain:
+    case Layout::channel_bytes:  // no convolution of real numbers
       break;
     case Layout::image_lanes:
       return from_image_lanes(download<float>(stream, outputs, shape, layout), shape);
     case Layout::channel_blocks:
       return from_channel_blocks(download<uint16_t>(stream, outputs, shape, layout), shape);
+    case Layout::channel_lanes:
+      return from_channel_lanes(download<float>(stream, outputs, shape, layout), shape);
+    case Layout::channel_halves:
+      return from_channel_halves(download<uint16_t>(stream, outputs, shape, layout), shape);
     case Layout::lane_pairs:
     case Layout::split_lane_pairs:
       return from_lane_pairs(download<uint16_t>(stream, outputs, shape, layout), shape, layout);

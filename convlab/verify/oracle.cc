@@ -125,6 +125,10 @@ double activate(const Activation& activation, double value) {
       return 1 / (1 + std::exp(-value));
     case ActivationKind::tanh:
       return 1 - 2 / (std::exp(2 * value) + 1);
+    case ActivationKind::swish:
+      return value / (1 + std::exp(-value));
+    case ActivationKind::hard_swish:
+      return value * std::min(std::max(value + 3, 0.0), 6.0) / 6;
   }
   return value;
 }
@@ -140,7 +144,8 @@ Expected convolve(const ConvStep& step, const Tensor& x, const Tensor& w, Thread
                                        : convolve_as<float>(step.problem, x, w, threads);
 }
 
-Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, ThreadPool& threads) {
+Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, const Tensor& added,
+                ThreadPool& threads) {
   const Epilogue& epilogue = step.epilogue;
   Expected expected{.shape = step.output_shape()};
   const int64_t height = step.problem.p(), width = step.problem.q(), sums_plane = height * width;
@@ -151,10 +156,11 @@ Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, 
     std::vector<double> values(static_cast<size_t>(sums_plane));
     std::vector<float> scales(values.size());
     for (int64_t map = begin; map < end; ++map) {
-      const double added = epilogue.bias ? bias.values<float>()[map % step.problem.k] : 0;
+      const double offset = epilogue.bias ? bias.values<float>()[map % step.problem.k] : 0;
       for (int64_t i = 0; i < sums_plane; ++i) {
-        values[i] = sums.value[map * sums_plane + i] + added;
-        scales[i] = sums.scale[map * sums_plane + i] + static_cast<float>(std::abs(added));
+        const double other = step.adds ? added.values<float>()[map * sums_plane + i] : 0;
+        values[i] = sums.value[map * sums_plane + i] + offset + other;
+        scales[i] = sums.scale[map * sums_plane + i] + static_cast<float>(std::abs(offset) + std::abs(other));
       }
       for (int64_t i = 0; i < plane; ++i) {
         const Pixel pixel = epilogue.pool ? pool_window(*epilogue.pool, values.data(), scales.data(), height, width,
@@ -183,17 +189,18 @@ std::shared_ptr<const OracleLayer> Oracle::layer(const ConvStep& step, Fill fill
   }
   const Key key{step.input, fill, fill == Fill::integers ? limits : IntegerLimits{}, layer};
   for (const KeptLayer& kept : layers_) {
-    if (kept.key == key && kept.epilogue == step.epilogue) return kept.layer;
+    if (kept.key == key && kept.epilogue == step.epilogue && kept.adds == step.adds) return kept.layer;
   }
   const std::shared_ptr<const Convolved> convolved = convolve_once(step, key);
   auto made = std::make_shared<OracleLayer>();
   made->convolved = convolved;
   if (step.epilogue.bias) made->bias = fill_bias(step, fill, key.limits, layer);
-  if (!step.epilogue.empty()) {
-    made->finished = finish(step, convolved->sums, made->bias, threads_);
+  if (step.adds) made->added = fill_added(step, fill, key.limits, layer);
+  if (!step.epilogue.empty() || step.adds) {
+    made->finished = finish(step, convolved->sums, made->bias, made->added, threads_);
     held_bytes_ += bytes_of(*made->finished);
   }
-  layers_.push_back({key, step.epilogue, made});
+  layers_.push_back({key, step.epilogue, step.adds, made});
   return made;
 }
 

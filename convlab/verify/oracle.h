@@ -25,8 +25,9 @@ struct Expected {
 /// integer fills are exact and reals round with 2^-29 of float's error. The epilogue takes no part.
 Expected convolve(const ConvStep& step, const Tensor& x, const Tensor& w, ThreadPool& threads);
 
-/// The step's output, given its convolution.
-Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, ThreadPool& threads);
+/// The step's output, given its convolution; bias and what is added are used if the step has them.
+Expected finish(const ConvStep& step, const Expected& sums, const Tensor& bias, const Tensor& added,
+                ThreadPool& threads);
 
 /// Images and filters with their convolution.
 struct Convolved {
@@ -38,7 +39,7 @@ struct Convolved {
 /// A layer's arrays with the output that they must give.
 struct OracleLayer {
   std::shared_ptr<const Convolved> convolved;
-  Tensor bias;
+  Tensor bias, added;
   std::optional<Expected> finished;  ///< what the epilogue makes of the sums, if there is one
 
   const Expected& expected() const { return finished ? *finished : convolved->sums; }
@@ -72,6 +73,7 @@ class Oracle {
   struct KeptLayer {
     Key key;
     Epilogue epilogue;
+    bool adds;
     std::shared_ptr<const OracleLayer> layer;
   };
 

@@ -24,7 +24,8 @@ using Role = GuardedBuffer::Role;
 /// What belongs to one layer: its arrays on the device, and their values.
 struct LayerMemory {
   GuardedBuffer w, prepared;
-  std::optional<GuardedBuffer> bias;
+  std::optional<GuardedBuffer> bias, added;
+  Tensor added_values;  ///< as they lie in `added`
   std::shared_ptr<const OracleLayer> values;
 };
 
@@ -53,6 +54,10 @@ class Rig {
     x_.upload(*stream_, images_.raw());
     layer.w.upload(*stream_, layer.values->convolved->w.raw());
     if (layer.bias) layer.bias->upload(*stream_, layer.values->bias.raw());
+    if (layer.added) {
+      layer.added_values = in_layout(layer.values->added, step_.output_layout);
+      layer.added->upload(*stream_, layer.added_values.raw());
+    }
     layer.prepared.poison(*stream_);
     workspace_.poison(*stream_);
     if (kernel_.prepare == nullptr) return;
@@ -80,14 +85,21 @@ class Rig {
     if (step_.epilogue.bias) {
       layer.bias.emplace(device_, *stream_, "bias", static_cast<size_t>(step_.problem.k) * sizeof(float), Role::input);
     }
+    if (step_.adds) {
+      const auto bytes = static_cast<size_t>(layout_bytes(step_.output_shape(), step_.output_layout));
+      layer.added.emplace(device_, *stream_, "added", bytes, Role::input);
+    }
     return layer;
   }
 
+  /// To launch with, or, without `y`, to prepare with.
   ConvArgs arguments(const LayerMemory& layer, float* y) const {
+    const bool packed = kernel_.packs_weights && y != nullptr;
     return {.step = step_,
             .x = x_.data(),
-            .w = static_cast<const float*>(layer.w.data()),
+            .w = packed ? nullptr : static_cast<const float*>(layer.w.data()),
             .bias = layer.bias ? static_cast<const float*>(layer.bias->data()) : nullptr,
+            .added = layer.added ? static_cast<const float*>(layer.added->data()) : nullptr,
             .y = y,
             .prepared = layer.prepared.data(),
             .workspace = workspace_.data()};
@@ -102,9 +114,11 @@ class Rig {
       layer.w.check_guards(*stream_, culprit);
       layer.prepared.check_guards(*stream_, culprit);
       if (layer.bias) layer.bias->check_guards(*stream_, culprit);
+      if (layer.added) layer.added->check_guards(*stream_, culprit);
       if (!layer.values) continue;
       layer.w.check_unchanged(*stream_, layer.values->convolved->w.raw(), culprit);
       if (layer.bias) layer.bias->check_unchanged(*stream_, layer.values->bias.raw(), culprit);
+      if (layer.added) layer.added->check_unchanged(*stream_, layer.added_values.raw(), culprit);
     }
   }
 

@@ -38,6 +38,20 @@ TEST(File, BytesSurviveTheWayThroughAFile) {
   EXPECT_EQ(files_in(folder.path()), 1u) << "a temporary file is left";
 }
 
+TEST(File, IsReadWhereItIsWanted) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "bytes";
+  write_file(path, "0123456789");
+  const InputFile file(path);
+  EXPECT_EQ(file.size(), 10);
+  std::vector<uint8_t> three(3);
+  file.read(6, three);
+  EXPECT_THAT(three, ElementsAre('6', '7', '8'));
+  std::filesystem::resize_file(path, 7);
+  EXPECT_THAT(bad_input_message([&] { file.read(6, three); }),
+              AllOf(HasSubstr(path.string()), HasSubstr("cannot read all of its 10 bytes")));
+}
+
 TEST(File, AMissingFileIsNamed) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "absent.onnx";

@@ -33,6 +33,20 @@ TEST(ThreadPool, CoversEveryIndexOnceInPiecesOfAtMostAGrain) {
   }
 }
 
+TEST(ThreadPool, EachThreadFirstTakesAPartOfItsOwn) {
+  ThreadPool pool(3);
+  std::vector<std::vector<int64_t>> taken(3);
+  std::atomic<int> begun = 0;
+  pool.parallel_for(20, 2, [&](int64_t begin, int64_t, int thread) {
+    auto& own = taken[static_cast<size_t>(thread)];
+    if (own.empty()) ++begun;
+    own.push_back(begin);
+    while (begun < 3) std::this_thread::yield();  // nobody takes what others have left before all have begun
+  });
+  const int64_t firsts[] = {0, 8, 14};  // of 4, 3 and 3 pieces of 2
+  for (size_t thread = 0; thread < 3; ++thread) EXPECT_EQ(taken[thread][0], firsts[thread]);
+}
+
 TEST(ThreadPool, AGrainBelowOneIsOne) {
   ThreadPool pool(2);
   std::atomic<int> calls = 0;

@@ -50,6 +50,20 @@ TEST(Npy, ReadsAndWritesTheBytesOfNumPy) {
   EXPECT_EQ(to_npy(tensor), bytes);
 }
 
+TEST(Npy, TypesThatATensorDoesNotHaveBecomeWiderOnes) {
+  const Tensor truths = parse_npy(npy(header("|b1", "(2,)"), {0, 1}), "x.npy");
+  EXPECT_THAT(values_of<uint8_t>(truths), ElementsAre(0, 1));
+  EXPECT_THAT(values_of<int32_t>(parse_npy(npy(header("<i2", "(2,)"), {0xfe, 0xff, 1, 0}), "x.npy")),
+              ElementsAre(-2, 1));
+  EXPECT_THAT(values_of<int32_t>(parse_npy(npy(header("<u2", "(1,)"), {0xfe, 0xff}), "x.npy")), ElementsAre(0xfffe));
+  EXPECT_THAT(values_of<int64_t>(parse_npy(npy(header("<u4", "(1,)"), {0, 0, 0, 0x80}), "x.npy")),
+              ElementsAre(int64_t{1} << 31));
+  EXPECT_THAT(values_of<int64_t>(parse_npy(npy(header("<u8", "(1,)"), {7, 0, 0, 0, 0, 0, 0, 0}), "x.npy")),
+              ElementsAre(7));
+  EXPECT_THAT(error(npy(header("<u8", "(1,)"), {0, 0, 0, 0, 0, 0, 0, 0x80})), HasSubstr("9223372036854775808"));
+  EXPECT_THAT(error(npy(header("<u4", "(2,)"), {0, 0, 0, 0})), HasSubstr("needs 8 bytes"));
+}
+
 TEST(Npy, EveryTypeAndRankSurvivesTheWayThroughBytes) {
   for (ElementType type : {ElementType::f32, ElementType::f16, ElementType::f64, ElementType::u8, ElementType::i8,
                            ElementType::i32, ElementType::i64}) {

@@ -66,16 +66,16 @@ TEST(Queue, DevicesDoNotWaitForEachOther) {
   EXPECT_EQ(both[1].due_s, 3);
 }
 
-TEST(Queue, MediansOfStagesWeighThoseThatComeSoFar) {
-  const StageMedians medians({{{"compiling", 10}, {"verifying", 4}},
-                              {{"compiling", 12}, {"verifying", 6}},
-                              {{"compiling", 11}, {"verifying", 400}},
-                              {{"compiling", 1}}});
-  EXPECT_THAT(medians.job_s(), DoubleNear(10.5 + 6 * 0.75, 1e-9));
-  EXPECT_THAT(medians.left_s("compiling", 0.5), DoubleNear(10 + 6 * 0.75, 1e-9));
-  EXPECT_THAT(medians.left_s("verifying", 2), DoubleNear(4, 1e-9));
-  EXPECT_EQ(medians.left_s("verifying", 100), 0);
-  EXPECT_FALSE(StageMedians({}).known());
+TEST(Queue, WhatStagesUsuallyTakeWeighsThoseThatComeSoFar) {
+  const UsualStages usual({{{"compiling", 10}, {"verifying", 4}},
+                           {{"compiling", 12}, {"verifying", 6}},
+                           {{"compiling", 11}, {"verifying", 400}},
+                           {{"compiling", 1}}});
+  EXPECT_THAT(usual.job_s(), DoubleNear(8.5 + 28.0 / 3 * 0.75, 1e-9)) << "400 counts as 18";
+  EXPECT_THAT(usual.left_s("compiling", 0.5), DoubleNear(8 + 28.0 / 3 * 0.75, 1e-9));
+  EXPECT_THAT(usual.left_s("verifying", 2), DoubleNear(28.0 / 3 - 2, 1e-9));
+  EXPECT_EQ(usual.left_s("verifying", 100), 0);
+  EXPECT_FALSE(UsualStages({}).known());
 }
 
 // Fifty jobs of twelve students; a fifth of them do not compile, and stages take between 0.7 and 1.3 of their usual time.
@@ -92,7 +92,7 @@ TEST(Queue, DueTimesOfFiftyJobsAreRightWithinAQuarter) {
   for (int i = 0; i < 50; ++i) history.push_back(stages_of_a_job());
   std::vector<QueuedJob> waiting;
   for (int64_t number = 1; number <= 50; ++number) waiting.push_back(job(number, random.integer(1, 12)));
-  const std::vector<Turn> promised = turns(waiting, {}, {{{"fa19", "cuda"}, StageMedians(history).job_s()}}, {});
+  const std::vector<Turn> promised = turns(waiting, {}, {{{"fa19", "cuda"}, UsualStages(history).job_s()}}, {});
 
   double now_s = 0;
   std::map<int64_t, double> ended;

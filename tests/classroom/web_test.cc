@@ -109,6 +109,22 @@ class ClassPageWithNames : public ClassPage {
 
 judge::Judgement passed() { return {.verdict = judge::Verdict::passed, .ratio = judge::Ratio{0.5, 0.49, 0.51, 20}}; }
 
+TEST_F(ClassPage, ShowsEachLayersTimeBesideTheReferenceAndTheBound) {
+  Browser anna = browser_of("anna");
+  anna.hand_in();
+  judge::Judgement judgement = passed();
+  judgement.times = {{"n2_c1h70w70_k12r5s5", 0.002, 0.004, 0.00082}, {"<b>&\"'", 0.001, 0.001, 0.00123}};
+  judge_next(judgement);
+  const std::string body = anna.get("/submission/1").body;
+  EXPECT_THAT(
+      body, AllOf(HasSubstr("n2_c1h70w70_k12r5s5"), HasSubstr("4.000 ms"), HasSubstr("2.000 ms"), HasSubstr("820.0 µs"),
+                  HasSubstr("41 % of what this GPU could do"), HasSubstr("123 % of what"),
+                  HasSubstr("<rect class=\"bound\""), HasSubstr("&lt;b&gt;"), Not(HasSubstr("<b>"))));
+  EXPECT_THAT(body, HasSubstr("<rect class=\"reference\" x=\"80\" y=\"2\" width=\"200.0\""));
+  EXPECT_THAT(body, HasSubstr("<rect class=\"this\" x=\"80\" y=\"22\" width=\"100.0\""));
+  EXPECT_THAT(body, HasSubstr("<rect class=\"bound\" x=\"80\" y=\"42\" width=\"41.0\""));
+}
+
 TEST(Sha256, IsThatOfTheStandardsExample) {
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

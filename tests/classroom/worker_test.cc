@@ -72,6 +72,14 @@ TEST(Worker, HasEverythingJudged) {
   EXPECT_EQ(some.integrity(), "ok");
 }
 
+TEST(Worker, CountsWhatJobsTakeBesideTheirStages) {
+  SomeClass some;
+  some.write("anna");
+  const FakeJudge judge(some, "sleep 0.7\n" + std::string(kPass));  // it says that its stage took 0.5
+  work(*some.folder, judge.options());
+  EXPECT_GE(some.store->queue(10).durations.begin()->second, 0.7);
+}
+
 TEST(Worker, TellsTheJudgeWhatToJudge) {
   SomeClass some;
   some.write("anna");

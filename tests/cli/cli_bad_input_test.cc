@@ -214,7 +214,7 @@ TEST_F(BadOnnx, SmallFilesThatAskForMuch) {
   OnnxModel joined(13);  // 64 KiB, 4000 times
   joined.input("x", {-1, 4}).output("y").initializer("c", OnnxModel::ones({1 << 14}));
   joined.node("Concat", std::vector<std::string>(4000, "c"), {"k"}).set("axis", int64_t{0});
-  expect_little(joined.node("Relu", {"x"}, {"y"}), {"Concat", "far more memory than the file"});
+  expect_little(joined.node("Relu", {"x"}, {"y"}), {"Concat", "far more memory than the model"});
 
   OnnxModel deep(13);  // 200,000 nodes in a row
   deep.input("v0", {-1, 4}).output("v200000");

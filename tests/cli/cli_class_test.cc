@@ -206,8 +206,15 @@ TEST_F(ClassCommands, RankingAndGrades) {
             "clara,fa19,3,PASSED,fp32,0.2500,0.2400,0.2600,1,100.00\r\n"
             "dora,fa19,,WRONG,,,,,,0\r\n");
   EXPECT_THAT(call({"grade", dir(), "--regrade"}).output, HasSubstr("3 submissions wait"));
-  judge_next(passed(0.3));
-  EXPECT_EQ(json_of({"status", dir(), "1"}).at("submissions")[0].at("ratio"), 0.3);
+  judge::Judgement timed = passed(0.3);
+  timed.times = {{"n1_c1h70w70_k12r5s5", 0.003, 0.01, 0.00123}};
+  judge_next(timed);
+  const Json graded = json_of({"status", dir(), "1"}).at("submissions")[0];
+  EXPECT_EQ(graded.at("ratio"), 0.3);
+  EXPECT_EQ(graded.at("times")[0].at("bound_s"), 0.00123);
+  EXPECT_THAT(call({"status", dir(), "1"}).output,
+              AllOf(HasSubstr("n1_c1h70w70_k12r5s5   3.000 ms   10.00 ms   1.230 ms  41 % of the bound's speed\n"),
+                    HasSubstr("reference      bound\n")));
   const Json history = json_of({"history", dir()});
   EXPECT_EQ(history.at("submissions").size(), 4u);
   EXPECT_EQ(history.at("submissions")[3].at("failed_at"), "verifying");

@@ -43,6 +43,21 @@ nlohmann::json json_of(const std::vector<std::string>& arguments) {
   return nlohmann::json::parse(run.output);
 }
 
+TEST(CliRun, PixelsAreScaledBeforeTheNetwork) {
+  const auto run = [](const std::string& pixels) {
+    return json_of({"run", "fa19", "-n", "200", "--device", "cpu", "--scale-pixels", pixels, "--json", "-"});
+  };
+  const auto raw = run("0..255"), same = run("0/0.0039215686"), other = run("0..1");
+  EXPECT_EQ(same["accuracy"], raw["accuracy"]) << "divided by 255, and multiplied";
+  EXPECT_LT(other["accuracy"], raw["accuracy"]);
+  EXPECT_GT(same["layers"].size(), raw["layers"].size());
+  for (const char* wrong : {"0..2", "1", "1/0", "a/1", "1/2/3"}) {
+    const ProgramRun refused = run_program({"run", "-n", "1", "--scale-pixels", wrong});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.complaint, HasSubstr("--scale-pixels"));
+  }
+}
+
 TEST(CliRun, JsonHoldsEveryFigure) {
   const auto json =
       json_of({"run", "sp19", "-n", "50", "--repeat", "3", "--device", "cpu", "--threads", "1", "--json", "-"});

@@ -119,8 +119,9 @@ TEST(CliUsage, AnUnwritableFileIsFoundBeforeTheWork) {
     expect_usage_error({"list", "--json", path}, {"--json", path});
     expect_usage_error({"run", "-n", "1", "--json", path}, {"--json", path});
     expect_usage_error({"convert", "fa19", "-o", path}, {"-o", path});
-    expect_usage_error({"infer", "fa19", "--input", "x.npy", "--output", path}, {"--output", path});
   }
+  const std::string nowhere = "/no/such/folder/y.npy";
+  expect_usage_error({"infer", "fa19", "--input", "x.npy", "--output", nowhere}, {"--output", nowhere});
   const ProgramRun full = run_program({"list", "kernels", "--json", "/dev/full"});
   EXPECT_EQ(full.status, 2);
   EXPECT_THAT(full.complaint, HasSubstr("/dev/full: cannot write: No space left"));

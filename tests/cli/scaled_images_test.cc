@@ -1,4 +1,4 @@
-#include "app/scaled_images.h"
+#include "app/runs/scaled_images.h"
 
 #include <gtest/gtest.h>
 

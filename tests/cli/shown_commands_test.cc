@@ -11,6 +11,7 @@
 
 #include "convlab/base/text.h"
 #include "convlab/tensor/npy.h"
+#include "convlab/tensor/npz.h"
 #include "tests/mxnet_checkpoint.h"
 #include "tests/program.h"
 #include "tests/shown_commands.h"
@@ -49,21 +50,19 @@ constexpr NotRun kNotRun[] = {
 struct Limit {
   const char *command, *option, *value;  ///< option "": IMAGES
 };
-constexpr Limit
-    kLimits
-        [] =
-            {
-                {"run", "-n", "100"},
-                {"profile", "-n", "100"},
-                {"bench", "--seconds", "0.01"},
-                {"bench", "-n", "16,20"},
-                {"m1.1", "", "100"},
-                {"m2.1", "", "100"},
-                {"ablate", "--seconds", "0.01"},
-                {"m3.1", "", "1"},
-                {"m4.1", "", "1"},
-                {"final", "", "1"},
-                {"new", "-o", "made.cuh"},  // the other examples' file is there already
+constexpr Limit kLimits[] = {
+    {"run", "-n", "100"},
+    {"profile", "-n", "100"},
+    {"bench", "--seconds", "0.01"},
+    {"bench", "-n", "16,20"},
+    {"m1.1", "", "100"},
+    {"m2.1", "", "100"},
+    {"ablate", "--seconds", "0.01"},
+    {"tune", "--seconds", "0.01"},
+    {"m3.1", "", "1"},
+    {"m4.1", "", "1"},
+    {"final", "", "1"},
+    {"new", "-o", "made.cuh"},  // the other examples' file is there already
 };
 
 const char* reason_not_to_run(const std::string& command) {
@@ -135,6 +134,17 @@ std::map<std::string, std::string> shown_commands() {
   return commands;
 }
 
+/// The shown command that writes the plan which this one replays; "": it replays none.
+std::string tuning_for(const std::string& command, const std::map<std::string, std::string>& commands) {
+  const std::vector<std::string> words = words_of(command);
+  const auto option = std::ranges::find(words, "--plan-file");
+  if (option == words.end()) return "";
+  for (const auto& [each, place] : commands) {
+    if (each.starts_with("convlab tune ") && each.find(" -o " + *std::next(option)) != each.npos) return each;
+  }
+  return "";
+}
+
 /// A folder in which examples find what they name: ./run.sh, convlab on the path and under build, models and inputs.
 class Workplace {
  public:
@@ -153,7 +163,15 @@ class Workplace {
     fs::copy_file(kRoot / "convlab/kernel_file/templates/minidnn.cu", here / "new-forward.cu");
     fs::copy_file(kRoot / "convlab/kernel_file/templates/streams.cu", here / "streams.cu");
     constexpr int64_t kSide = 28;
-    write_file(here / "x.npy", to_npy(Tensor(ElementType::f32, {1, 1, kSide, kSide})));
+    Tensor x(ElementType::f32, {1, 1, kSide, kSide});
+    std::ranges::fill(x.values<float>(), 0.5f);
+    write_file(here / "x.npy", to_npy(x));
+    for (const std::string kind : {".jpg", ".png"}) {
+      fs::copy_file(kRoot / ("fuzz/corpus/image/rgb" + kind), here / ("photo" + kind));
+    }
+    write_file(here / "labels.txt", "T-shirt\ntrousers\npullover\ndress\ncoat\nsandal\nshirt\nsneaker\nbag\nboot\n");
+    const NamedTensor arrays[] = {{"arr_0", std::move(x)}};
+    write_file(here / "x.npz", to_npz(arrays));
     write_checkpoint(here);
   }
 
@@ -215,6 +233,10 @@ TEST(ShownCommands, AllRun) {
     if (reason_not_to_run(command) != nullptr || (!has_class && command.starts_with("convlab class"))) continue;
     const std::string shorter = limited(command);
     workplace.prepare(shorter);
+    const std::string tuning = tuning_for(command, commands);
+    if (!tuning.empty()) {
+      EXPECT_EQ(workplace.run(limited(tuning)).status, 0) << tuning;
+    }
     const Workplace::Result result = workplace.run(shorter);
     // On a busy machine bench measures its own ceilings too low, and finds right kernels too fast: that is bench's
     // fault, not the example's.

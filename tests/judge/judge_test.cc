@@ -127,6 +127,18 @@ TEST(Judge, TimesKernelsOfTheCpuAgainstTheReference) {
   EXPECT_LT(judgement.ratio->median, 2);
   EXPECT_LE(judgement.ratio->low, judgement.ratio->median);
   EXPECT_GE(judgement.ratio->high, judgement.ratio->median);
+  ASSERT_EQ(judgement.times.size(), 2u);
+  EXPECT_EQ(judgement.times[0].layer, "n2_c1h20w20_k4r5s5");
+  double seconds = 0, reference_s = 0;
+  for (const LayerTime& each : judgement.times) {
+    EXPECT_GT(each.bound_s, 0);
+    EXPECT_GT(each.seconds, each.bound_s);
+    EXPECT_GT(each.reference_s, each.bound_s);
+    seconds += each.seconds;
+    reference_s += each.reference_s;
+  }
+  EXPECT_GT(seconds / reference_s, 0.5 * judgement.ratio->median);
+  EXPECT_LT(seconds / reference_s, 2 * judgement.ratio->median);
 }
 
 TEST(Judge, RefusesLibrariesThatTheAssignmentDoesNotAllow) {

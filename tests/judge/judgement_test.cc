@@ -20,6 +20,7 @@ Judgement some_judgement() {
           .what_to_do = "look at the border",
           .math = Math::fp16,
           .ratio = Ratio{0.5, 0.4, 0.6, 30},
+          .times = {{"n1000_c1h9w9_k1r3s3", 0.002, 0.004, 0.001}, {"n1000_c1h7w7_k1r3s3", 0.003, 0.002, 0.001}},
           .counters = {{.layer = "n1_c1h9w9_k1r3s3",
                         .kernel = "conv<16>",
                         .launches = 2,
@@ -43,6 +44,14 @@ TEST(Judgement, ComesBackFromJson) {
   EXPECT_EQ(judgement_from(to_json(Judgement{}), "x"), Judgement{});
 }
 
+TEST(Judgement, FromBeforeTimesWereKeptHasNone) {
+  Json json = to_json(some_judgement());
+  json.erase("times");
+  Judgement old = some_judgement();
+  old.times.clear();
+  EXPECT_EQ(judgement_from(json, "x"), old);
+}
+
 TEST(Judgement, OfAnotherFormIsAnErrorThatNamesTheMember) {
   Json json = to_json(some_judgement());
   json["verdict"] = "MAYBE";
@@ -51,6 +60,9 @@ TEST(Judgement, OfAnotherFormIsAnErrorThatNamesTheMember) {
   json = to_json(some_judgement());
   json.erase("reason");
   EXPECT_THAT(bad_input_message([&] { judgement_from(json, "x"); }), HasSubstr("reason"));
+  json = to_json(some_judgement());
+  json["times"][1].erase("bound_s");
+  EXPECT_THAT(bad_input_message([&] { judgement_from(json, "x"); }), HasSubstr("bound_s"));
 }
 
 TEST(Assignment, ComesBackFromJson) { EXPECT_EQ(assignment_from(to_json(some_assignment()), "x"), some_assignment()); }

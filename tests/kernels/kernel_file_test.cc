@@ -10,6 +10,7 @@
 #include <string>
 
 #include "convlab/base/file.h"
+#include "convlab/base/fingerprint.h"
 #include "convlab/kernel_file/cache.h"
 #include "convlab/kernel_file/compiler.h"
 #include "convlab/kernel_file/source.h"

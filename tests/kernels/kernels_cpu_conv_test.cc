@@ -49,12 +49,37 @@ constexpr const char* kProblems[] = {
     "c8h5w9_k16r3s3_p1_g2",
     "c60h6w9_k8r5s5",
     "c4h7w50_k70r5s5",
+    // For cpu.channel_depthwise: tiles of all sizes, with and without stride, filters that are narrow or dilated, borders
+    // beyond the filter.
+    "n2_c16h5w7_k16r3s3_p1_g16",
+    "c8h4w43_k8r3s3_p1x0x0x2_g8",
+    "c24h9w30_k24r3s3_p1_st2_g24",
+    "c8h6w25_k8r5s5_p2_g8",
+    "c8h7w29_k8r5s5_p1x2x3x1_st2_g8",
+    "c8h8w16_k8r7s7_p3_g8",
+    "n2_c8h5w9_k8r3s1_p1x0x1x0_g8",
+    "c8h9w11_k8r3s2_p3_st2x1_d1x3_g8",
+    "c8h3w2_k8r3s3_p4_st3_g8",
+    // For cpu.half_conv: rows shorter than a tile, joined images, terms that do not fill tiles, gathered pixels, groups.
+    "n2_c24h7w9_k40r3s3_p1",
+    "n3_c40h5w7_k24r1s1",
+    "n2_c80h9w33_k16r1s1",
+    "c16h19w21_k48r1s1_st2",
+    "n2_c8h21w35_k16r3s3_st2",
+    "n2_c16h6w18_k16r3s5_p0x2x1x0_d1x2",
+    "n2_c32h9w20_k48r3s3_p1_g2",
+    // For cpu.channel_first: maps in sixteens and eights, tiles of all sizes, strides with and without all remainders.
+    "n2_c3h17w19_k24r7s7_p3_st2",
+    "c3h9w25_k8r3s3_p1",
+    "c4h5w23_k40r3s2_p2x0x0x1_st1x3",
+    "c1h14w15_k16r11s11_p2_st4",
+    "c2h6w31_k16r2s3_p3_st2_d2",
 };
 
 /// Whether the kernel of this name multiplies with AVX512-BF16 or AMX, as only its code for AVX3 does: with any other
-/// instruction set it runs the same code as the same kernel in pairs.
+/// instruction set it runs the same code as the same kernel of plain vectors.
 bool is_for_avx3(std::string_view kernel) {
-  return kernel.starts_with("cpu.avx512_") || kernel.starts_with("cpu.amx_");
+  return kernel.starts_with("cpu.avx512_") || kernel.starts_with("cpu.amx_") || kernel.starts_with("cpu.half_conv_");
 }
 
 class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const char*>> {
@@ -77,17 +102,18 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
   ForcedTarget forced_{target()};
 };
 
-INSTANTIATE_TEST_SUITE_P(Cpu, CpuConvolution,
-                         testing::Combine(testing::ValuesIn(simd_targets()),
-                                          testing::Values("cpu.im2col_gemm", "cpu.direct", "cpu.image_lanes",
-                                                          "cpu.winograd", "cpu.pairs_bf16", "cpu.pairs_bf16x2",
-                                                          "cpu.avx512_bf16", "cpu.avx512_bf16x2", "cpu.amx_bf16",
-                                                          "cpu.amx_bf16x2")),
-                         [](const auto& info) {
-                           std::string name = std::get<1>(info.param);
-                           std::replace(name.begin(), name.end(), '.', '_');
-                           return name + "_" + hwy::TargetName(std::get<0>(info.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Cpu, CpuConvolution,
+    testing::Combine(testing::ValuesIn(simd_targets()),
+                     testing::Values("cpu.channel_depthwise", "cpu.channel_first", "cpu.im2col_gemm", "cpu.direct",
+                                     "cpu.image_lanes", "cpu.winograd", "cpu.pairs_bf16", "cpu.pairs_bf16x2",
+                                     "cpu.avx512_bf16", "cpu.avx512_bf16x2", "cpu.amx_bf16", "cpu.amx_bf16x2",
+                                     "cpu.half_conv", "cpu.half_conv_dots", "cpu.half_conv_amx", "cpu.half_depthwise")),
+    [](const auto& info) {
+      std::string name = std::get<1>(info.param);
+      std::replace(name.begin(), name.end(), '.', '_');
+      return name + "_" + hwy::TargetName(std::get<0>(info.param));
+    });
 
 TEST_P(CpuConvolution, IsRight) {
   const auto device = open_device("cpu", {.threads = 3});
@@ -143,9 +169,9 @@ TEST(CpuConvolutionRefusals, AreFew) {
     for (const char* text : kProblems) {
       for (const ConvStep& step : steps_to_verify(kernel, parse_problem(text), device->caps())) {
         const std::optional<Pool>& pool = step.epilogue.pool;
-        const bool may =
-            (has_lanes(kernel.layout) && pool && (!pool->is_max_2x2() || (!in_pairs && step.problem.terms() > 768))) ||
-            (in_pairs && step.problem.groups > 1);
+        const bool may = (has_image_lanes(kernel.layout) && pool &&
+                          (!pool->is_max_2x2() || (!in_pairs && step.problem.terms() > 768))) ||
+                         (in_pairs && step.problem.groups > 1);
         EXPECT_EQ(kernel.refuses(step, device->caps()).has_value(), may) << name << " " << describe(step);
       }
     }

@@ -61,6 +61,11 @@ TEST_P(CpuMath, SigmoidIsWithinFourUnits) {
   EXPECT_LE(worst_units({ActivationKind::sigmoid}, definition, 0x1p-100f, 86.0f), 4.0);
 }
 
+TEST_P(CpuMath, SwishIsWithinFiveUnits) {
+  const auto definition = [](double x) { return x / (1 + std::exp(-x)); };
+  EXPECT_LE(worst_units({ActivationKind::swish}, definition, 0x1p-100f, 80.0f), 5.0);
+}
+
 TEST_P(CpuMath, ActivationsAtTheirEdges) {
   constexpr float kInf = std::numeric_limits<float>::infinity();
   EXPECT_NEAR(activate_one({ActivationKind::tanh}, kInf), 1, 3e-7);
@@ -69,6 +74,10 @@ TEST_P(CpuMath, ActivationsAtTheirEdges) {
   EXPECT_EQ(activate_one({ActivationKind::sigmoid}, kInf), 1.0f);
   EXPECT_EQ(activate_one({ActivationKind::sigmoid}, 1e30f), 1.0f);
   EXPECT_NEAR(activate_one({ActivationKind::sigmoid}, -kInf), 0, 1e-37);
+  EXPECT_NEAR(activate_one({ActivationKind::sigmoid}, -90.0f), 0, 1e-37);
+  EXPECT_EQ(activate_one({ActivationKind::swish}, 1e30f), 1e30f);
+  EXPECT_EQ(activate_one({ActivationKind::swish}, kInf), kInf);
+  EXPECT_NEAR(activate_one({ActivationKind::swish}, -100.0f), 0, 1e-35);
   EXPECT_EQ(activate_one({ActivationKind::relu}, -3.0f), 0.0f);
   EXPECT_EQ(activate_one({ActivationKind::relu}, 3.0f), 3.0f);
   EXPECT_EQ(activate_one({ActivationKind::leaky_relu, 0.5f}, -3.0f), -1.5f);
@@ -80,8 +89,9 @@ TEST_P(CpuMath, ActivationsAtTheirEdges) {
 }
 
 TEST_P(CpuMath, NanStaysNan) {
-  for (const ActivationKind kind : {ActivationKind::none, ActivationKind::relu, ActivationKind::leaky_relu,
-                                    ActivationKind::clip, ActivationKind::sigmoid, ActivationKind::tanh}) {
+  for (const ActivationKind kind :
+       {ActivationKind::none, ActivationKind::relu, ActivationKind::leaky_relu, ActivationKind::clip,
+        ActivationKind::sigmoid, ActivationKind::tanh, ActivationKind::swish}) {
     std::vector<float> values(37, 1.0f);  // whole vectors and a rest
     values[3] = values[36] = std::numeric_limits<float>::quiet_NaN();
     activate({kind, 0, 1}, values.data(), 37);

@@ -79,7 +79,7 @@ class FirstLayer : public testing::Test {
 
   Expected expected(const ConvStep& step) {
     ThreadPool threads(1);
-    return finish(step, convolve(step, x_, w_, threads), bias_, threads);
+    return finish(step, convolve(step, x_, w_, threads), bias_, Tensor(), threads);
   }
 
   /// Each output within `tolerance` of the size of its terms; tanh is off by another `absolute`.

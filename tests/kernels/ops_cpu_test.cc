@@ -4,123 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <functional>
-#include <limits>
-#include <memory>
+#include <vector>
 
 #include "convlab/base/half.h"
 #include "convlab/base/rng.h"
-#include "convlab/device/cpu.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
-#include "convlab/tensor/tensor.h"
+#include "tests/kernels/op_checks.h"
 
 namespace convlab {
 namespace {
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr double kUnit = 0x1p-24;  // the relative error of one rounding to float32
-
-Tensor random(const Shape& shape, uint64_t seed) {
-  Rng rng(seed);
-  Tensor tensor(ElementType::f32, shape);
-  for (float& value : tensor.values<float>()) value = rng.uniform(-1, 1);
-  return tensor;
-}
-
-Tensor filled(const Shape& shape, std::initializer_list<float> values) {
-  return Tensor::of<float>(shape, std::span<const float>(values.begin(), values.size()));
-}
-
-OpStep step_of(const Op& op, const std::vector<const Tensor*>& inputs) {
-  OpStep step{.op = op};
-  for (const Tensor* input : inputs) step.inputs.push_back(input->shape());
-  step.output = output_shape(op, step.inputs);
-  step.constant.assign(inputs.size(), false);
-  step.input = inputs[0]->type();
-  return step;
-}
-
-Tensor run_with(const OpKernel& kernel, const OpStep& step, const std::vector<const Tensor*>& inputs, int threads) {
-  const std::unique_ptr<Device> device = open_cpu({.threads = threads});
-  const std::unique_ptr<Stream> stream = device->make_stream();
-  std::vector<const float*> addresses;
-  for (const Tensor* input : inputs) addresses.push_back(static_cast<const float*>(input->raw()));
-  constexpr size_t kGuard = 64;
-  const size_t bytes = static_cast<size_t>(element_count(step.output)) * sizeof(float);
-  const Buffer output = device->allocate(bytes + 2 * kGuard);
-  std::memset(output.data(), 0xff, output.bytes());
-  const Buffer prepared = device->allocate(kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
-  const size_t workspace_bytes = kernel.workspace_bytes ? kernel.workspace_bytes(step) : 0;
-  const Buffer workspace = device->allocate(workspace_bytes + kGuard);
-  std::memset(workspace.data(), 0xff, workspace.bytes());
-  auto* first = static_cast<unsigned char*>(output.data()) + kGuard;
-  const OpArgs args{step, addresses, reinterpret_cast<float*>(first), prepared.data(), workspace.data()};
-  if (kernel.prepare != nullptr) kernel.prepare(args, *stream);
-  kernel.launch(args, *stream);
-  stream->synchronize();
-  for (size_t i = 0; i < kGuard; ++i) {
-    EXPECT_EQ(first[-1 - static_cast<int64_t>(i)], 0xff) << "written before the output";
-    EXPECT_EQ(first[bytes + i], 0xff) << "written behind the output";
-    EXPECT_EQ(static_cast<unsigned char*>(workspace.data())[workspace_bytes + i], 0xff) << "behind the workspace";
-  }
-  Tensor result(ElementType::f32, step.output);
-  std::memcpy(result.raw(), first, bytes);
-  return result;
-}
-
-/// Runs the operator with one thread and with three; the bits must be the same.
-Tensor run(const OpStep& step, const std::vector<const Tensor*>& inputs) {
-  const OpKernel& kernel = choose_op_kernel(step, DeviceKind::cpu);
-  Tensor result = run_with(kernel, step, inputs, 1);
-  const Tensor again = run_with(kernel, step, inputs, 3);
-  EXPECT_EQ(std::memcmp(result.raw(), again.raw(), result.bytes()), 0) << kernel.info.name << " depends on the threads";
-  return result;
-}
-
-Tensor run(const Op& op, const std::vector<const Tensor*>& inputs) { return run(step_of(op, inputs), inputs); }
-
-using Index = std::vector<int64_t>;
-
-/// Calls each(index, flat) for every element of a shape, in memory's order.
-void for_each(const Shape& shape, const std::function<void(const Index&, size_t)>& each) {
-  const int64_t count = element_count(shape);
-  for (int64_t flat = 0; flat < count; ++flat) {
-    Index index(shape.size());
-    int64_t rest = flat;
-    for (size_t i = shape.size(); i-- > 0; rest /= shape[i]) index[i] = rest % shape[i];
-    each(index, static_cast<size_t>(flat));
-  }
-}
-
-double at(const Tensor& tensor, const Index& index) {
-  int64_t flat = 0;
-  for (size_t i = 0; i < index.size(); ++i) flat = flat * tensor.shape()[i] + index[i];
-  return tensor.values<float>()[static_cast<size_t>(flat)];
-}
-
-/// The element that a broadcast tensor has at an index of the result.
-double broadcast_at(const Tensor& tensor, const Index& index) {
-  Index own(index.end() - static_cast<std::ptrdiff_t>(tensor.shape().size()), index.end());
-  for (size_t i = 0; i < own.size(); ++i) own[i] = tensor.shape()[i] == 1 ? 0 : own[i];
-  return at(tensor, own);
-}
-
-/// Every element within `tolerance` of the definition; NaN exactly where it has NaN.
-void expect_near(const Tensor& got, const Shape& shape, double tolerance,
-                 const std::function<double(const Index&)>& expected) {
-  ASSERT_EQ(got.shape(), shape);
-  for_each(shape, [&](const Index& index, size_t flat) {
-    const double value = got.values<float>()[flat], wanted = expected(index);
-    const bool right =
-        std::isnan(wanted) ? std::isnan(value) : value == wanted || std::fabs(value - wanted) <= tolerance;
-    EXPECT_TRUE(right) << "element " << flat << ": " << value << ", expected " << wanted;
-  });
-}
 
 TEST(CpuActivation, EachKindAndNan) {
   const Tensor x = filled({7}, {-kInfinity, -2, -0.5f, 0, 0.25f, 3, kNan});
@@ -445,14 +342,20 @@ std::vector<int64_t> padded_places(PadMode mode, int64_t size, int64_t before, i
   std::vector<int64_t> places;
   for (int64_t i = std::max<int64_t>(-before, 0); i < size - std::max<int64_t>(-after, 0); ++i) places.push_back(i);
   const std::vector<int64_t> kept = places;
+  const auto wrapped = [&](int64_t at) {
+    while (at < 0) at += std::ssize(kept);
+    return kept[static_cast<size_t>(at % std::ssize(kept))];
+  };
   for (int64_t i = 1; i <= before; ++i) {
     places.insert(places.begin(), mode == PadMode::constant ? -1
                                   : mode == PadMode::edge   ? kept.front()
+                                  : mode == PadMode::wrap   ? wrapped(-i)
                                                             : kept[static_cast<size_t>(i)]);
   }
   for (int64_t i = 1; i <= after; ++i) {
     places.push_back(mode == PadMode::constant ? -1
                      : mode == PadMode::edge   ? kept.back()
+                     : mode == PadMode::wrap   ? wrapped(std::ssize(kept) - 1 + i)
                                                : kept[kept.size() - 1 - static_cast<size_t>(i)]);
   }
   return places;
@@ -462,7 +365,7 @@ TEST(CpuPad, RandomPadsOfEachMode) {
   Rng rng(23);
   int padded = 0;
   for (int round = 0; round < 400; ++round) {
-    const auto mode = static_cast<PadMode>(rng.integer(0, 2));
+    const auto mode = static_cast<PadMode>(rng.integer(0, 3));
     const size_t rank = static_cast<size_t>(rng.integer(1, 4));
     Shape shape;
     PadOp op{mode, std::vector<int64_t>(2 * rank), 0.5f};

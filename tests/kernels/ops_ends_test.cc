@@ -17,7 +17,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/engine/engine.h"
 #include "convlab/engine/labels.h"
-#include "convlab/model/zoo.h"
+#include "convlab/model/formats/zoo.h"
 #include "convlab/rewrite/ends.h"
 #include "tests/errors.h"
 #include "tests/graph_builder.h"
@@ -214,7 +214,7 @@ std::vector<std::string> labelled(const Op& op, const Shape& input) {
   std::vector<std::string> names;
   for (const Node& node : graph.nodes) names.push_back(name_of(node.op));
   EXPECT_EQ(std::get<ArgMaxOp>(graph.nodes.back().op).finite, names.size() == 1);
-  EXPECT_EQ(graph.nodes.back().inputs[0], names.size() == 1 ? graph.input : graph.nodes[0].output);
+  EXPECT_EQ(graph.nodes.back().inputs[0], names.size() == 1 ? graph.inputs[0].value : graph.nodes[0].output);
   return names;
 }
 

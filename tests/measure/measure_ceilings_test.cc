@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "convlab/device/device.h"
+#include "convlab/kernels/cpu/bf16.h"
 
 namespace convlab {
 namespace {
@@ -24,6 +25,10 @@ TEST(Ceilings, EachClassMayUseTheFastestArithmeticThatIsAsAccurate) {
   EXPECT_DOUBLE_EQ(gpu.flops_per_second(Math::fp16), 600);
   const Ceilings host{.fp32_flops = 60};
   for (const Math math : {Math::fp32, Math::tf32, Math::fp16}) EXPECT_DOUBLE_EQ(host.flops_per_second(math), 60);
+  const Ceilings with_amx{.fp32_flops = 60, .bf16_flops = 900};
+  EXPECT_DOUBLE_EQ(with_amx.flops_per_second(Math::bf16), 900);
+  EXPECT_DOUBLE_EQ(with_amx.flops_per_second(Math::bf16x2), 300) << "three products of bfloat16";
+  for (const Math math : {Math::fp32, Math::tf32, Math::fp16}) EXPECT_DOUBLE_EQ(with_amx.flops_per_second(math), 60);
 }
 
 TEST(Ceilings, MeasuredRatesAreThoseOfSomeProcessor) {
@@ -33,6 +38,13 @@ TEST(Ceilings, MeasuredRatesAreThoseOfSomeProcessor) {
   // dropped, or a mistaken unit, is outside.
   EXPECT_GT(ceilings.fp32_flops, 1e8);
   EXPECT_LT(ceilings.fp32_flops, 1e12);
+  EXPECT_EQ(ceilings.bf16_flops > 0, has_unit(Bf16Unit::avx512_bf16));
+  // Twice as many products for an instruction, which Intel's processors begin a quarter as often; at most AMX's 2048
+  // operations a cycle.
+  if (ceilings.bf16_flops > 0) {
+    EXPECT_GT(ceilings.bf16_flops, ceilings.fp32_flops / 4);
+    EXPECT_LT(ceilings.bf16_flops, 2e13);
+  }
   for (const double bytes : {ceilings.memory_bytes, ceilings.cache_bytes}) {
     EXPECT_GT(bytes, 1e8);
     EXPECT_LT(bytes, 1e13);

@@ -42,6 +42,7 @@ Record some_record() {
           .ceilings = {.fp32_flops = 60e12,
                        .tf32_flops = 300e12,
                        .fp16_flops = 600e12,
+                       .bf16_flops = 3e12,
                        .memory_bytes = 4e12,
                        .cache_bytes = 8e12,
                        .upload_bytes = 5e10,
@@ -60,6 +61,7 @@ TEST(Record, SurvivesJson) {
   EXPECT_DOUBLE_EQ(again.ceilings.fp32_flops, record.ceilings.fp32_flops);
   EXPECT_DOUBLE_EQ(again.ceilings.tf32_flops, record.ceilings.tf32_flops);
   EXPECT_DOUBLE_EQ(again.ceilings.fp16_flops, record.ceilings.fp16_flops);
+  EXPECT_DOUBLE_EQ(again.ceilings.bf16_flops, record.ceilings.bf16_flops);
   EXPECT_DOUBLE_EQ(again.ceilings.memory_bytes, record.ceilings.memory_bytes);
   EXPECT_DOUBLE_EQ(again.ceilings.cache_bytes, record.ceilings.cache_bytes);
   EXPECT_DOUBLE_EQ(again.ceilings.upload_bytes, record.ceilings.upload_bytes);

@@ -6,9 +6,9 @@
 
 #include "convlab/base/file.h"
 #include "convlab/base/half.h"
-#include "convlab/model/mxnet_import.h"
-#include "convlab/model/mxnet_params.h"
-#include "convlab/model/zoo.h"
+#include "convlab/model/formats/mxnet_import.h"
+#include "convlab/model/formats/mxnet_params.h"
+#include "convlab/model/formats/zoo.h"
 #include "tests/errors.h"
 #include "tests/mxnet_checkpoint.h"
 #include "tests/temporary_folder.h"
@@ -63,9 +63,9 @@ MxnetParams course_params(MxnetFormat format = MxnetFormat::v2) {
 TEST(Mxnet, TheCoursesNetworkInEveryFormat) {
   for (const MxnetFormat format : {MxnetFormat::legacy, MxnetFormat::v1, MxnetFormat::v2, MxnetFormat::v3}) {
     const Graph graph = import(course_symbol(), course_params(format));
-    EXPECT_EQ(graph.input_shape, (Shape{-1, 1, 12, 12}));
+    EXPECT_EQ(graph.inputs[0].shape, (Shape{-1, 1, 12, 12}));
     EXPECT_EQ(describe_layers(graph), "conv 2@3x3, tanh, maxpool 2, conv 3@3x3, FC 4, tanh, FC 2, softmax");
-    EXPECT_EQ(infer_shapes(graph, {5, 1, 12, 12})[static_cast<size_t>(graph.output)], (Shape{5, 2}));
+    EXPECT_EQ(infer_shapes(graph, Shape{5, 1, 12, 12})[static_cast<size_t>(graph.outputs[0].value)], (Shape{5, 2}));
     for (const Node& node : graph.nodes) {
       if (!std::holds_alternative<ConvOp>(node.op)) continue;
       EXPECT_EQ(node.inputs.size(), 2u);
@@ -79,7 +79,7 @@ TEST(Mxnet, AttributesHaveThreeNamesAndInputsTwoForms) {
   for (const char* key : {"attrs", "attr", "param"}) {
     for (const bool with_version : {true, false}) {
       const Graph graph = import(course_symbol("Convolution", MxnetSymbolText(key, with_version)), course_params());
-      EXPECT_EQ(graph.input_shape, (Shape{-1, 1, 12, 12})) << key;
+      EXPECT_EQ(graph.inputs[0].shape, (Shape{-1, 1, 12, 12})) << key;
     }
   }
 }
@@ -121,7 +121,7 @@ TEST(Mxnet, ConvolutionTakesEveryAttribute) {
                                   "workspace=512; cudnn_tune=off; layout=NCHW; no_bias=False");
   // Side 9: (9 + 2 - 3) / 2 + 1 = 5 rows, 9 - 2 = 7 columns.
   const Graph graph = import(net.finish(conv, 4 * 5 * 7), net.params);
-  EXPECT_EQ(graph.input_shape, (Shape{-1, 6, 9, 9}));
+  EXPECT_EQ(graph.inputs[0].shape, (Shape{-1, 6, 9, 9}));
   const auto& op = std::get<ConvOp>(graph.nodes[0].op);
   EXPECT_EQ(op.groups, 2);
   EXPECT_EQ(op.pad_bottom, 1);
@@ -138,13 +138,13 @@ TEST(Mxnet, PoolingFollowsItsConvention) {
     return import(net.finish(pool, columns), net.params);
   };
   Graph graph = pooled("pool_type=avg; stride=(2, 2); pad=(1, 1)", 16);
-  EXPECT_EQ(graph.input_shape, (Shape{-1, 1, 7, 7}));
+  EXPECT_EQ(graph.inputs[0].shape, (Shape{-1, 1, 7, 7}));
   Pool pool = std::get<PoolOp>(graph.nodes[0].op).pool;
   EXPECT_EQ(pool.kind, PoolKind::average);
   EXPECT_TRUE(pool.count_include_pad);
   EXPECT_FALSE(pool.ceil_mode);
   graph = pooled("pooling_convention=full; stride=(2, 2)", 16);
-  EXPECT_EQ(graph.input_shape, (Shape{-1, 1, 8, 8}));
+  EXPECT_EQ(graph.inputs[0].shape, (Shape{-1, 1, 8, 8}));
   pool = std::get<PoolOp>(graph.nodes[0].op).pool;
   EXPECT_EQ(pool.kind, PoolKind::max);
   EXPECT_TRUE(pool.ceil_mode);
@@ -166,14 +166,14 @@ TEST(Mxnet, AveragingTheWholeImageLeavesItsSizeOpen) {
   net.params.fill("arg:w", {4, 3, 3, 3}, 1);
   const int conv = net.symbol.add("New", "conv", {net.data, w}, "kernel=(3, 3); num_filter=4");
   const int pool = net.symbol.add("Pooling", "pool", {conv}, "global_pool=True; pool_type=avg");
-  EXPECT_EQ(import(net.finish(pool, 4), net.params).input_shape, (Shape{-1, 3, -1, -1}));
+  EXPECT_EQ(import(net.finish(pool, 4), net.params).inputs[0].shape, (Shape{-1, 3, -1, -1}));
 }
 
 TEST(Mxnet, ADenseLayerAloneTakesOneChannel) {
   OneLayer net;
   const int dropout = net.symbol.add("Dropout", "dropout", {net.data}, "p=0.5");
   const Graph graph = import(net.finish(dropout, 784), net.params);
-  EXPECT_EQ(graph.input_shape, (Shape{-1, 1, 28, 28}));
+  EXPECT_EQ(graph.inputs[0].shape, (Shape{-1, 1, 28, 28}));
   EXPECT_EQ(describe_layers(graph), "FC 2");
 }
 
@@ -195,7 +195,7 @@ TEST(Mxnet, BatchNormFixesGammaUnlessToldOtherwise) {
       OneLayer net;
       const std::string attributes = fixed ? "eps=1e-05" : "fix_gamma=False";
       const Graph graph = import(batch_norm_symbol(net, attributes, statistics_listed), net.params);
-      EXPECT_EQ(graph.input_shape, (Shape{-1, 3, 4, 4}));
+      EXPECT_EQ(graph.inputs[0].shape, (Shape{-1, 3, 4, 4}));
       const Node& node = graph.nodes[0];
       const auto first = [&](size_t i) { return graph.constants.at(node.inputs[i]).values<float>()[0]; };
       EXPECT_EQ(first(1), fixed ? 1 : 2);
@@ -364,7 +364,7 @@ TEST(Mxnet, AnOriginalCheckpointIsRead) {
   const std::string path = CONVLAB_MXNET_CHECKPOINT;
   if (path.empty()) GTEST_SKIP() << "no checkpoint: configure with -DCONVLAB_MXNET_CHECKPOINT=.../NAME-0001.params";
   const Graph graph = load_model(path);
-  EXPECT_EQ(graph.input_shape, (Shape{-1, 1, 48, 48}));
+  EXPECT_EQ(graph.inputs[0].shape, (Shape{-1, 1, 48, 48}));
   EXPECT_EQ(describe_layers(graph), "conv 6@5x5, tanh, maxpool 2, conv 16@5x5, FC 140, tanh, FC 10, softmax");
 }
 

@@ -1,4 +1,4 @@
-#include "convlab/model/onnx_export.h"
+#include "convlab/model/onnx/writing/onnx_export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 #include "convlab/base/file.h"
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
-#include "convlab/model/onnx.pb.h"
-#include "convlab/model/onnx_import.h"
+#include "convlab/model/onnx/onnx.pb.h"
+#include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/tensor/npy.h"
 #include "tests/errors.h"
 #include "tests/onnx_model.h"
@@ -66,10 +66,11 @@ TEST(OnnxExport, WhatIsReadAgainComputesTheSameBits) {
 
 /// x (N x 3 x 4 x 4) -> one node -> y
 Graph one_node(Op op, Shape input = {-1, 3, 4, 4}) {
-  Graph graph{.name = "one", .input_shape = std::move(input)};
-  graph.input = graph.add_value("x");
-  graph.output = graph.add_value("y");
-  graph.nodes.push_back({.name = "node", .op = std::move(op), .inputs = {graph.input}, .output = graph.output});
+  Graph graph{.name = "one", .inputs = {{.shape = std::move(input)}}};
+  graph.inputs[0].value = graph.add_value("x");
+  graph.outputs[0].value = graph.add_value("y");
+  graph.nodes.push_back(
+      {.name = "node", .op = std::move(op), .inputs = {graph.inputs[0].value}, .output = graph.outputs[0].value});
   return graph;
 }
 
@@ -101,7 +102,7 @@ TEST(OnnxExport, SoftmaxOverSeveralDimensionsIsFlattened) {
 
 TEST(OnnxExport, DilatedAveragesWantALaterOpset) {
   PoolOp op{.pool = {.kind = PoolKind::average, .kernel_h = 2, .kernel_w = 2, .dilation_h = 2}};
-  EXPECT_EQ(exported(one_node(op)).opset_import(0).version(), 19);
+  EXPECT_EQ(exported(one_node(op)).opset_import(0).version(), 21);
   EXPECT_EQ(std::get<PoolOp>(again(one_node(op)).nodes[0].op).pool, op.pool);
   op.pool.kind = PoolKind::max;
   EXPECT_EQ(exported(one_node(op)).opset_import(0).version(), 13);
@@ -110,9 +111,10 @@ TEST(OnnxExport, DilatedAveragesWantALaterOpset) {
 TEST(OnnxExport, EveryNameIsThereOnce) {
   Graph graph = one_node(ReshapeOp{.shape = {0, -1}});
   graph.value_names = {"", "y"};
-  const ValueId first = graph.output;
-  graph.output = graph.add_value("y");
-  graph.nodes.push_back({.name = "node", .op = ReshapeOp{.shape = {-1}}, .inputs = {first}, .output = graph.output});
+  const ValueId first = graph.outputs[0].value;
+  graph.outputs[0].value = graph.add_value("y");
+  graph.nodes.push_back(
+      {.name = "node", .op = ReshapeOp{.shape = {-1}}, .inputs = {first}, .output = graph.outputs[0].value});
   graph.add_value("y.shape");  // the name that the first node's constant would get
   const onnx::ModelProto model = exported(graph);
   std::vector<std::string> names{model.graph().input(0).name()};
@@ -127,7 +129,7 @@ TEST(OnnxExport, EveryNameIsThereOnce) {
 TEST(OnnxExport, AnInputHandedOnBecomesANode) {
   Graph graph = one_node(FlattenOp{});
   graph.nodes.clear();
-  graph.output = graph.input;
+  graph.outputs[0].value = graph.inputs[0].value;
   EXPECT_THAT(operators(exported(graph)), ElementsAre("Identity"));
   EXPECT_TRUE(again(graph).nodes.empty());
 }

@@ -8,6 +8,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/model/graph.h"
+#include "tests/op_shapes.h"
 
 namespace convlab {
 namespace {
@@ -15,19 +16,6 @@ namespace {
 using testing::HasSubstr;
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
-
-Shape shape(const Op& op, const std::vector<Shape>& inputs) { return output_shape(op, inputs); }
-
-/// The reason why the operator refuses these shapes, "" if it takes them.
-std::string refusal(const Op& op, const std::vector<Shape>& inputs) {
-  try {
-    output_shape(op, inputs);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::bad_input);
-    return error.what();
-  }
-  return "";
-}
 
 TEST(ModelShapes, ConvHasExplicitAndAutomaticPadding) {
   EXPECT_EQ(shape(ConvOp{}, {{2, 1, 28, 28}, {50, 1, 5, 5}, {50}}), (Shape{2, 50, 24, 24}));
@@ -194,14 +182,14 @@ TEST(ModelShapes, ElementwiseKeepsTheShape) {
 
 /// x -> Conv (w) -> Relu
 Graph small_graph() {
-  Graph graph{.name = "small.onnx", .input_shape = {-1, 1, 8, 8}};
-  graph.input = graph.add_value("x");
+  Graph graph{.name = "small.onnx", .inputs = {{.shape = {-1, 1, 8, 8}}}};
+  graph.inputs[0].value = graph.add_value("x");
   const ValueId w = graph.add_value("w"), y = graph.add_value("y");
-  graph.output = graph.add_value("z");
+  graph.outputs[0].value = graph.add_value("z");
   graph.constants.emplace(w, Tensor(ElementType::f32, {2, 1, 3, 3}));
-  graph.nodes.push_back({.name = "first", .op = ConvOp{}, .inputs = {graph.input, w}, .output = y});
+  graph.nodes.push_back({.name = "first", .op = ConvOp{}, .inputs = {graph.inputs[0].value, w}, .output = y});
   const Activation relu{.kind = ActivationKind::relu};
-  graph.nodes.push_back({.name = "second", .op = ActivationOp{relu}, .inputs = {y}, .output = graph.output});
+  graph.nodes.push_back({.name = "second", .op = ActivationOp{relu}, .inputs = {y}, .output = graph.outputs[0].value});
   return graph;
 }
 
@@ -215,7 +203,7 @@ std::string refusal(const Graph& graph, const Shape& input) {
 }
 
 TEST(ModelShapes, InferShapesGoesThroughTheGraph) {
-  const std::vector<Shape> shapes = infer_shapes(small_graph(), {5, 1, 8, 8});
+  const std::vector<Shape> shapes = infer_shapes(small_graph(), Shape{5, 1, 8, 8});
   EXPECT_EQ(shapes, (std::vector<Shape>{{5, 1, 8, 8}, {2, 1, 3, 3}, {5, 2, 6, 6}, {5, 2, 6, 6}}));
 }
 
@@ -227,7 +215,7 @@ TEST(ModelShapes, InferShapesRefusesAndNamesTheNode) {
   graph.constants.at(1) = Tensor(ElementType::f32, {2, 3, 3, 3});
   EXPECT_THAT(refusal(graph, {5, 1, 8, 8}), HasSubstr("small.onnx: node 'first' (Conv): "));
   graph = small_graph();
-  graph.nodes[0].inputs[1] = graph.input;
+  graph.nodes[0].inputs[1] = graph.inputs[0].value;
   EXPECT_THAT(refusal(graph, {5, 1, 8, 8}), HasSubstr("'x') is computed; it must be a constant"));
   graph = small_graph();
   std::swap(graph.nodes[0], graph.nodes[1]);

@@ -1,9 +1,9 @@
-#include "convlab/model/zoo.h"
+#include "convlab/model/formats/zoo.h"
 
 #include <gmock/gmock.h>
 
-#include "convlab/model/onnx_export.h"
-#include "convlab/model/onnx_import.h"
+#include "convlab/model/onnx/reading/onnx_import.h"
+#include "convlab/model/onnx/writing/onnx_export.h"
 #include "tests/errors.h"
 #include "tests/onnx_model.h"
 
@@ -51,8 +51,8 @@ TEST(Zoo, LoadsByNameAndByPath) {
   for (const Network& wanted : kNetworks) {
     const Graph graph = load_model(wanted.name);
     EXPECT_EQ(graph.name, wanted.name);
-    const std::vector<Shape> shapes = infer_shapes(graph, {3, 1, wanted.side, wanted.side});
-    EXPECT_EQ(shapes[static_cast<size_t>(graph.output)], (Shape{3, 10}));
+    const std::vector<Shape> shapes = infer_shapes(graph, Shape{3, 1, wanted.side, wanted.side});
+    EXPECT_EQ(shapes[static_cast<size_t>(graph.outputs[0].value)], (Shape{3, 10}));
   }
   EXPECT_EQ(load_model(std::string(CONVLAB_SOURCE_DIR) + "/models/fa19.onnx").name, "fa19");
 }
@@ -82,9 +82,9 @@ TEST(Zoo, ExportAndImportKeepTheGraph) {
   const Graph again = import_onnx(export_onnx(graph), "again");
   ASSERT_EQ(again.nodes.size(), graph.nodes.size());
   for (size_t i = 0; i < graph.nodes.size(); ++i) EXPECT_EQ(again.nodes[i].op.index(), graph.nodes[i].op.index());
-  EXPECT_EQ(again.input_shape, graph.input_shape);
+  EXPECT_EQ(again.inputs[0].shape, graph.inputs[0].shape);
   EXPECT_EQ(again.metadata, graph.metadata);
-  EXPECT_EQ(infer_shapes(again, {7, 1, 70, 70})[again.output], (Shape{7, 10}));
+  EXPECT_EQ(infer_shapes(again, Shape{7, 1, 70, 70})[again.outputs[0].value], (Shape{7, 10}));
 }
 
 }  // namespace

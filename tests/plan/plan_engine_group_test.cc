@@ -11,7 +11,7 @@
 #include "convlab/device/cuda.h"
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/model/zoo.h"
+#include "convlab/model/formats/zoo.h"
 #include "tests/engine_group.h"
 #include "tests/errors.h"
 

@@ -1,6 +1,7 @@
 // Every model in tests/data/onnx, through import, plan and engine, in both plans and for each kernel, against the
 // output of ONNX's own reference evaluator. tests/tools/make_onnx_cases.py writes the models, cases.txt and the
-// tolerance of each: how far its sums may be off.
+// tolerance of each: how far its sums may be off. And every network in tests/data/onnx_networks, against ONNX Runtime:
+// tests/tools/make_onnx_networks.py writes those.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,8 +15,10 @@
 #include "convlab/base/file.h"
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
+#include "convlab/engine/executor.h"
 #include "convlab/kernels/registry.h"
-#include "convlab/model/onnx_import.h"
+#include "convlab/model/onnx/reading/onnx_import.h"
+#include "convlab/model/onnx/writing/onnx_export.h"
 #include "convlab/tensor/npy.h"
 
 namespace convlab {
@@ -90,6 +93,81 @@ TEST(OnnxCases, GiveWhatOnnxDefines) {
     }
   }
   EXPECT_THAT(ran, testing::UnorderedElementsAreArray(kernels));
+}
+
+// ---- Networks ----
+
+const std::filesystem::path kNetworks = std::filesystem::path(CONVLAB_SOURCE_DIR) / "tests/data/onnx_networks";
+
+struct Network {
+  std::string name, blocks;
+  std::vector<double> tolerances;  ///< of each output: the difference's L2 norm, relative to its own
+  std::vector<Tensor> inputs, outputs;
+};
+
+std::vector<Tensor> read_tensors(const std::string& stem) {
+  std::vector<Tensor> tensors;
+  for (int i = 0; std::filesystem::exists(kNetworks / fmt::format("{}_{}.npy", stem, i)); ++i) {
+    const std::string name = fmt::format("{}_{}.npy", stem, i);
+    tensors.push_back(parse_npy(read_file(kNetworks / name), name));
+  }
+  return tensors;
+}
+
+std::vector<Network> read_networks() {
+  std::vector<Network> networks;
+  std::ifstream file(kNetworks / "networks.txt");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    Network each;
+    int opset = 0;
+    words >> each.name >> opset >> each.blocks;
+    for (double tolerance = 0; words >> tolerance;) each.tolerances.push_back(tolerance);
+    each.inputs = read_tensors(each.name + ".input");
+    each.outputs = read_tensors(each.name + ".output");
+    EXPECT_EQ(each.tolerances.size(), each.outputs.size()) << "networks.txt: " << line;
+    networks.push_back(std::move(each));
+  }
+  return networks;
+}
+
+/// The L2 norm of the difference, relative to that of what is expected; of outputs near 0, to a small one.
+double relative_error(const Tensor& got, const Tensor& expected) {
+  if (got.shape() != expected.shape()) return INFINITY;
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < static_cast<size_t>(got.count()); ++i) {
+    const double value = got.values<float>()[i], wanted = expected.values<float>()[i];
+    difference += (value - wanted) * (value - wanted);
+    norm += wanted * wanted;
+  }
+  constexpr double kSmall = 1e-3;
+  return std::sqrt(difference) / std::fmax(std::sqrt(norm), kSmall * std::sqrt(static_cast<double>(got.count())));
+}
+
+void expect_right(const Network& network, Graph graph, PlanMode mode, Device& device) {
+  std::vector<Shape> shapes;
+  for (const Tensor& input : network.inputs) shapes.push_back(input.shape());
+  Executor executor(std::move(graph), shapes, device, {.plan = {.mode = mode}});
+  const std::vector<Tensor> got = executor.run(network.inputs);
+  ASSERT_EQ(got.size(), network.outputs.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_LE(relative_error(got[i], network.outputs[i]), network.tolerances[i]) << "output " << i;
+  }
+}
+
+TEST(OnnxNetworks, GiveWhatOnnxRuntimeGivesAlsoAfterTheyAreWrittenAgain) {
+  const std::vector<Network> networks = read_networks();
+  ASSERT_EQ(networks.size(), 20u) << "where have the networks gone? " << kNetworks;
+  const std::unique_ptr<Device> device = open_cpu({.threads = 2});
+  for (const Network& each : networks) {
+    const std::vector<uint8_t> bytes = read_file(kNetworks / (each.name + ".onnx"));
+    for (const PlanMode mode : {PlanMode::layers, PlanMode::fused, PlanMode::folded}) {
+      SCOPED_TRACE(fmt::format("{} ({}) {}", each.name, each.blocks, name_of(mode)));
+      const Graph graph = import_onnx(bytes, each.name);
+      expect_right(each, graph.clone(), mode, *device);
+      expect_right(each, import_onnx(export_onnx(graph), "again"), mode, *device);
+    }
+  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 using testing::Optional;
 
 std::optional<std::string> why_not(GraphBuilder& builder) {
-  Shape shape = builder.graph().input_shape;
+  Shape shape = builder.graph().inputs[0].shape;
   shape[0] = 8;
   return why_not_split(builder.graph(), shape);
 }
@@ -75,6 +75,99 @@ TEST(Split, WhatMixesImagesWithoutChangingShapesDoesNot) {
   EXPECT_THAT(refused(SqueezeOp{}), Optional(HasSubstr("mixer")));
   EXPECT_THAT(refused(UnsqueezeOp{{0}}), Optional(HasSubstr("mixer")));
   EXPECT_EQ(refused(UnsqueezeOp{{1}}), std::nullopt);
+}
+
+/// Why a network of this operator alone does not split; its first input is the images, or a constant.
+std::optional<std::string> refused(Op op, const Shape& images, std::vector<Shape> constants = {}, bool first = true) {
+  Shape input{-1};
+  input.insert(input.end(), images.begin(), images.end());
+  GraphBuilder builder(input);
+  std::vector<ValueId> inputs;
+  for (const Shape& shape : constants) inputs.push_back(builder.constant(shape));
+  inputs.insert(first ? inputs.begin() : inputs.end(), builder.input());
+  builder.add(std::move(op), inputs, "mixer");
+  return why_not(builder);
+}
+
+TEST(Split, OperatorsAlongTheImagesDoNot) {
+  const auto mixes = Optional(HasSubstr("mixer"));
+  const Shape map{3, 4, 6}, row{6};
+  for (const int64_t axis : {0, -4}) {
+    EXPECT_THAT(refused(CumSumOp{axis}, map), mixes);
+    EXPECT_THAT(refused(LpNormalizeOp{axis}, map), mixes);
+    EXPECT_THAT(refused(NormalizeOp{.axis = axis}, map), mixes);
+    EXPECT_THAT(refused(ReduceOp{ReduceKind::sum, {axis}}, map), mixes);
+    EXPECT_THAT(refused(SliceOp{{0}, {3}, {axis}, {}}, map), mixes);
+    EXPECT_THAT(refused(SliceOp{{-1}, {INT64_MIN}, {axis}, {-1}}, map), mixes);
+    EXPECT_EQ(refused(SliceOp{{0}, {INT64_MAX}, {axis}, {}}, map), std::nullopt);
+    EXPECT_THAT(refused(GatherOp{axis}, map, {{3}}), mixes);
+  }
+  for (const int64_t axis : {1, 2, -1}) {
+    EXPECT_EQ(refused(CumSumOp{axis}, map), std::nullopt);
+    EXPECT_EQ(refused(LpNormalizeOp{axis}, map), std::nullopt);
+    EXPECT_EQ(refused(NormalizeOp{.axis = axis}, map), std::nullopt);
+    EXPECT_EQ(refused(ReduceOp{ReduceKind::sum, {axis}}, map), std::nullopt);
+    EXPECT_EQ(refused(SliceOp{{1}, {3}, {axis}, {}}, map), std::nullopt);
+    EXPECT_EQ(refused(GatherOp{axis}, map, {{2}}), std::nullopt);
+    EXPECT_EQ(refused(ArgReduceOp{axis}, map), std::nullopt);
+    EXPECT_EQ(refused(TopKOp{axis, 2}, map), std::nullopt);
+  }
+  EXPECT_EQ(refused(NormalizeOp{.groups = 3}, map), std::nullopt);
+  EXPECT_THAT(refused(ReduceOp{}, map), mixes);
+  EXPECT_THAT(refused(TileOp{{2, 1, 1, 1}}, map), mixes);
+  EXPECT_EQ(refused(TileOp{{1, 2, 1, 3}}, map), std::nullopt);
+  EXPECT_EQ(refused(ExpandOp{{-1, 3, 4, 6}}, {1, 1, 1}), std::nullopt);
+  EXPECT_THAT(refused(ExpandOp{{2, 1, 3, 4, 6}}, map), mixes);
+  EXPECT_EQ(refused(ExpandOp{{ExpandOp::kImages, 4}}, map, {{1, 4}}, false), std::nullopt);
+  EXPECT_THAT(refused(ExpandOp{{4, ExpandOp::kImages}}, map, {{1, 1}}, false), mixes);
+  EXPECT_THAT(refused(TriluOp{}, row), mixes);
+  EXPECT_EQ(refused(TriluOp{}, map), std::nullopt);
+}
+
+TEST(Split, WindowsAndSamplesDo) {
+  const auto mixes = Optional(HasSubstr("mixer"));
+  const Shape map{3, 4, 6};
+  const Pool pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+  EXPECT_EQ(refused(ResizeOp{.scales = {1, 1, 2, 2}}, map), std::nullopt);
+  EXPECT_THAT(refused(ResizeOp{.scales = {2, 1, 1, 1}}, map), mixes);
+  EXPECT_THAT(
+      refused(ResizeOp{.coordinates = ResizeCoordinates::tf_crop_and_resize, .scales = {1}, .axes = {0}, .roi = {0, 1}},
+              map),
+      mixes);
+  EXPECT_EQ(refused(ConvTransposeOp{}, map, {{3, 2, 3, 3}}), std::nullopt);
+  EXPECT_EQ(refused(LpPoolOp{.pool = pool}, map), std::nullopt);
+  EXPECT_EQ(refused(LrnOp{.size = 3}, map), std::nullopt);
+  EXPECT_EQ(refused(DepthToSpaceOp{1}, map), std::nullopt);
+  EXPECT_THAT(refused(MaxPoolIndicesOp{.pool = pool}, map), mixes);  // they count in all images
+  EXPECT_EQ(refused(UnaryOp{UnaryKind::gelu}, map), std::nullopt);
+  EXPECT_EQ(refused(BinaryOp{BinaryKind::divide}, map, {{3, 1, 1}}), std::nullopt);
+}
+
+TEST(Split, IndicesOfImagesIntoAConstantDo) {
+  const auto mixes = Optional(HasSubstr("mixer"));
+  EXPECT_EQ(refused(GatherOp{0}, {5}, {{10, 4}}, false), std::nullopt);
+  EXPECT_THAT(refused(GatherElementsOp{1}, {5}, {{3, 4}}, false), mixes);  // row by row of the constant
+  EXPECT_THAT(refused(ScatterElementsOp{1}, {5}, {{1, 2}, {1, 2}}), mixes);
+  EXPECT_THAT(refused(ScatterNdOp{}, {5}, {{1, 1}, {1, 5}}), mixes);
+  EXPECT_EQ(refused(GatherNdOp{}, {1}, {{10, 4}}, false), std::nullopt);
+  EXPECT_THAT(refused(GatherNdOp{}, {5}, {{1, 2}}), Optional(HasSubstr("")));
+}
+
+TEST(Split, SumsOfProductsWhoseImagesLeadDo) {
+  EXPECT_EQ(refused(EinsumOp{"nc,kc->nk"}, {4}, {{5, 4}}), std::nullopt);
+  EXPECT_EQ(refused(EinsumOp{"n...c,kc->n...k"}, {3, 4}, {{5, 4}}), std::nullopt);
+  EXPECT_EQ(refused(EinsumOp{"...c,kc->...k"}, {3, 4}, {{5, 4}}), std::nullopt);
+  EXPECT_NE(refused(EinsumOp{"nc,kc->kn"}, {4}, {{5, 4}}), std::nullopt);
+  EXPECT_NE(refused(EinsumOp{"nc,kc->k"}, {4}, {{5, 4}}), std::nullopt);
+  EXPECT_NE(refused(EinsumOp{"nc,nk->nk"}, {4}, {{1, 4}}), std::nullopt);
+}
+
+TEST(Split, QuantizedImagesDo) {
+  EXPECT_EQ(refused(QuantizeOp{1}, {3, 4}, {{3}, {3}}), std::nullopt);
+  EXPECT_EQ(refused(QuantizeOp{0}, {3, 4}, {{1}, {1}}), std::nullopt);
+  EXPECT_NE(refused(DequantizeOp{0, 3}, {4}, {{1, 4}}), std::nullopt);  // blocks of three images
+  EXPECT_EQ(refused(MatMulIntegerOp{}, {4}, {{4, 5}}), std::nullopt);
+  EXPECT_EQ(refused(ConvIntegerOp{}, {3, 4, 6}, {{2, 3, 3, 3}}), std::nullopt);
 }
 
 TEST(Split, ConcatenationAlongTheBatchDoesNot) {

@@ -38,6 +38,8 @@ def judgement(number, clock):
     elif clock:
         ratio = 0.9 / (1 + number % 9)
         result["ratio"] = {"median": ratio, "low": 0.97 * ratio, "high": 1.05 * ratio, "samples": 41}
+        result["times"] = [{"layer": layer, "seconds": ratio * share, "reference_s": share, "bound_s": 0.05 * share}
+                           for layer, share in (("n1000_c1h70w70_k12r5s5", 0.004), ("n1000_c12h33w33_k24r5s5", 0.009))]
     else:
         result["counters"] = [
             {"layer": layer, "kernel": f"void conv_forward_kernel<{tile}, float>", "launches": 1, "flops": 12_000_000, "global_sectors": 220_000,

@@ -18,7 +18,7 @@ Expected evaluated(const ConvStep& step, const std::vector<float>& x, const std:
   const Tensor bias_tensor = bias.empty() ? Tensor() : floats({step.problem.k}, bias);
   const Expected sums =
       convolve(step, floats(step.problem.input_shape(), x), floats(step.problem.filter_shape(), w), threads);
-  return finish(step, sums, bias_tensor, threads);
+  return finish(step, sums, bias_tensor, Tensor(), threads);
 }
 
 using Values = std::vector<double>;

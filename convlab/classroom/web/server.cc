@@ -17,6 +17,7 @@ constexpr size_t kThreads = 64;
 constexpr ptrdiff_t kMostConnections = 512;  // answered or waiting
 constexpr double kMostIdle_s = 5, kMostRequest_s = 30, kMostGoodbye_s = 2;
 constexpr int64_t kMostRequestBytes = kMostBodyBytes + (int64_t{64} << 10);  // with its headers
+constexpr int64_t kMostGoodbyeBytes = int64_t{32} << 20;  // of a file that is much too large, by mistake
 
 /// A connection that ends when it is too slow or brings too much, whatever the library makes of what it reads.
 class Connection : public httplib::Stream {
@@ -25,7 +26,7 @@ class Connection : public httplib::Stream {
   ~Connection() override {
     // What the visitor is still sending is read for a moment: otherwise he may not see our answer.
     ::shutdown(socket_, SHUT_WR);
-    left_ = kMostRequestBytes;
+    left_ = kMostGoodbyeBytes;
     const Clock::time_point goodbye = Clock::now();
     while (seconds_since(goodbye) < kMostGoodbye_s && fill(kMostGoodbye_s)) {
     }

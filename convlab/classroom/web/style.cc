@@ -51,6 +51,7 @@ details pre { max-height: 420px; overflow: auto; }
 .history .failed { fill: none; stroke: var(--bad); stroke-width: 1.8; }
 .history rect.reference { fill: color-mix(in srgb, var(--soft) 35%, transparent); }
 .history rect.this { fill: color-mix(in srgb, var(--accent) 65%, transparent); }
+.history rect.bound { fill: color-mix(in srgb, var(--good) 65%, transparent); }
 .history .bounds { fill: none; stroke: var(--ink); stroke-width: 1.5; }
 )css";
 

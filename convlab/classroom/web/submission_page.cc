@@ -82,6 +82,37 @@ std::string times_html(const judge::Ratio& ratio) {
       unit * ratio.median, kLeft + unit * ratio.low, kLeft + unit * ratio.high);
 }
 
+/// "41 % of what this GPU could do by direct convolution".
+std::string share_text(const judge::LayerTime& time, std::string_view machine) {
+  return fmt::format("{:.0f} % of what this {} could do by direct convolution", 100 * time.bound_s / time.seconds,
+                     machine);
+}
+
+/// Three bars for each layer: the reference, this one, and the bound.
+std::string layers_html(const std::vector<judge::LayerTime>& times, std::string_view machine) {
+  double longest_s = 0;
+  for (const judge::LayerTime& each : times) longest_s = std::max({longest_s, each.seconds, each.reference_s});
+  const auto bar = [&](std::string_view kind, double y, double seconds) {
+    constexpr double kLeft = 80, kLongest = 200;
+    const double width = kLongest * std::min(1.0, seconds / longest_s);
+    return fmt::format(
+        "<text x=\"72\" y=\"{1}\" text-anchor=\"end\">{0}</text><rect class=\"{0}\" x=\"{2}\" y=\"{3}\" "
+        "width=\"{4:.1f}\" height=\"14\"/><text x=\"{5:.1f}\" y=\"{1}\">{6}</text>\n",
+        kind, y + 11, kLeft, y, width, kLeft + width + 6, duration(1e3 * seconds));
+  };
+  std::string html;
+  for (const judge::LayerTime& each : times) {
+    const std::string share = share_text(each, machine), layer = escaped(each.layer);
+    html += fmt::format(
+        "<figure class=\"history\"><figcaption>{0}</figcaption><svg viewBox=\"0 0 360 62\" role=\"img\" "
+        "aria-label=\"{0}: {1}\">\n",
+        layer, share);
+    html += bar("reference", 2, each.reference_s) + bar("this", 22, each.seconds) + bar("bound", 42, each.bound_s);
+    html += fmt::format("</svg><small>{}</small></figure>\n", share);
+  }
+  return html;
+}
+
 std::string counted(std::string_view what, const std::string& figure) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", escaped(what), escaped(figure));
 }
@@ -133,6 +164,7 @@ std::string submission_page(const Frame& frame, const Submission& submission, co
     const Judgement& judgement = *submission.judgement;
     body += verdict_html(judgement) + stages_of(judgement);
     if (judgement.ratio) body += times_html(*judgement.ratio);
+    body += layers_html(judgement.times, submission.device == "cpu" ? "machine" : "GPU");
     if (!judgement.counters.empty()) body += counters_html(judgement.counters);
     body += logs_html(judgement);
   } else {

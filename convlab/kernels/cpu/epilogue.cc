@@ -48,6 +48,10 @@ void add_and_activate(const Activation& activation, float bias, const float* fro
       return add_and_apply<ActivationKind::sigmoid>(activation, bias, from, to, count);
     case ActivationKind::tanh:
       return add_and_apply<ActivationKind::tanh>(activation, bias, from, to, count);
+    case ActivationKind::swish:
+      return add_and_apply<ActivationKind::swish>(activation, bias, from, to, count);
+    case ActivationKind::hard_swish:
+      return add_and_apply<ActivationKind::hard_swish>(activation, bias, from, to, count);
   }
 }
 

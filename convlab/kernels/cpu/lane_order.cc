@@ -82,24 +82,27 @@ HWY_INLINE void bytes_to_pixels(const uint8_t* const* images, int64_t count, To*
 void bytes_to_floats(const uint8_t* const* images, int64_t count, float* to) { bytes_to_pixels(images, count, to); }
 void bytes_to_bytes(const uint8_t* const* images, int64_t count, uint8_t* to) { bytes_to_pixels(images, count, to); }
 
+/// Floats of kLanes images or maps.
+template <int64_t kLanes>
 void floats_to_pixels(const float* const* images, int64_t count, float* to) {
   int64_t j = 0;
 #if HWY_TARGET != HWY_SCALAR
   const Four d;
   for (; j + 4 <= count; j += 4) {
-    for (int64_t i = 0; i < kImageLanes; i += 4) {
+    for (int64_t i = 0; i < kLanes; i += 4) {
       hn::Vec<Four> rows[4];
       for (int k = 0; k < 4; ++k) rows[k] = hn::LoadU(d, images[i + k] + j);
       transpose_4x4(rows);
-      for (int k = 0; k < 4; ++k) hn::Store(rows[k], d, to + (j + k) * kImageLanes + i);
+      for (int k = 0; k < 4; ++k) hn::Store(rows[k], d, to + (j + k) * kLanes + i);
     }
   }
 #endif
   for (; j < count; ++j) {
-    for (int64_t i = 0; i < kImageLanes; ++i) to[j * kImageLanes + i] = images[i][j];
+    for (int64_t i = 0; i < kLanes; ++i) to[j * kLanes + i] = images[i][j];
   }
 }
 
+template <int64_t kLanes>
 void pixels_to_floats(const float* from, int64_t count, float* const* images, int64_t wanted) {
   int64_t j = 0;
 #if HWY_TARGET != HWY_SCALAR
@@ -107,15 +110,28 @@ void pixels_to_floats(const float* from, int64_t count, float* const* images, in
   for (; j + 4 <= count; j += 4) {
     for (int64_t i = 0; i < wanted; i += 4) {
       hn::Vec<Four> rows[4];
-      for (int k = 0; k < 4; ++k) rows[k] = hn::Load(d, from + (j + k) * kImageLanes + i);
+      for (int k = 0; k < 4; ++k) rows[k] = hn::Load(d, from + (j + k) * kLanes + i);
       transpose_4x4(rows);
       for (int64_t k = 0; k < std::min<int64_t>(4, wanted - i); ++k) hn::StoreU(rows[k], d, images[i + k] + j);
     }
   }
 #endif
   for (; j < count; ++j) {
-    for (int64_t i = 0; i < wanted; ++i) images[i][j] = from[j * kImageLanes + i];
+    for (int64_t i = 0; i < wanted; ++i) images[i][j] = from[j * kLanes + i];
   }
+}
+
+void floats_to_images(const float* const* images, int64_t count, float* to) {
+  floats_to_pixels<kImageLanes>(images, count, to);
+}
+void floats_to_channels(const float* const* maps, int64_t count, float* to) {
+  floats_to_pixels<kChannelLanes>(maps, count, to);
+}
+void images_to_floats(const float* from, int64_t count, float* const* images, int64_t wanted) {
+  pixels_to_floats<kImageLanes>(from, count, images, wanted);
+}
+void channels_to_floats(const float* from, int64_t count, float* const* maps) {
+  pixels_to_floats<kChannelLanes>(from, count, maps, kChannelLanes);
 }
 
 }  // namespace convlab::HWY_NAMESPACE
@@ -127,8 +143,10 @@ namespace {
 
 HWY_EXPORT(bytes_to_floats);
 HWY_EXPORT(bytes_to_bytes);
-HWY_EXPORT(floats_to_pixels);
-HWY_EXPORT(pixels_to_floats);
+HWY_EXPORT(floats_to_images);
+HWY_EXPORT(floats_to_channels);
+HWY_EXPORT(images_to_floats);
+HWY_EXPORT(channels_to_floats);
 
 }  // namespace
 
@@ -141,14 +159,26 @@ void to_lanes(const uint8_t* const* images, int64_t count, uint8_t* to) {
 }
 
 void to_lanes(const float* const* images, int64_t count, float* to) {
-  HWY_DYNAMIC_DISPATCH(floats_to_pixels)(images, count, to);
+  HWY_DYNAMIC_DISPATCH(floats_to_images)(images, count, to);
 }
 
 void from_lanes(const float* from, int64_t count, float* to, int64_t image_step, int64_t wanted) {
   float* images[kImageLanes];
   wanted = std::min(wanted, kImageLanes);
   for (int64_t i = 0; i < wanted; ++i) images[i] = to + i * image_step;
-  HWY_DYNAMIC_DISPATCH(pixels_to_floats)(from, count, images, wanted);
+  HWY_DYNAMIC_DISPATCH(images_to_floats)(from, count, images, wanted);
+}
+
+void maps_to_lanes(const float* maps, int64_t map_step, int64_t count, float* to) {
+  const float* each[kChannelLanes];
+  for (int64_t i = 0; i < kChannelLanes; ++i) each[i] = maps + i * map_step;
+  HWY_DYNAMIC_DISPATCH(floats_to_channels)(each, count, to);
+}
+
+void lanes_to_maps(const float* from, int64_t count, float* maps, int64_t map_step) {
+  float* each[kChannelLanes];
+  for (int64_t i = 0; i < kChannelLanes; ++i) each[i] = maps + i * map_step;
+  HWY_DYNAMIC_DISPATCH(channels_to_floats)(from, count, each);
 }
 
 }  // namespace convlab

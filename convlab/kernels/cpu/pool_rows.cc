@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/pool_axis.h"
 #include "convlab/kernels/cpu/simd.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu/pool_rows.cc"
@@ -78,51 +78,9 @@ namespace {
 HWY_EXPORT(take_larger);
 HWY_EXPORT(max_2x2_row);
 
-struct Taps {
-  int64_t first, last;
-};
-
-/// One dimension of the windows: `outputs` of them over `size` elements. A window may be far larger than what it
-/// covers: nothing here goes through taps that lie outside.
-struct Axis {
-  int64_t size, outputs, kernel, stride, dilation, pad_before, pad_after;
-
-  int64_t place(int64_t output, int64_t tap) const { return output * stride + tap * dilation - pad_before; }
-
-  /// The number of taps of an output's window whose places are below `end`.
-  int64_t taps_below(int64_t output, int64_t end) const {
-    return std::clamp<int64_t>(ceil_div(std::max<int64_t>(end - place(output, 0), 0), dilation), 0, kernel);
-  }
-
-  Taps taps_inside(int64_t output) const { return {taps_below(output, 0), taps_below(output, size)}; }
-
-  /// Taps of an output's window that count: those inside and, if padding counts, those in padding. What ceil_mode adds
-  /// beyond the padding never does.
-  int64_t counted(int64_t output, bool padding_counts) const {
-    if (padding_counts) return taps_below(output, size + pad_after);
-    const Taps inside = taps_inside(output);
-    return inside.last - inside.first;
-  }
-
-  /// Calls each(tap, first, last) for all taps that lie inside for some outputs, which are first, ..., last - 1.
-  template <class Each>
-  void for_taps(Each each) const {
-    const int64_t last_inside = taps_below(0, size);
-    int64_t done = 0;
-    for (int64_t output = outputs; done < last_inside;) {  // the earlier the output, the later its taps inside
-      const Taps taps = taps_inside(--output);
-      for (int64_t tap = std::max(taps.first, done); tap < taps.last; ++tap) {
-        const int64_t shift = place(0, tap);
-        each(tap, shift >= 0 ? 0 : ceil_div(-shift, stride), std::min(outputs, (size - 1 - shift) / stride + 1));
-      }
-      done = std::max(done, taps.last);
-    }
-  }
-};
-
 /// A map's windows, and the part of the map that is there.
 struct Windows {
-  Axis h, w;
+  PoolAxis h, w;
   const float* map;
   int64_t first_row;
 
@@ -133,7 +91,7 @@ struct Windows {
 /// element of the map rather than nine an output. `columns` is scratch for a row of the map and one element more.
 void largest(const Windows& windows, int64_t p, float* columns, float* y) {
   constexpr float kLeast = -std::numeric_limits<float>::infinity();
-  const Axis &h = windows.h, &w = windows.w;
+  const PoolAxis &h = windows.h, &w = windows.w;
   std::fill(columns, columns + w.size + 1, kLeast);
   const Taps rows = h.taps_inside(p);
   for (int64_t r = rows.first; r < rows.last; ++r) {
@@ -146,7 +104,7 @@ void largest(const Windows& windows, int64_t p, float* columns, float* y) {
 }
 
 float average(const Windows& windows, int64_t p, int64_t q, bool padding_counts) {
-  const Axis &h = windows.h, &w = windows.w;
+  const PoolAxis &h = windows.h, &w = windows.w;
   const Taps rows = h.taps_inside(p), columns = w.taps_inside(q);
   double sum = 0;
   for (int64_t r = rows.first; r < rows.last; ++r) {

@@ -3,8 +3,17 @@
 #include <cstdint>
 
 #include "convlab/conv/epilogue.h"
+#include "convlab/kernels/op.h"
 
 namespace convlab {
+
+/// Why a step is not a pooling whose padding is known.
+inline Refusal refuse_unless_pools(const OpStep& step) {
+  const auto* op = std::get_if<PoolOp>(&step.op);
+  if (op == nullptr) return "computes MaxPool and AveragePool";
+  if (op->auto_pad != AutoPad::explicit_pads) return "takes padding as numbers";
+  return std::nullopt;
+}
 
 /// Some neighbouring rows of a map.
 struct RowRange {

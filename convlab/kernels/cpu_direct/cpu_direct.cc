@@ -302,6 +302,7 @@ const RegisterConvKernel registered{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare,
     .launch = launch,
+    .packs_weights = true,
 }};
 
 }  // namespace

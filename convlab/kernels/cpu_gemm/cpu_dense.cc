@@ -110,6 +110,7 @@ const RegisterOpKernel dense{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare<pack_b_small, float>,
     .launch = launch,
+    .packs_weights = true,
 }};
 
 const RegisterOpKernel dense_bf16{{
@@ -119,6 +120,7 @@ const RegisterOpKernel dense_bf16{{
     .workspace_bytes = workspace_bytes,
     .prepare = prepare<pack_b_bf16, uint16_t>,
     .launch = launch,
+    .packs_weights = true,
 }};
 
 }  // namespace

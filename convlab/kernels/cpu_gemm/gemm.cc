@@ -237,7 +237,9 @@ PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scal
 
 PackedB pack_b_small(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed,
                      ThreadPool& threads) {
-  if (HWY_DYNAMIC_DISPATCH(target_converts_halves)()) {
+  const auto is_half = [scale](float value) { return half_to_float(float_to_half(scale * value)) == scale * value; };
+  constexpr int64_t kLookedAt = 1024;  // numbers that tell nearly always: packing twice takes long
+  if (HWY_DYNAMIC_DISPATCH(target_converts_halves)() && std::all_of(b, b + std::min(k * n, kLookedAt), is_half)) {
     std::atomic<bool> exact = true;
     const auto half_of = [&](float value) {
       const uint16_t half = float_to_half(scale * value);

@@ -136,6 +136,7 @@ const RegisterOpKernel registered{{
     .prepare = prepare,
     .launch = launch_pieces<Launch>,
     .layout = Layout::image_lanes,
+    .packs_weights = true,
 }};
 
 }  // namespace

@@ -248,6 +248,7 @@ const RegisterConvKernel registered{{
     .prepare = prepare,
     .launch = launch_pieces<Launch>,
     .layout = Layout::image_lanes,
+    .packs_weights = true,
 }};
 
 }  // namespace

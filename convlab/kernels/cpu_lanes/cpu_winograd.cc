@@ -306,6 +306,7 @@ const RegisterConvKernel registered{{
     .prepare = prepare,
     .launch = launch_pieces<Launch>,
     .layout = Layout::image_lanes,
+    .packs_weights = true,
 }};
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "convlab/conv/epilogue.h"
 #include "convlab/kernels/cpu/bf16.h"
+#include "convlab/kernels/cpu/matrix_tiles.h"
 
 namespace convlab {
 
@@ -23,12 +24,6 @@ namespace convlab {
 // Two tiles A times two tiles B (pixels, or blocks of images) fill four tiles C; four loads for four multiplications.
 // While one step's products are under way, the one before is pooled, activated and stored from memory.
 
-/// Sizes of all tiles of a job: rows of A and C, and rows of B. At most 16.
-struct TileShape {
-  int rows = 16, depth = 16;
-};
-
-inline constexpr int64_t kTileBytes = 1024;
 inline constexpr int64_t kPairBytes = 64;
 
 /// How many products make one of float32's precision, or nearly. one: bfloat16. two: weights in two parts, w = high +

@@ -24,7 +24,7 @@ constexpr int64_t kMostBlocks = 32;
 struct Cut {
   int64_t n = 0, outputs = 0;
   int64_t channels = 0, pixels = 0;  ///< of an image, as it was written
-  PairTiles terms{1};
+  TermTiles terms{1};
   TileWeights w;
   DensePieces pieces;  ///< a tile being two tiles of rows
   bool split = false;
@@ -36,7 +36,7 @@ struct Cut {
 Cut cut_of(const OpStep& step, Math math, int threads) {
   Cut cut{.n = step.output[0], .outputs = step.output[1], .channels = step.written[1], .pixels = 1};
   for (size_t i = 2; i < step.written.size(); ++i) cut.pixels = checked_mul(cut.pixels, step.written[i]);
-  cut.terms = PairTiles(checked_mul(cut.pixels, ceil_div(cut.channels, 2)));
+  cut.terms = TermTiles(checked_mul(cut.pixels, ceil_div(cut.channels, 2)));
   cut.terms.depth = std::min(cut.terms.count, kTileRows);  // full tiles, but perhaps the last one: there are many
   cut.w = tile_weights(cut.outputs, 1, cut.terms, 1, math, false);
   cut.pieces = DensePieces(ceil_div(cut.n, kImageLanes), ceil_div(cut.w.row_tiles, 2), kMostBlocks, threads);
@@ -145,7 +145,8 @@ OpKernel dense_kernel(std::string_view name) {
       .prepare = [](const OpArgs& args, Stream&) { prepare(args, kMath); },
       .launch = [](const OpArgs& args,
                    Stream& stream) { compute_pieces(Launch(args, kMath, kUnit, stream.threads()->size()), stream); },
-      .layout = pairs_layout(kMath)};
+      .layout = pairs_layout(kMath),
+      .packs_weights = true};
 }
 
 const RegisterOpKernel amx_bf16{dense_kernel<Math::bf16, Bf16Unit::amx>("cpu.dense_amx_bf16")};

@@ -17,10 +17,10 @@ int64_t filter_rotations(const ConvStep& step) { return takes_phases(step) ? ste
 
 FilterTerms filter_terms(const ConvStep& step) {
   const ConvProblem& problem = step.problem;
-  if (takes_phases(step)) return {1, PairTiles(checked_mul(problem.s / 2 + 1, problem.r))};
+  if (takes_phases(step)) return {1, TermTiles(checked_mul(problem.s / 2 + 1, problem.r))};
   const int64_t channel_pairs = ceil_div(problem.c, 2);
-  if (problem.unit_dilation()) return {problem.r, PairTiles(checked_mul(problem.s, channel_pairs))};
-  return {problem.r * problem.s, PairTiles(channel_pairs)};
+  if (problem.unit_dilation()) return {problem.r, TermTiles(checked_mul(problem.s, channel_pairs))};
+  return {problem.r * problem.s, TermTiles(channel_pairs)};
 }
 
 TileWeights filter_tiles(const ConvStep& step, Math math) {

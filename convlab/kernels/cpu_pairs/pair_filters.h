@@ -19,7 +19,7 @@ int64_t filter_rotations(const ConvStep& step);
 /// Rows of a filter (or its elements, if it is dilated) whose pairs lie apart, and how many pairs each has.
 struct FilterTerms {
   int64_t segments;
-  PairTiles tiles;
+  TermTiles tiles;
 };
 FilterTerms filter_terms(const ConvStep& step);
 

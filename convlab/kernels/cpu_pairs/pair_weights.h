@@ -6,28 +6,14 @@
 
 #include "convlab/base/bf16.h"
 #include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/matrix_tiles.h"
 #include "convlab/kernels/cpu_pairs/bf16_sums.h"
 #include "convlab/kernels/kernel.h"
 
 namespace convlab {
 
-inline constexpr int64_t kTileRows = 16;
-
-/// How `count` consecutive rows of pairs are cut into tiles of equally many. Where that leaves a remainder, the last
-/// tile begins earlier: its first rows are a tile's already, and have weights of 0 in it. (They are terms of the same
-/// sums, so that a NaN among them gets nowhere new.)
-struct PairTiles {
-  int64_t count = 0, tiles = 0, depth = 0;
-
-  explicit PairTiles(int64_t pairs) : count(pairs), tiles(ceil_div(pairs, kTileRows)), depth(ceil_div(pairs, tiles)) {}
-
-  int64_t first(int64_t tile) const { return std::min(tile * depth, count - depth); }
-  /// Whether row `l` of the tile is a row of the one before, too.
-  bool is_again(int64_t tile, int64_t l) const { return first(tile) + l < tile * depth; }
-};
-
 /// The shape of all tiles for `rows` rows of weights, in tiles of a multiple of `even` rows, and these terms.
-inline TileWeights tile_weights(int64_t rows, int64_t even, const PairTiles& terms, int64_t segments, Math math,
+inline TileWeights tile_weights(int64_t rows, int64_t even, const TermTiles& terms, int64_t segments, Math math,
                                 bool exact_x) {
   TileWeights w{.row_tiles = ceil_div(rows, kTileRows), .term_tiles = checked_mul(segments, terms.tiles)};
   w.shape = {.rows = static_cast<int>(round_up(ceil_div(rows, w.row_tiles), even)),

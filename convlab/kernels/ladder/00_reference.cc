@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -83,6 +84,10 @@ double activated(const Activation& activation, double value) {
       return 1 / (1 + std::exp(-value));
     case ActivationKind::tanh:
       return std::tanh(value);
+    case ActivationKind::swish:
+      return value / (1 + std::exp(-value));
+    case ActivationKind::hard_swish:
+      return value * std::min(std::max(value + 3, 0.0), 6.0) / 6;
   }
   return value;
 }

@@ -22,6 +22,10 @@ inline __device__ float activated(const Activation& activation, float value) {
       return 1 / (1 + expf(-value));
     case ActivationKind::tanh:
       return tanhf(value);
+    case ActivationKind::swish:
+      return value / (1 + expf(-value));
+    case ActivationKind::hard_swish:
+      return value * fminf(fmaxf(value + 3, 0), 6) / 6;
   }
   return value;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -22,48 +23,64 @@ inline std::vector<int64_t> broadcast_strides(const Shape& input, const Shape& o
   return strides;
 }
 
-/// output = function(inputs[0], inputs[1]) element by element, both broadcast to the output's shape. Inputs are walked
-/// row by row, rows being as long as both allow: a bias of {K, 1, 1} is one scalar for each map.
-template <class Function>
-void elementwise(const OpArgs& args, ThreadPool& threads, Function function) {
-  const Shape& shape = args.step.output;
-  const int64_t count = element_count(shape);
-  if (count == 0) return;
-  std::vector<int64_t> a = broadcast_strides(args.step.inputs[0], shape);
-  std::vector<int64_t> b = broadcast_strides(args.step.inputs[1], shape);
-  // Dimensions from `outer` on are one row: in both inputs they are either dense as in the output or a single element.
-  size_t outer = shape.size();
-  int64_t width = 1;
-  bool a_moves = false, b_moves = false;
-  while (outer > 0) {
-    const int64_t size = shape[outer - 1];
-    if (size != 1) {
-      const bool a_dense = a[outer - 1] == width, b_dense = b[outer - 1] == width;
-      if (width > 1 && (a_dense != a_moves || b_dense != b_moves)) break;
-      if ((!a_dense && a[outer - 1] != 0) || (!b_dense && b[outer - 1] != 0)) break;
-      a_moves = a_dense;
-      b_moves = b_dense;
+/// Arrays broadcast to one shape, walked row by row, rows being as long as all allow: a bias of {K, 1, 1} is one scalar
+/// for each map.
+struct BroadcastRows {
+  Shape outer;  ///< the dimensions before a row
+  int64_t count = 1, width = 1;
+  std::vector<std::vector<int64_t>> strides;  ///< by array: broadcast_strides(), of which those of `outer` count
+  std::vector<bool> moves;                    ///< by array: whether a row is dense in it, and not a single element
+
+  BroadcastRows(const std::vector<Shape>& arrays, const Shape& shape) : moves(arrays.size(), false) {
+    for (const Shape& array : arrays) strides.push_back(broadcast_strides(array, shape));
+    size_t outer_rank = shape.size();
+    for (; outer_rank > 0; --outer_rank) {
+      const int64_t size = shape[outer_rank - 1];
+      if (size == 1) continue;
+      std::vector<bool> dense;
+      bool fits = true;
+      for (const std::vector<int64_t>& each : strides) {
+        dense.push_back(each[outer_rank - 1] == width);
+        fits = fits && (dense.back() || each[outer_rank - 1] == 0);
+      }
+      if (!fits || (width > 1 && dense != moves)) break;
+      moves = dense;
       width *= size;
     }
-    --outer;
+    outer.assign(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(outer_rank));
+    count = element_count(outer);
   }
-  threads.parallel_for(count / width, std::max<int64_t>(1, 8192 / width), [&](int64_t begin, int64_t end, int) {
+
+  /// Where the row begins in an array.
+  int64_t offset(size_t array, int64_t row) const {
+    int64_t at = 0;
+    for (size_t i = outer.size(); i-- > 0; row /= outer[i]) at += row % outer[i] * strides[array][i];
+    return at;
+  }
+
+  /// Rows that make a piece of work.
+  int64_t grain() const { return std::max<int64_t>(1, 8192 / width); }
+};
+
+/// output = function(inputs[0], inputs[1]) element by element, both broadcast to the output's shape.
+template <class Function>
+void elementwise(const OpArgs& args, ThreadPool& threads, Function function) {
+  if (element_count(args.step.output) == 0) return;
+  const BroadcastRows rows(args.step.inputs, args.step.output);
+  threads.parallel_for(rows.count, rows.grain(), [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end; ++row) {
-      const float *x = args.inputs[0], *y = args.inputs[1];
-      int64_t rest = row;
-      for (size_t i = outer; i-- > 0; rest /= shape[i]) {
-        x += rest % shape[i] * a[i];
-        y += rest % shape[i] * b[i];
-      }
-      float* z = args.output + row * width;
-      if (a_moves && b_moves) {
-        for (int64_t i = 0; i < width; ++i) z[i] = function(x[i], y[i]);
-      } else if (a_moves) {
-        for (int64_t i = 0; i < width; ++i) z[i] = function(x[i], *y);
-      } else if (b_moves) {
-        for (int64_t i = 0; i < width; ++i) z[i] = function(*x, y[i]);
+      const float* x = args.inputs[0] + rows.offset(0, row);
+      const float* y = args.inputs[1] + rows.offset(1, row);
+      float* z = args.output + row * rows.width;
+      const float first_x = *x, first_y = *y;
+      if (rows.moves[0] && rows.moves[1]) {
+        for (int64_t i = 0; i < rows.width; ++i) z[i] = function(x[i], y[i]);
+      } else if (rows.moves[0]) {
+        for (int64_t i = 0; i < rows.width; ++i) z[i] = function(x[i], first_y);
+      } else if (rows.moves[1]) {
+        for (int64_t i = 0; i < rows.width; ++i) z[i] = function(first_x, y[i]);
       } else {
-        std::fill_n(z, width, function(*x, *y));
+        std::fill_n(z, rows.width, function(first_x, first_y));
       }
     }
   });

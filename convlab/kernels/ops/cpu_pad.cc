@@ -1,5 +1,6 @@
 // cpu.pad: elements added before and after each dimension, or cut off where the pad is negative: a constant, the edge's
-// value, or the mirror image without the edge itself. Cutting comes first, so that a mirror is where the cut is.
+// value, the mirror image without the edge itself, or the array again. Cutting comes first, so that a mirror is where the
+// cut is.
 // Threads: each row of the output along its last dimension is a piece of work.
 // Refuses nothing of its operator.
 // Limited by memory.
@@ -30,6 +31,8 @@ std::vector<int64_t> sources_of(PadMode mode, int64_t size, int64_t before, int6
     if (mode == PadMode::reflect && left > 0) {
       at = (at % (2 * left) + 2 * left) % (2 * left);  // a mirror at each end: the period is 2 * left
       at = std::min(at, 2 * left - at);
+    } else if (mode == PadMode::wrap) {
+      at = (at % (left + 1) + left + 1) % (left + 1);
     } else if (mode != PadMode::constant) {
       at = std::clamp<int64_t>(at, 0, std::max<int64_t>(left, 0));
     }

@@ -12,13 +12,6 @@
 namespace convlab {
 namespace {
 
-Refusal refuses(const OpStep& step) {
-  const auto* op = std::get_if<PoolOp>(&step.op);
-  if (op == nullptr) return "computes MaxPool and AveragePool";
-  if (op->auto_pad != AutoPad::explicit_pads) return "takes padding as numbers";
-  return std::nullopt;
-}
-
 void launch(const OpArgs& args, Stream& stream) {
   const Pool& pool = std::get<PoolOp>(args.step.op).pool;
   const int64_t height = args.step.inputs[0][2], width = args.step.inputs[0][3];
@@ -33,7 +26,7 @@ void launch(const OpArgs& args, Stream& stream) {
 
 const RegisterOpKernel registered{{
     .info = {.name = "cpu.pool", .device = DeviceKind::cpu},
-    .refuses = refuses,
+    .refuses = refuse_unless_pools,
     .launch = launch,
 }};
 

@@ -11,13 +11,17 @@ namespace convlab {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (!std::holds_alternative<RoundOp>(step.op)) return "computes Cast to float16";
+  if (!std::holds_alternative<RoundOp>(step.op)) return "computes Casts to float16 and bfloat16";
   return std::nullopt;
 }
 
 void launch(const OpArgs& args, Stream& stream) {
+  const bool brain = std::get<RoundOp>(args.step.op).brain;
+  const float* x = args.inputs[0];
   stream.threads()->parallel_for(element_count(args.step.output), 8192, [&](int64_t begin, int64_t end, int) {
-    for (int64_t i = begin; i < end; ++i) args.output[i] = half_to_float(float_to_half(args.inputs[0][i]));
+    for (int64_t i = begin; i < end; ++i) {
+      args.output[i] = brain ? rounded_to_brain(x[i]) : half_to_float(float_to_half(x[i]));
+    }
   });
 }
 

@@ -30,8 +30,9 @@ __global__ void __launch_bounds__(kThreads) round_to_half(const float* x, float*
 }
 
 Refusal refuses(const OpStep& step) {
-  if (std::holds_alternative<ActivationOp>(step.op) || std::holds_alternative<RoundOp>(step.op)) return std::nullopt;
-  return "computes activations and rounding only";
+  const auto* round = std::get_if<RoundOp>(&step.op);
+  if (std::holds_alternative<ActivationOp>(step.op) || (round != nullptr && !round->brain)) return std::nullopt;
+  return "computes activations and rounding to float16";
 }
 
 void launch_activation(const OpArgs& args, Stream& stream) {

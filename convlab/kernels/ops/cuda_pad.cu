@@ -1,5 +1,5 @@
-// cuda.pad: Pad with a constant, reflection or the edge; negative padding crops, before anything is repeated. One
-// thread per output, grid-stride.
+// cuda.pad: Pad with a constant, reflection, the edge or repetition; negative padding crops, before anything is
+// repeated. One thread per output, grid-stride.
 
 #include <algorithm>
 
@@ -28,6 +28,7 @@ __device__ int64_t source(const PadShape& shape, int dimension, int64_t coordina
   int64_t at = coordinate - shape.before[dimension];
   if (shape.mode == PadMode::constant) return at < 0 || at >= size ? -1 : first + at;
   if (shape.mode == PadMode::edge) return first + (at < 0 ? 0 : at >= size ? size - 1 : at);
+  if (shape.mode == PadMode::wrap) return first + (at % size + size) % size;
   if (size == 1) return first;
   const int64_t period = 2 * (size - 1);  // reflection repeats: 0 1 2 1 0 1 2 ...
   at = (at % period + period) % period;

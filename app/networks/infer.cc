@@ -1,0 +1,206 @@
+// convlab infer: any supported model on any inputs, arrays or pictures, with the classes found and what each layer took.
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/command.h"
+#include "app/compute_options.h"
+#include "app/guests/kernel_files.h"
+#include "app/networks/image_inputs.h"
+#include "app/networks/model_inputs.h"
+#include "app/networks/model_outputs.h"
+#include "app/networks/model_run.h"
+#include "app/networks/top_classes.h"
+#include "app/plan_files.h"
+#include "app/recorders.h"
+#include "app/results/layer_table.h"
+#include "app/results/profile_json.h"
+#include "app/results/results_json.h"
+#include "app/usage.h"
+#include "convlab/base/clock.h"
+#include "convlab/base/file.h"
+#include "convlab/device/device.h"
+#include "convlab/measure/ceilings.h"
+#include "convlab/model/formats/zoo.h"
+#include "convlab/profile/nvprof.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr int64_t kMostPasses = 10000, kMostInferred = int64_t{1} << 40, kMostTop = 1'000'000;
+
+struct InferOptions {
+  std::string model, output, labels, trace;
+  std::vector<std::string> inputs;
+  ImageOptions images;
+  ComputeOptions compute;
+  PlanMode plan = PlanMode::fused;
+  int64_t batch = 0, repeat = 0;
+  int64_t top = 0;  ///< 0: not said
+  bool profile = false;
+};
+
+bool wants_top(const InferOptions& options) {
+  return options.top > 0 || !options.labels.empty() || !options.images.files.empty();
+}
+
+/// What nobody would see is a mistake.
+void check_usage(const InferOptions& options, const Output& output) {
+  options.images.require_images();
+  if (options.inputs.empty() && options.images.files.empty()) {
+    throw bad_input("infer: there is nothing to compute on: give --input or --image");
+  }
+  const bool shown = !options.output.empty() || wants_top(options) || options.repeat > 0 || options.profile ||
+                     !options.trace.empty() || output.wants_json();
+  if (!shown) throw bad_input("infer: the result goes nowhere: give --output, --top, --repeat or --json");
+}
+
+/// Has arrays go back to the system when they are freed. glibc would learn from the first large ones to keep others.
+void return_freed_arrays() {
+#ifdef __GLIBC__
+  constexpr int kLarge = 128 << 10;
+  ::mallopt(M_MMAP_THRESHOLD, kLarge);
+#endif
+}
+
+void print_arrays(Output& output, const InferResult& result) {
+  for (const NamedArray& each : result.inputs) output.print("{}: {} -> ", each.file, to_text(each.shape));
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    const NamedArray& each = result.outputs[i];
+    output.print("{}{}: {}", i == 0 ? "" : ", ", each.file.empty() ? each.name : each.file, to_text(each.shape));
+  }
+  output.print("\n");
+}
+
+void print_times(Output& output, const ModelRun::Times& times, Device& device, int64_t images) {
+  std::optional<Ceilings> ceilings;
+  if (device.caps().kind != DeviceKind::simt) ceilings = known_ceilings(device);
+  print_layers(output, times.layers, 1, ceilings);
+  output.print("\n{} in {:.3f} ms on {}\n", images == 1 ? "1 image" : fmt::format("{} images", images),
+               times.network_s * 1e3, device.caps().name);
+}
+
+/// Scores of the first output; unless somebody asked for them, a model may give something else.
+std::vector<std::vector<TopClass>> find_top(const InferOptions& options, const Tensor& scores,
+                                            const std::vector<std::string>& labels) {
+  constexpr int64_t kUsual = 5;
+  if (options.top == 0 && options.labels.empty() && !has_classes(scores.shape())) return {};
+  return top_classes(scores, options.top > 0 ? options.top : kUsual, labels, options.labels);
+}
+
+void infer(const InferOptions& options, Output& output) {
+  const Clock::time_point begin = Clock::now();
+  check_usage(options, output);
+  return_freed_arrays();
+  if (!options.output.empty()) require_output(options.output);
+  if (!options.trace.empty()) require_writable("--trace", options.trace);
+  const std::vector<std::string> labels =
+      options.labels.empty() ? std::vector<std::string>() : read_labels(options.labels);
+  const bool recorded = options.profile || !options.trace.empty();
+  const std::unique_ptr<Recorder> recorder = recorded ? make_recorder(options.compute.device) : nullptr;
+  if (recorded) recorder->start();
+  const std::unique_ptr<Device> device = options.compute.open(recorder.get());
+  std::vector<GivenInput> given = read_inputs(options.inputs);
+  const Preparation preparation = options.images.preparation();
+  std::vector<Pictures> pictures = read_pictures(options.images, options.compute.threads);
+  std::map<std::string, Shape> shapes = shapes_of(given);
+  for (const Pictures& each : pictures) shapes[each.name] = input_shape(each.pixels.shape(), preparation.order);
+  const int64_t memory_before_kb = resident_memory().now_kb;
+  Graph graph = load_model(options.model, shapes);
+  std::vector<std::string> image_names;  // of what is classified
+  for (const Pictures& each : pictures) {
+    given.push_back(to_input(each, preparation, graph));
+    if (image_names.empty()) image_names = each.files;
+  }
+  pictures.clear();
+  given = in_order(graph, std::move(given));
+  const OutputPlaces places(graph, options.output);
+
+  // Bytes are taken as they are where all inputs are.
+  const bool bytes =
+      std::ranges::all_of(given, [](const GivenInput& each) { return each.tensor.type() == ElementType::u8; });
+  const ElementType type = bytes ? ElementType::u8 : ElementType::f32;
+  InferResult result{.model = options.model,
+                     .device = device->caps().kind,
+                     .math = options.compute.math(),
+                     .plan = options.plan,
+                     .threads = device->caps().threads,
+                     .memory_before_kb = memory_before_kb};
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < given.size(); ++i) {
+    result.inputs.push_back(
+        {.name = graph.name_of(graph.inputs[i]), .file = given[i].file, .shape = given[i].tensor.shape()});
+    inputs.push_back(given[i].tensor.type() == type ? std::move(given[i].tensor) : converted(given[i].tensor, type));
+  }
+  const int64_t images = inputs[0].shape().empty() ? 1 : inputs[0].shape()[0];
+  EngineOptions engine_options{.plan = options.compute.plan_options(options.plan, type),
+                               .batch = options.batch,
+                               .observer = recorder.get(),
+                               .pipelined = options.repeat > 0 && !recorded};  // otherwise it runs once
+  replay_plan_file(options.compute, graph, device->caps(), engine_options);
+  ModelRun run(std::move(graph), std::move(inputs), *device, engine_options);
+  result.load_seconds = seconds_since(begin);
+  std::vector<Tensor> outputs = run.run();
+  std::optional<Recording> recording;
+  if (recorded) recording = recorder->stop();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    result.outputs.push_back({.name = places.names()[i], .file = places.files()[i], .shape = outputs[i].shape()});
+  }
+  if (wants_top(options)) result.top = find_top(options, outputs[0], labels);
+  places.write(std::move(outputs));
+  print_arrays(output, result);
+  print_top(output, result.top, image_names);
+  if (options.profile) {
+    output.print("{}", nvprof_summary(::getpid(), "convlab " + output.command(), summarize(*recording)));
+  }
+  if (!options.trace.empty()) write_file(options.trace, chrome_trace_text(*recording));
+  if (options.repeat > 0 || output.wants_json()) {
+    ModelRun::Times times = run.time(std::max<int64_t>(options.repeat, 1));
+    result.memory_most_kb = resident_memory().most_kb;  // what is measured for the table of times takes some, too
+    if (options.repeat > 0) print_times(output, times, *device, images);
+    result.network_seconds = times.network_s;
+    result.layers = std::move(times.layers);
+  }
+  write_json(output, result);
+}
+
+}  // namespace
+
+Action declare_infer(CLI::App& parser) {
+  auto options = std::make_shared<InferOptions>();
+  require(
+      add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
+  add_texts(parser, "--input", options->inputs, 1, kAnyNumber, "[NAME=]X.npy|X.npz",
+            "what the model computes on, by the names of its inputs where it has several: float32, or uint8 pixels; "
+            "other types are converted; a .npz file's arrays have names of their own");
+  add_image_options(parser, options->images);
+  add_text(parser, "--output", options->output, "Y.npy|Y.npz|FOLDER",
+           "where its output goes; several go into a .npz file or a folder, under their names");
+  add_int(parser, "--top", options->top, 1, kMostTop,
+          "print the N most probable classes of each image (default 5 with --image or --labels)");
+  add_text(parser, "--labels", options->labels, "FILE", "what to call the classes, one a line");
+  add_compute(parser, options->compute);
+  add_plan_file(parser, options->compute);
+  add_parsed(parser, "--plan", "layers|fused|folded", "as of 'convlab run' (default fused)",
+             [options](const std::string& text, const std::string& name) { options->plan = parse_plan(text, name); });
+  add_int(parser, "--batch", options->batch, 1, kMostInferred,
+          "images computed at a time (default: what suits the caches)");
+  add_int(parser, "--repeat", options->repeat, 1, kMostPasses,
+          "also time each layer and the network: medians of N passes after the first");
+  add_flag(parser, "--profile", options->profile, "also print what the pass did, as 'convlab profile' does");
+  add_text(parser, "--trace", options->trace, "FILE", "write a trace of the pass for chrome://tracing or Perfetto");
+  return [options](Output& output) {
+    if (!run_in_guest({options->compute.kernel}, options->compute.device)) infer(*options, output);
+  };
+}
+
+}  // namespace convlab::app

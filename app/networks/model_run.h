@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/runs/layer_result.h"
+#include "convlab/device/device.h"
+#include "convlab/engine/engine.h"
+#include "convlab/engine/executor.h"
+#include "convlab/model/graph.h"
+#include "convlab/tensor/tensor.h"
+
+namespace convlab::app {
+
+/// A model and arrays for its inputs, ready to run: images one batch after the other where it has one input and one output,
+/// and otherwise all at once.
+class ModelRun {
+ public:
+  /// `inputs`: in the graph's order. Errors as Engine() and Executor().
+  ModelRun(Graph graph, std::vector<Tensor> inputs, Device& device, EngineOptions options);
+
+  const Plan& plan() const { return engine_ ? engine_->plan() : executor_->plan(); }
+
+  /// Images in a full batch, and the numbers of images of all batches, each number once.
+  int64_t batch() const { return engine_ ? engine_->batch() : images(); }
+  std::vector<int64_t> batches() const { return engine_ ? engine_->batches(images()) : std::vector{images()}; }
+
+  /// Whether batches may have any size.
+  bool splits() const { return engine_ && engine_->splits(); }
+
+  /// Seconds of one pass: of all of it, or by step of plan().
+  double time_once();
+  std::vector<double> time_steps_once();
+
+  /// The outputs, in the graph's order and in its types.
+  std::vector<Tensor> run();
+
+  struct Times {
+    std::vector<LayerResult> layers;  ///< medians
+    double network_s = 0;             ///< inputs in the host's memory to outputs there, likewise
+  };
+  /// Runs it `repeat` times. What ran before, run(), was the warm-up.
+  Times time(int64_t repeat);
+
+ private:
+  std::vector<Tensor> run(std::vector<double>* seconds);
+  int64_t images() const { return inputs_[0].shape().empty() ? 1 : inputs_[0].shape()[0]; }
+
+  std::vector<ElementType> output_types_;
+  std::vector<Tensor> inputs_;
+  Device& device_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Executor> executor_;
+};
+
+}  // namespace convlab::app

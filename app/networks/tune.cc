@@ -1,0 +1,175 @@
+// convlab tune: measures which kernel computes each layer fastest on this machine, and writes a plan file that says so.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/command.h"
+#include "app/compute_options.h"
+#include "app/networks/model_inputs.h"
+#include "app/networks/tuning.h"
+#include "app/results/tune_json.h"
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/base/rng.h"
+#include "convlab/measure/machine.h"
+#include "convlab/model/formats/zoo.h"
+#include "convlab/plan/plan_file.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr int64_t kMostTuned = int64_t{1} << 30;
+constexpr double kMostSeconds = 1e5;
+
+struct TuneOptions {
+  std::string model, output;
+  std::vector<std::string> inputs, shapes;
+  ComputeOptions compute;
+  PlanMode plan = PlanMode::fused;
+  int64_t images = 0, batch = 0;  ///< 0: not said
+  double seconds = 20;
+  bool bytes = false;
+};
+
+/// Pixels at random: what convolutions take does not depend on them.
+Tensor random_pixels(const Shape& shape, ElementType type) {
+  constexpr uint64_t kSeed = 1;
+  Rng random(kSeed);
+  Tensor tensor(type, shape);
+  if (type == ElementType::u8) {
+    for (uint8_t& pixel : tensor.values<uint8_t>()) pixel = static_cast<uint8_t>(random.integer(0, 255));
+  } else {
+    for (float& value : tensor.values<float>()) value = random.uniform(0, 1);
+  }
+  return tensor;
+}
+
+/// The model, and what it is measured on.
+struct Subject {
+  Graph graph;
+  std::vector<Tensor> inputs;
+  ElementType type;
+};
+
+Subject subject_of(const TuneOptions& options) {
+  Subject subject{.type = options.bytes ? ElementType::u8 : ElementType::f32};
+  if (!options.inputs.empty()) {
+    if (options.images > 0 || options.bytes || !options.shapes.empty()) {
+      throw bad_input("tune: --input says what --images, --shape and --bytes say; give one or the other");
+    }
+    std::vector<GivenInput> given = read_inputs(options.inputs);
+    subject.graph = load_model(options.model, shapes_of(given));
+    given = in_order(subject.graph, std::move(given));
+    const bool bytes =
+        std::ranges::all_of(given, [](const GivenInput& each) { return each.tensor.type() == ElementType::u8; });
+    subject.type = bytes ? ElementType::u8 : ElementType::f32;
+    for (const GivenInput& each : given) subject.inputs.push_back(converted(each.tensor, subject.type));
+    return subject;
+  }
+  const std::map<std::string, Shape> asked = parse_shapes(options.shapes);
+  subject.graph = load_model(options.model, asked);
+  std::vector<Shape> shapes = input_shapes(subject.graph, asked, std::max<int64_t>(options.images, 1));
+  const bool counted = options.images > 0 && shapes.size() == 1 && !shapes[0].empty();
+  if (counted) shapes[0][0] = options.images;
+  for (const Shape& shape : shapes) subject.inputs.push_back(random_pixels(shape, subject.type));
+  return subject;
+}
+
+/// What was measured of whole networks.
+std::string ways_text(const Tuned& tuned) {
+  const auto text_of = [](const TunedWay& way) {
+    return fmt::format("batches of {}, {}", way.batch, family_name(way.channel_lanes));
+  };
+  std::string text;
+  for (const TunedWay& way : tuned.ways) {
+    if (tuned.ways.size() > 1) text += fmt::format("{} {:.3f} ms; ", text_of(way), way.seconds * 1e3);
+  }
+  return fmt::format("{}taken: {} ({})", text, text_of(tuned.ways[tuned.way]), tuned.why);
+}
+
+void print_choices(Output& output, const PlanChoice& plan) {
+  output.print("{:<22} {:<36} {:>9}  {:<22} {:>9}  {:<6} {}\n", "kernel", "convolution", "ms", "next", "ms", "why",
+               "step");
+  for (const KernelChoice& choice : plan.kernels) {
+    const bool alone = choice.next.empty();
+    output.print("{:<22} {:<36} {:>9.4f}  {:<22} {:>9}  {:<6} {}\n", choice.kernel, choice.problem, choice.ms,
+                 alone ? "-" : choice.next, alone ? "-" : fmt::format("{:.4f}", choice.next_ms), choice.why,
+                 choice.step);
+  }
+}
+
+void tune(const TuneOptions& options, Output& output) {
+  require_writable("-o", options.output);
+  const std::unique_ptr<Device> device = options.compute.open();
+  const DeviceCaps& caps = device->caps();
+  if (caps.kind == DeviceKind::simt) throw bad_input("tune: times on simt tell nothing; give --device cpu or cuda");
+  const Subject subject = subject_of(options);
+  const EngineOptions engine{.plan = options.compute.plan_options(options.plan, subject.type), .batch = options.batch};
+  note("tuning {}: up to {:.0f} s of measurements, more where a pass takes long", subject.graph.name, options.seconds);
+  Tuned tuned = tune_network({.graph = subject.graph,
+                              .inputs = subject.inputs,
+                              .device = *device,
+                              .engine = engine,
+                              .seconds = options.seconds,
+                              .tell = [](const std::string& what) { note("measuring {}", what); }});
+  const PlanFile file{.version = this_build().version,
+                      .model = subject.graph.name,
+                      .fingerprint = fingerprint_of(subject.graph),
+                      .processor = processor_of(caps),
+                      .device = caps.kind,
+                      .threads = caps.threads,
+                      .math = engine.plan.math,
+                      .mode = options.plan,
+                      .input = subject.type,
+                      .batch = tuned.batch(),
+                      .choices = tuned.choices};
+  const Shape& shape = subject.inputs[0].shape();
+  const int64_t images = shape.empty() ? 1 : shape[0];
+  const std::string summary = fmt::format("{} image{} in {:.3f} ms, {:.3f} ms as the planner plans", images,
+                                          images == 1 ? "" : "s", tuned.tuned_s * 1e3, tuned.planned_s * 1e3);
+  write_file(
+      options.output,
+      to_text(file, {fmt::format("convlab {}, {}", output.command(), utc_now()), summary, ways_text(tuned),
+                     "each convolution: its kernel and time, the next best, and why: first, the planner's own;",
+                     "faster, another one, clearly; close, not clearly, so the planner's own; only, no other fits"}));
+  for (const PlanChoice& plan : file.choices.plans) {
+    output.print("{}{}:\n", to_text(plan.inputs[0]), plan.channel_lanes ? ", channels together" : "");
+    print_choices(output, plan);
+    output.print("\n");
+  }
+  output.print("{}\n{}\n", ways_text(tuned), summary);
+  write_json(output, options.output, file, tuned, images);
+}
+
+}  // namespace
+
+Action declare_tune(CLI::App& parser) {
+  auto options = std::make_shared<TuneOptions>();
+  require(
+      add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
+  require(add_text(parser, "-o,--output", options->output, "PLAN.txt",
+                   "where the plan goes, for --plan-file of 'convlab run', 'infer', 'explain' and 'compare'"));
+  add_int(parser, "-n,--images", options->images, 1, kMostTuned,
+          "images of a run (default: as the model says, or 1); batches of 1, 2, 4 and so on up to that are tried");
+  add_int(parser, "--batch", options->batch, 1, kMostTuned, "images computed at a time (default: the fastest)");
+  add_texts(parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
+            "the shape of an input, where the model leaves it open");
+  add_texts(parser, "--input", options->inputs, 1, kAnyNumber, "[NAME=]X.npy|X.npz",
+            "what to measure on (default: pixels at random)");
+  add_flag(parser, "--bytes", options->bytes, "inputs are bytes, as those of 'convlab run' (default: float32)");
+  add_device(parser, options->compute);
+  add_math(parser, options->compute);
+  add_threads(parser, options->compute);
+  add_parsed(parser, "--plan", "layers|fused|folded", "as of 'convlab run' (default fused)",
+             [options](const std::string& text, const std::string& name) { options->plan = parse_plan(text, name); });
+  add_real(parser, "--seconds", options->seconds, 0, kMostSeconds, "for all measurements, about (default 20)");
+  return [options](Output& output) { tune(*options, output); };
+}
+
+}  // namespace convlab::app

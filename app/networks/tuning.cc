@@ -1,0 +1,305 @@
+#include "app/networks/tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "app/networks/model_run.h"
+#include "convlab/base/clock.h"
+#include "convlab/base/text.h"
+#include "convlab/measure/pick.h"
+#include "convlab/measure/summary.h"
+#include "convlab/plan/plan_file.h"
+
+namespace convlab::app {
+namespace {
+
+/// What the parts of the work may take of all seconds.
+constexpr double kForWays = 0.25, kForKernels = 0.55, kForTheEnd = 0.2;
+
+/// Who takes so many times as long as the fastest in a first trial does not take part in turns.
+constexpr double kTooSlow = 1.5;
+
+/// More images than this are not needed to tell which way is fastest.
+constexpr int64_t kMostImagesOfWays = 1024;
+
+constexpr int kTrials = 2;  // the first one finds cold caches
+
+std::vector<Tensor> clones(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> result;
+  for (const Tensor& each : tensors) result.push_back(each.clone());
+  return result;
+}
+
+/// The first so many images of each input.
+std::vector<Tensor> first_images(const std::vector<Tensor>& inputs, int64_t images) {
+  std::vector<Tensor> result;
+  for (const Tensor& input : inputs) {
+    Shape shape = input.shape();
+    if (shape.empty() || shape[0] <= images) {
+      result.push_back(input.clone());
+      continue;
+    }
+    shape[0] = images;
+    Tensor& some = result.emplace_back(input.type(), shape);
+    std::memcpy(some.raw(), input.raw(), some.bytes());
+  }
+  return result;
+}
+
+int64_t images_of(const std::vector<Tensor>& inputs) { return inputs[0].shape().empty() ? 1 : inputs[0].shape()[0]; }
+
+/// Calls take(way) for each way, to and fro, so that a machine that slows down slows all: until the seconds are over, but
+/// often enough for a decision unless that took much too long.
+template <class Take>
+void take_turns(size_t ways, double seconds, Take take) {
+  constexpr size_t kMostTurns = 200;
+  constexpr double kPatience = 4;
+  const Clock::time_point begin = Clock::now();
+  for (size_t turn = 0; turn < kMostTurns; ++turn) {
+    const double limit =
+        turn == 0 ? std::numeric_limits<double>::infinity() : seconds * (turn < kLeastTurns ? kPatience : 1);
+    if (seconds_since(begin) >= limit) return;
+    for (size_t i = 0; i < ways; ++i) take(turn % 2 == 0 ? i : ways - 1 - i);
+  }
+}
+
+class Tuner {
+ public:
+  explicit Tuner(const TuneRequest& request) : request_(request) {}
+
+  Tuned run() {
+    choose_way();
+    const std::unique_ptr<ModelRun> whole = run_of(request_.inputs, engine_of(result_.ways[result_.way]));
+    const std::vector<int64_t> sizes = whole->batches();
+    for (const int64_t images : sizes) tune_kernels(images, kForKernels / static_cast<double>(sizes.size()));
+    compare_with_planner();
+    return std::move(result_);
+  }
+
+ private:
+  std::unique_ptr<ModelRun> run_of(const std::vector<Tensor>& inputs, const EngineOptions& engine) const {
+    return std::make_unique<ModelRun>(request_.graph.clone(), clones(inputs), request_.device, engine);
+  }
+
+  EngineOptions engine_of(const TunedWay& way) const {
+    EngineOptions engine = request_.engine;
+    engine.batch = way.batch;
+    engine.plan.channel_lanes = way.channel_lanes;
+    return engine;
+  }
+
+  double seconds(double share) const { return request_.seconds * share; }
+
+  /// Whether plans with channels in lanes, if these are not, or without would be others.
+  bool has_other_layouts(const std::vector<Tensor>& inputs, TunedWay own) const {
+    const PlanOptions& plan = request_.engine.plan;
+    if (own.channel_lanes) return true;
+    if (plan.mode == PlanMode::layers || (plan.math != Math::fp32 && plan.math != Math::bf16)) return false;
+    own.channel_lanes = true;
+    const std::unique_ptr<ModelRun> other = run_of(inputs, engine_of(own));
+    return std::ranges::any_of(other->plan().steps, [](const PlanStep& step) {
+      return step.conv != nullptr &&
+             (step.conv->layout == Layout::channel_lanes || step.conv->layout == Layout::channel_halves);
+    });
+  }
+
+  /// The planner's own way first, then those with other batches and layouts.
+  std::vector<TunedWay> possible_ways(const std::vector<Tensor>& inputs) const {
+    const std::unique_ptr<ModelRun> own = run_of(inputs, request_.engine);
+    // A rest beyond whole sixteens is a batch of its own, so that a full batch may be larger than any that is computed.
+    const int64_t largest = own->batches().front();
+    std::vector<TunedWay> ways{{.batch = largest, .channel_lanes = own->plan().channel_lanes}};
+    if (request_.device.caps().kind != DeviceKind::cpu) return ways;
+    std::vector<int64_t> batches{largest};
+    for (int64_t batch = 1; batch <= images_of(inputs) && own->splits() && request_.engine.batch == 0; batch *= 2) {
+      if (batch != largest) batches.push_back(batch);
+    }
+    const bool both = has_other_layouts(inputs, ways[0]);
+    for (const int64_t batch : batches) {
+      for (const bool channels : {ways[0].channel_lanes, !ways[0].channel_lanes}) {
+        const bool is_own = batch == ways[0].batch && channels == ways[0].channel_lanes;
+        if (!is_own && (both || channels == ways[0].channel_lanes)) ways.push_back({batch, channels});
+      }
+    }
+    return ways;
+  }
+
+  void choose_way() {
+    const std::vector<Tensor> inputs = first_images(request_.inputs, kMostImagesOfWays);
+    std::vector<TunedWay>& ways = result_.ways = possible_ways(inputs);
+    std::vector<std::vector<double>> times(ways.size());
+    std::vector<size_t> good;  // those that take part in turns
+    double best = std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < ways.size() && ways.size() > 1; ++i) {
+      request_.tell(fmt::format("batches of {}, {}", ways[i].batch, family_name(ways[i].channel_lanes)));
+      const std::unique_ptr<ModelRun> run = run_of(inputs, engine_of(ways[i]));
+      double least = run->time_once();
+      for (int trial = 1; trial < kTrials && least < 2 * kTooSlow * best; ++trial) {
+        least = std::min(least, run->time_once());
+      }
+      times[i].push_back(least);
+      best = std::min(best, least);
+    }
+    for (size_t i = 0; i < ways.size(); ++i) {
+      if (i == 0 || times[i][0] <= kTooSlow * best) good.push_back(i);
+    }
+    if (good.size() > 1) {
+      request_.tell(fmt::format("{} ways in turns", good.size()));
+      std::vector<std::unique_ptr<ModelRun>> runs;
+      for (const size_t way : good) {
+        runs.push_back(run_of(inputs, engine_of(ways[way])));
+        runs.back()->time_once();
+        times[way].clear();
+      }
+      take_turns(good.size(), seconds(kForWays), [&](size_t i) { times[good[i]].push_back(runs[i]->time_once()); });
+    }
+    if (ways.size() == 1) times[0] = {0};
+    const Pick pick = pick_way(times);
+    for (size_t i = 0; i < ways.size(); ++i) ways[i].seconds = median(times[i]);
+    result_.way = pick.taken;
+    result_.why = pick.why;
+  }
+
+  /// Chooses a kernel for each convolution of a batch of so many images.
+  void tune_kernels(int64_t images, double share) {
+    const std::vector<Tensor> inputs = first_images(request_.inputs, images);
+    EngineOptions engine = engine_of(result_.ways[result_.way]);
+    engine.batch = images;
+    const std::unique_ptr<ModelRun> own = run_of(inputs, engine);
+    std::vector<Contest> contests;
+    for (size_t i = 0; i < own->plan().steps.size(); ++i) {
+      if (own->plan().steps[i].conv != nullptr) contests.emplace_back(own->plan().steps[i], i);
+    }
+    const PlanChoice frame{.inputs = own->plan().inputs, .channel_lanes = own->plan().channel_lanes};
+    const auto run_with = [&](size_t number) {
+      auto choices = std::make_shared<PlanChoices>(PlanChoices{.place = "tune", .plans = {frame}});
+      for (const Contest& contest : contests) choices->plans[0].kernels.push_back(contest.choice_of(number));
+      EngineOptions chosen = engine;
+      chosen.plan.choices = std::move(choices);
+      return run_of(inputs, chosen);
+    };
+    const auto most_rivals = [&] {
+      size_t most = 0;
+      for (const Contest& contest : contests) most = std::max(most, contest.rivals.size());
+      return most;
+    };
+    request_.tell(
+        fmt::format("{} convolutions of {} images, up to {} kernels each", contests.size(), images, most_rivals()));
+    for (size_t number = 0; number < most_rivals(); ++number) {
+      const std::unique_ptr<ModelRun> run = run_with(number);
+      for (int trial = 0; trial < kTrials; ++trial) {
+        const std::vector<double> times = run->time_steps_once();
+        for (Contest& contest : contests) contest.note(number, times);
+      }
+    }
+    for (Contest& contest : contests) contest.leave_out_the_slow();
+    if (most_rivals() > 1) {
+      request_.tell(fmt::format("{} of them in turns", most_rivals()));
+      std::vector<std::unique_ptr<ModelRun>> runs;
+      for (size_t number = 0; number < most_rivals(); ++number) {
+        runs.push_back(run_with(number));
+        runs.back()->time_once();
+      }
+      take_turns(runs.size(), seconds(share), [&](size_t number) {
+        const std::vector<double> times = runs[number]->time_steps_once();
+        for (Contest& contest : contests) contest.note(number, times);
+      });
+    }
+    PlanChoice& plan = result_.choices.plans.emplace_back(frame);
+    for (const Contest& contest : contests) plan.kernels.push_back(contest.winner());
+  }
+
+  /// The planner's whole network beside the tuned one.
+  void compare_with_planner() {
+    request_.tell("the tuned network beside the planner's own");
+    EngineOptions chosen = request_.engine;
+    chosen.batch = result_.batch();
+    chosen.plan.choices = std::make_shared<PlanChoices>(result_.choices);
+    const std::unique_ptr<ModelRun> runs[] = {run_of(request_.inputs, request_.engine),
+                                              run_of(request_.inputs, chosen)};
+    std::vector<double> times[2];
+    for (const std::unique_ptr<ModelRun>& run : runs) run->time_once();
+    take_turns(2, seconds(kForTheEnd), [&](size_t i) { times[i].push_back(runs[i]->time_once()); });
+    result_.planned_s = median(times[0]);
+    result_.tuned_s = median(times[1]);
+  }
+
+  /// A convolution, and the kernels that compete for it.
+  struct Contest {
+    Contest(const PlanStep& planned, size_t place) : step(planned), at(place) {
+      for (const ConvKernel* kernel : planned.fitting) {
+        // The reference is never the fastest, and takes seconds for what others take milliseconds.
+        if (kernel == planned.conv || kernel->info.rung > 0) rivals.push_back({kernel, {}});
+      }
+    }
+
+    struct Rival {
+      const ConvKernel* kernel;
+      std::vector<double> times;
+    };
+
+    /// Of the run number so and so; where there are fewer kernels than runs, some run again.
+    KernelChoice choice_of(size_t number) const {
+      return {.step = printable(step.name),
+              .problem = to_text(step.conv_step()->problem),
+              .kernel = std::string(rivals[number % rivals.size()].kernel->info.name)};
+    }
+
+    void note(size_t number, const std::vector<double>& times) {
+      if (number < rivals.size()) rivals[number].times.push_back(times[at]);
+    }
+
+    /// After the trials: who is much slower than the fastest keeps its least time, and all others begin anew.
+    void leave_out_the_slow() {
+      double best = std::numeric_limits<double>::infinity();
+      for (Rival& rival : rivals) {
+        rival.times = {*std::ranges::min_element(rival.times)};
+        best = std::min(best, rival.times[0]);
+      }
+      const auto slow = std::stable_partition(rivals.begin() + 1, rivals.end(),
+                                              [&](const Rival& rival) { return rival.times[0] <= kTooSlow * best; });
+      given_up.assign(std::make_move_iterator(slow), std::make_move_iterator(rivals.end()));
+      rivals.erase(slow, rivals.end());
+      if (rivals.size() == 1) return;  // there will be no turns for it, or some that tell more of it
+      for (Rival& rival : rivals) rival.times.clear();
+    }
+
+    KernelChoice winner() const {
+      std::vector<const Rival*> all;
+      std::vector<std::vector<double>> times;
+      for (const std::vector<Rival>* some : {&rivals, &given_up}) {
+        for (const Rival& rival : *some) {
+          all.push_back(&rival);
+          times.push_back(rival.times);
+        }
+      }
+      const Pick pick = pick_way(times);
+      KernelChoice choice = choice_of(pick.taken);
+      choice.ms = median(times[pick.taken]) * 1e3;
+      if (pick.next) {
+        choice.next = all[*pick.next]->kernel->info.name;
+        choice.next_ms = median(times[*pick.next]) * 1e3;
+      }
+      choice.why = pick.why;
+      return choice;
+    }
+
+    PlanStep step;
+    size_t at;  ///< among the plan's steps
+    std::vector<Rival> rivals, given_up;
+  };
+
+  const TuneRequest& request_;
+  Tuned result_;
+};
+
+}  // namespace
+
+Tuned tune_network(const TuneRequest& request) { return Tuner(request).run(); }
+
+}  // namespace convlab::app

@@ -1,0 +1,35 @@
+#include "app/results/layer_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace convlab::app {
+
+void print_layers(Output& output, const std::vector<LayerResult>& layers, size_t devices,
+                  const std::optional<Ceilings>& ceilings) {
+  const auto parts = static_cast<double>(devices);
+  size_t name_width = 5, op_width = 2, kernel_width = 6;
+  for (const LayerResult& layer : layers) {
+    name_width = std::max(name_width, layer.name.size());
+    op_width = std::max(op_width, layer.op.size());
+    kernel_width = std::max(kernel_width, layer.kernel.size());
+  }
+  output.print("\n{:<{}}  {:<{}}  {:<{}}  {:<6}  {:>10}  {:>8}  {:>8}\n", "layer", name_width, "op", op_width, "kernel",
+               kernel_width, "math", "time (ms)", "GFLOP/s", "of bound");
+  for (const LayerResult& layer : layers) {
+    const bool timed = layer.rated();
+    const std::string rate = timed && layer.flops > 0 ? fmt::format("{:.1f}", layer.flops / layer.seconds * 1e-9) : "-";
+    const std::string share =
+        timed && ceilings
+            ? fmt::format(
+                  "{:.0f} %",
+                  100 * ceilings->bound(layer.flops / parts, layer.bytes / parts, layer.math).seconds / layer.seconds)
+            : "-";
+    output.print("{:<{}}  {:<{}}  {:<{}}  {:<6}  {:>10.3f}  {:>8}  {:>8}\n", layer.name, name_width, layer.op, op_width,
+                 layer.kernel, kernel_width, name_of(layer.math), layer.seconds * 1e3, rate, share);
+  }
+  if (devices > 1) output.print("(times on the GPU where the layer took longest, rates of all together)\n");
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/runs/layer_result.h"
+#include "convlab/measure/ceilings.h"
+#include "convlab/tensor/shape.h"
+
+namespace convlab::app {
+
+/// One step of a plan, for people.
+struct ExplainedStep {
+  LayerResult layer;  ///< without a time
+  Shape output;
+  std::vector<int> inputs;     ///< the steps that it reads; -1: the network's input
+  std::optional<Bound> bound;  ///< where the machine's ceilings are known
+  std::string why;             ///< its kernel, and not one that would be preferred
+};
+
+/// The network as an SVG: a row for each step with its operator, shape, kernel and bound, and lines to what it reads.
+std::string network_picture(const std::string& title, const std::vector<ExplainedStep>& steps);
+
+}  // namespace convlab::app

@@ -1,0 +1,264 @@
+#include "app/runs/classify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+
+#include "app/plan_files.h"
+#include "app/results/output.h"
+#include "app/results/progress.h"
+#include "convlab/base/checked.h"
+#include "convlab/base/clock.h"
+#include "convlab/base/error.h"
+#include "convlab/base/limits.h"
+#include "convlab/base/text.h"
+#include "convlab/device/cuda.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/engine/labels.h"
+#include "convlab/kernel_file/file_kernel.h"
+#include "convlab/measure/summary.h"
+#include "convlab/model/formats/zoo.h"
+#include "convlab/rewrite/ends.h"
+
+namespace convlab::app {
+namespace {
+
+/// The side of the images that the model takes; `wanted` is --size, 0 if it was not given.
+int64_t image_side(const Graph& graph, int64_t wanted) {
+  const Shape& shape = graph.inputs[0].shape;
+  const auto takes = [&] {
+    std::vector<std::string> sizes;
+    for (int64_t size : shape) sizes.push_back(size < 0 ? "?" : std::to_string(size));
+    return fmt::format("{}", fmt::join(sizes, "x"));
+  };
+  if (shape.size() != 4 || (shape[1] != 1 && shape[1] != -1) || shape[2] != shape[3]) {
+    throw bad_input(
+        "{}: takes an input of {}, not grey square images as those of Fashion-MNIST (Nx1xSxS); "
+        "'convlab infer' runs it on any input",
+        graph.name, takes());
+  }
+  constexpr int64_t kOriginalSide = 28;
+  const int64_t side = shape[2];
+  if (side < 0) return wanted > 0 ? wanted : kOriginalSide;
+  if (wanted > 0 && wanted != side) {
+    throw bad_input("--size {}: {} takes images of {}x{}; leave --size out", wanted, graph.name, side, side);
+  }
+  return side;
+}
+
+bool on_gpu(const ClassifyOptions& options) {
+  const std::string& device = options.compute.device;
+  return device.starts_with("cuda") || (device == "auto" && cuda_present());
+}
+
+/// Whether images stay unscaled for the device to scale.
+bool leaves_scaling(const ClassifyOptions& options) {
+  return options.scaling == Scaling::chosen ? on_gpu(options) : options.scaling == Scaling::device;
+}
+
+/// A model's file, read: the graph, and the side of the images that it takes.
+struct ModelFile {
+  std::shared_ptr<Graph> graph;
+  int64_t side = 0;
+};
+
+/// The images asked for. Error(bad_input) with the figure if copies would take more memory than there is.
+Dataset load_images(const ClassifyOptions& options) {
+  Dataset all = load_fashion_mnist(options.split, options.data, options.images);
+  if (options.copies == 1) return all;
+  // Besides its pixels, an image has its label here and in the Classifier, the label found for it, and scores.
+  constexpr int64_t kBytesBeside = 2 + sizeof(int) + sizeof(float) * kFashionMnistClasses.size();
+  const int64_t images = checked_mul(std::ssize(all.labels), options.copies);
+  const int64_t pixels = all.images.count() / std::ssize(all.labels);
+  require_memory(checked_mul(images, pixels + kBytesBeside),
+                 fmt::format("--copies {}: {} images take", options.copies, images), "give fewer");
+  return repeated(all, options.copies);
+}
+
+/// What load_classifier() needs from files; other threads read it while it opens the device: a GPU takes longer.
+struct Reading {
+  explicit Reading(const ClassifyOptions& options) {
+    model = std::async(std::launch::async, [&options] {
+              auto graph = std::make_shared<Graph>(load_model(options.model));
+              const int64_t side = image_side(*graph, options.side);
+              return ModelFile{std::move(graph), side};
+            }).share();
+    data =
+        std::async(std::launch::async, [&options] { return std::make_shared<Dataset>(load_images(options)); }).share();
+    images = std::async(std::launch::async, [&options, model = model, data = data] {
+      Tensor originals = std::move(data.get()->images);
+      const int64_t side = leaves_scaling(options) ? originals.shape()[2] : model.get().side;
+      // A GPU takes all of them in one go, from locked memory.
+      return ScaledImages(std::move(originals), side, static_cast<int>(options.compute.threads), on_gpu(options));
+    });
+  }
+
+  std::shared_future<ModelFile> model;
+  std::shared_future<std::shared_ptr<Dataset>> data;  ///< for labels; images are only for `images`
+  std::future<ScaledImages> images;
+};
+
+}  // namespace
+
+PixelScale parse_pixels(const std::string& text, const std::string& name) {
+  constexpr double kMost = 255, kLeast = 1e-6;
+  if (text == "0..255") return {};
+  if (text == "0..1") return {.factor = 1 / kMost};
+  const std::vector<std::string> parts = split(text, '/');
+  if (parts.size() != 2) throw bad_input("{}: '{}' is none of 0..1, 0..255, MEAN/STD", name, printable(text));
+  const double mean = parse_double(parts[0], name, -kMost, kMost),
+               deviation = parse_double(parts[1], name, kLeast, kMost);
+  return {.factor = 1 / (kMost * deviation), .offset = -mean / deviation};
+}
+
+std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, StageObserver* observer) {
+  const Clock::time_point begin = Clock::now();
+  auto classifier = std::make_unique<Classifier>();
+  Classifier& loaded = *classifier;
+  Reading reading(options);
+  loaded.devices = options.compute.open_all(observer);
+  Graph graph = [&] {
+    const Observed part(observer, {Stage::model});
+    return std::move(*reading.model.get().graph);
+  }();
+  loaded.course_model = course_model_name(graph);
+  {
+    const Observed part(observer, {Stage::data});
+    loaded.labels = reading.data.get()->labels;
+  }
+  const int64_t count = std::ssize(loaded.labels);
+  if (options.images != ClassifyOptions().images && options.images > count / options.copies) {
+    note("--images {}: there are {}; all of them are taken", options.images, count / options.copies);
+  }
+  {
+    const Observed part(observer, {Stage::scaling});
+    loaded.images = reading.images.get();
+  }
+
+  // Labels and originals are fewer bytes over the bus to a GPU than scores and scaled images.
+  loaded.finds_labels = loaded.caps().kind == DeviceKind::cuda;
+  EngineOptions engine{.plan = options.compute.plan_options(options.plan, ElementType::u8),
+                       .batch = options.batch,
+                       .observer = observer,
+                       .scale_to = reading.model.get().side,
+                       .labels = loaded.finds_labels,
+                       .pipelined = options.pipelined};
+  replay_plan_file(options.compute, graph, loaded.caps(), engine);
+  const std::string name = graph.name;
+  const PixelScale scale = parse_pixels(options.pixels, "--scale-pixels");
+  if (scale.factor != 1) scale_values(graph, static_cast<float>(scale.factor), static_cast<float>(scale.offset));
+  loaded.engines = std::make_unique<EngineGroup>(std::move(graph), loaded.images.shape(), loaded.devices, engine);
+  constexpr auto kClasses = static_cast<int64_t>(kFashionMnistClasses.size());
+  const Shape scores = loaded.engines->first().scores_shape(count);
+  if (scores.empty() || scores[0] != count || element_count(scores) != count * kClasses) {
+    throw bad_input("{}: gives {} for {} images, not a score for each of {} classes", name, to_text(scores), count,
+                    kClasses);
+  }
+  {
+    const Observed part(observer, {Stage::memory});
+    if (loaded.images.ready()) {
+      loaded.locked_images =
+          loaded.devices.front()->page_lock(const_cast<uint8_t*>(loaded.images.from(0, count)),
+                                            static_cast<size_t>(element_count(loaded.images.shape())));
+    }
+  }
+  loaded.load_seconds = seconds_since(begin);
+  return classifier;
+}
+
+void Classifier::find_labels(std::span<const float> output, int64_t first, std::span<int> labels) const {
+  if (finds_labels) return labels_of_places(output, first, labels);
+  std::ranges::copy(labels_of(output, static_cast<int64_t>(output.size() / labels.size()), first), labels.begin());
+}
+
+double accuracy_of(const std::vector<int>& found, const Classifier& classifier) {
+  int64_t right = 0;
+  for (size_t i = 0; i < found.size(); ++i) right += found[i] == classifier.labels[i];
+  return static_cast<double>(right) / static_cast<double>(classifier.count());
+}
+
+Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer) {
+  EngineGroup& engines = *classifier.engines;
+  Engine& first = engines.first();
+  const int64_t count = classifier.count();
+  const int64_t outputs = element_count(first.output_shape(count)) / count;  // per image
+  ScaledImages& images = classifier.images;
+  std::vector<float> output(static_cast<size_t>(count * outputs));
+  const Buffer locked = classifier.devices.front()->page_lock(output.data(), output.size() * sizeof(float));
+  const size_t steps = first.plan().steps.size();
+
+  // With somebody watching, or with more images than we scale at once, we give a host its work batch by batch, as the
+  // engine does anyway.
+  const bool on_host = classifier.caps().kind != DeviceKind::cuda;
+  const bool by_batch = on_host && (Progress::visible() || !images.ready());
+  const int64_t piece = by_batch ? std::min(first.batch(), count) : count;
+  Progress progress("classifying", count * repeat);
+
+  // Allocates memory and loads code once, outside of the timing. One batch does that; a GPU needs all of them to reach
+  // its clock rate, and is fast.
+  const int64_t some = on_host ? std::min(first.batch(), count) : count;
+  engines.run(images.from(0, some), some, output.data());
+  first.observe(nullptr);
+
+  const Observed part(observer, {Stage::passes});
+
+  std::vector<double> network_seconds, device_network_seconds;
+  std::vector<std::vector<double>> step_seconds(steps);
+  std::vector<int> labels(static_cast<size_t>(count));
+  for (int64_t pass = 0; pass < repeat; ++pass) {
+    std::vector<double> sums(steps, 0.0);
+    const auto find_labels = [&](int64_t begin, int64_t n) {
+      const auto of = [](auto& all, int64_t from, int64_t size) {
+        return std::span(all).subspan(static_cast<size_t>(from), static_cast<size_t>(size));
+      };
+      classifier.find_labels(of(output, begin * outputs, n * outputs), begin, of(labels, begin, n));
+    };
+    // Seconds of a pass, without scaling. We find a device's labels as soon as it is done.
+    const auto run = [&](bool timed) {
+      double passed = 0;
+      for (int64_t at = 0; at < count; at += piece) {
+        const int64_t n = std::min(piece, count - at);
+        const uint8_t* from = images.from(at, n);
+        float* to = output.data() + at * outputs;
+        const Clock::time_point begin = Clock::now();
+        if (timed) {
+          const std::vector<double> seconds = engines.run_timed(from, n, to);
+          for (size_t i = 0; i < steps; ++i) sums[i] += seconds[i];
+          if (on_host) find_labels(at, n);  // a GPU's come from the pass that is not timed step by step
+        } else {
+          engines.run(from, n, to,
+                      [&](int64_t first_image, int64_t some_of_n) { find_labels(at + first_image, some_of_n); });
+        }
+        passed += seconds_since(begin);
+        if (timed) progress.advance(n);
+      }
+      return passed;
+    };
+    // Waiting for a GPU after each step costs time that the whole network must not be charged with; on a host nothing
+    // waits, and one pass gives both.
+    if (!on_host) {
+      run(true);
+      device_network_seconds.push_back(engines.time_on_device(images.from(0, count), count, output.data()));
+    }
+    network_seconds.push_back(run(on_host));
+    for (size_t i = 0; i < steps; ++i) step_seconds[i].push_back(sums[i]);
+  }
+
+  // On a host, images in memory are already on the device.
+  Classification result{
+      .network_seconds = median(network_seconds),
+      .device_network_seconds = median(on_host ? network_seconds : device_network_seconds),
+  };
+  result.accuracy = accuracy_of(labels, classifier);
+  result.labels = std::move(labels);
+  for (size_t i = 0; i < steps; ++i) {
+    LayerResult layer = describe_layer(first.plan().steps[i], first.batch(), count, engines.shares(count).size());
+    layer.seconds = median(step_seconds[i]);
+    layer.early = computes_in_prolog(layer.kernel);
+    result.layers.push_back(std::move(layer));
+  }
+  return result;
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,168 @@
+// convlab m1.1, m1.2, m2.1, m3.1, m4.1, final: the course's scripts, with their arguments and their output lines.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <string>
+
+#include "app/command.h"
+#include "app/guests/kernel_files.h"
+#include "app/results/course_lines.h"
+#include "app/results/run_json.h"
+#include "app/runs/classify.h"
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/device/cuda.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr int64_t kCourseImages = 10000;
+
+/// One of the course's scripts: whose convolution runs, and where.
+struct Script {
+  std::string_view name, device;
+  std::string_view kernel;         ///< --kernel's default; "auto": the planner's choice
+  std::string_view instead;        ///< what to type without a GPU
+  bool library = false;            ///< the library's convolution, and its output line
+  bool model_in_fa17 = false;      ///< fa17's takes MODEL IMAGES
+  bool announced_in_fa17 = false;  ///< fa17's begins with "New Inference"
+};
+
+constexpr Script kM11{.name = "m1.1", .device = "cpu", .kernel = "onednn", .library = true, .announced_in_fa17 = true};
+constexpr Script kM12{.name = "m1.2",
+                      .device = "cuda",
+                      .kernel = "cudnn",
+                      .instead = "m1.1 10",
+                      .library = true,
+                      .announced_in_fa17 = true};
+constexpr Script kM21{
+    .name = "m2.1", .device = "cpu", .kernel = "cpu.direct", .model_in_fa17 = true, .announced_in_fa17 = true};
+// Our own convolution on the GPU, in the course's order: first the plain one, then the best of those tried, and last
+// the best of all. m4.1 takes the fastest rung in full precision, by the table of docs/ladder.md.
+constexpr Script kM31{.name = "m3.1",
+                      .device = "cuda",
+                      .kernel = "cuda.basic",
+                      .instead = "m3.1 10 --device simt",
+                      .model_in_fa17 = true};
+constexpr Script kM41{
+    .name = "m4.1", .device = "cuda", .kernel = "cuda.tensor_core_3xfp16", .instead = "m4.1 10 --device simt"};
+constexpr Script kFinal{
+    .name = "final", .device = "cuda", .kernel = "auto", .instead = "final 10 --device simt", .model_in_fa17 = true};
+
+struct CourseOptions {
+  std::string semester = "fa19";
+  std::vector<std::string> arguments;
+  ClassifyOptions classify;
+};
+
+/// The shipped model that a script loads for a semester; `course_model`: fa17's MODEL.
+std::string model_of(const Script& script, const std::string& semester, const std::string& course_model) {
+  if (semester == "fa17") return course_model == "ece408-low" ? "fa17-low" : "fa17-high";
+  if (semester == "sp19" && script.library) return "sp19-library";
+  return semester;
+}
+
+void read_arguments(const Script& script, CourseOptions& options) {
+  std::vector<std::string> arguments = options.arguments;
+  std::string course_model = "ece408-high";
+  const bool takes_model = options.semester == "fa17" && script.model_in_fa17;
+  // A number alone is IMAGES, whatever the semester.
+  if (takes_model && !arguments.empty() && !std::isdigit(static_cast<unsigned char>(arguments[0][0]))) {
+    course_model = arguments[0];
+    if (course_model != "ece408-high" && course_model != "ece408-low") {
+      throw bad_input("MODEL: '{}' is none of ece408-high, ece408-low", course_model);
+    }
+    arguments.erase(arguments.begin());
+  }
+  if (arguments.size() > 1) {
+    throw bad_input("{} {}: too many arguments; {} takes {}IMAGES", script.name, fmt::join(options.arguments, " "),
+                    script.name, takes_model ? "MODEL " : "");
+  }
+  options.classify.images = kCourseImages;
+  if (!arguments.empty()) {
+    // As in the scripts: any number is allowed, and then limited to the range that there is.
+    options.classify.images = std::clamp<int64_t>(parse_int(arguments[0], "IMAGES", 0, INT64_MAX), 1, kCourseImages);
+  }
+  options.classify.model = model_of(script, options.semester, course_model);
+}
+
+/// The script's device; if it is missing, an Error that says what to do.
+std::unique_ptr<Device> open_device_of(const Script& script, const ComputeOptions& compute) {
+  if (compute.device == "cuda" && !cuda_present()) {
+    throw unavailable("{} runs on a GPU, and cuda is {}; without one, type 'convlab {}'", script.name,
+                      list_cuda().front().description, script.instead);
+  }
+  std::unique_ptr<Device> device = compute.open();
+  if (script.device == "cuda" && device->caps().kind == DeviceKind::cpu) {
+    throw bad_input("--device {}: {} runs on a GPU; give cuda, cuda:N or simt", compute.device, script.name);
+  }
+  return device;
+}
+
+void run_script(const Script& script, CourseOptions& options, Output& output) {
+  read_arguments(script, options);
+  options.classify.plan = PlanMode::layers;
+  const ComputeOptions& compute = options.classify.compute;
+  const std::unique_ptr<Device> device = open_device_of(script, compute);
+  if (script.library && find_conv_kernel(compute.kernel, device->caps().kind) == nullptr) {
+    throw unavailable("{}: this build has no {}, the library whose convolution it runs; see 'convlab list kernels'",
+                      script.name, compute.kernel);
+  }
+  const std::unique_ptr<Classifier> classifier = load_classifier(options.classify);
+  const bool announced_first = options.semester == "fa17" && script.announced_in_fa17;
+  if (announced_first) output.print("{}", kNewInference);
+  output.print("{}{}", kLoadingData, kLoadingModel);
+  if (!announced_first) output.print("{}", kNewInference);
+  const Classification result = classify(*classifier, 1);
+  if (script.library) {
+    print_eval_metric(output, result);
+  } else {
+    print_op_times(output, result);
+    print_correctness(output, result, classifier->course_model);
+  }
+  if (output.wants_json()) write_json(output, *run_json(options.classify, *classifier, result, output));
+}
+
+template <const Script& script>
+Action declare_script(CLI::App& parser) {
+  auto options = std::make_shared<CourseOptions>();
+  ComputeOptions& compute = options->classify.compute;
+  compute.device = script.device;
+  compute.kernel = script.kernel;
+  add_texts(parser, "ARGS", options->arguments, 0, 2, "",
+            script.model_in_fa17 ? "IMAGES, 1 to 10000 (default); in fa17 MODEL IMAGES, MODEL being ece408-high "
+                                   "(default) or ece408-low"
+                                 : "IMAGES, 1 to 10000 (default)");
+  add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
+             "whose network and lines (default fa19); sp25, the network since fall 2020, with fa19's lines");
+  add_text(parser, "--data", options->classify.data, "DIR", "folder of the idx files, as for 'convlab run'");
+  if (!script.library && script.device == "cuda") {
+    add_text(parser, "--device", compute.device, "D",
+             "cuda (default), cuda:1, or simt: the same CUDA kernels, executed on the CPU");
+  }
+  if (!script.library) {
+    add_text(parser, "--kernel", compute.kernel, "K",
+             fmt::format("a kernel, or a kernel file, for every convolution; auto is the planner's choice (default {})",
+                         script.kernel));
+  }
+  add_threads(parser, compute);
+  return [options](Output& output) {
+    const ComputeOptions& asked = options->classify.compute;
+    if (!run_in_guest({asked.kernel}, asked.device)) run_script(script, *options, output);
+  };
+}
+
+}  // namespace
+
+Action declare_m11(CLI::App& parser) { return declare_script<kM11>(parser); }
+Action declare_m12(CLI::App& parser) { return declare_script<kM12>(parser); }
+Action declare_m21(CLI::App& parser) { return declare_script<kM21>(parser); }
+Action declare_m31(CLI::App& parser) { return declare_script<kM31>(parser); }
+Action declare_m41(CLI::App& parser) { return declare_script<kM41>(parser); }
+Action declare_final(CLI::App& parser) { return declare_script<kFinal>(parser); }
+
+}  // namespace convlab::app

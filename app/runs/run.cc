@@ -1,0 +1,223 @@
+// convlab run: the main job. Prints the course's lines, then what each layer took and what the process used.
+
+#include "app/runs/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/command.h"
+#include "app/guests/kernel_files.h"
+#include "app/plan_files.h"
+#include "app/results/course_lines.h"
+#include "app/results/layer_table.h"
+#include "app/results/run_json.h"
+#include "app/usage.h"
+#include "convlab/base/error.h"
+#include "convlab/dataset/resize.h"
+#include "convlab/kernel_file/source.h"
+#include "convlab/measure/ceilings.h"
+#include "convlab/model/formats/zoo.h"
+#include "convlab/profile/startup.h"
+
+namespace convlab::app {
+namespace {
+
+constexpr int64_t kMostRepeats = 10000;
+constexpr int64_t kMostRunImages = int64_t{1} << 40;
+constexpr int64_t kMostCopies = 1000;
+
+/// "cpu (2 threads)" or "2 GPUs (cuda:0: 5008 images, cuda:1: 4992 images)".
+std::string place_of(const Classifier& classifier) {
+  const std::vector<int64_t> shares = classifier.engines->shares(classifier.count());
+  const DeviceCaps& caps = classifier.caps();
+  if (shares.size() == 1) {
+    return fmt::format("{} ({} thread{})", name_of(caps.kind), caps.threads, caps.threads == 1 ? "" : "s");
+  }
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < shares.size(); ++i) {
+    parts.push_back(fmt::format("{}: {} images", classifier.devices[i]->caps().name, shares[i]));
+  }
+  return fmt::format("{} GPUs ({})", shares.size(), fmt::join(parts, ", "));
+}
+
+void print_foldings(Output& output, PlanMode plan, const std::vector<Folding>& foldings) {
+  if (plan != PlanMode::folded) return;
+  output.print("\n");
+  for (const Folding& each : foldings) {
+    output.print("{} {}: {}\n", each.folded ? "folded" : "not folded", each.nodes, each.text);
+  }
+  if (foldings.empty()) output.print("nothing folded: no two linear operators stand next to each other\n");
+}
+
+/// Each convolution is part of the network, and the network part of the process: Op Time <= network <= wall. A GPU
+/// times operators and network in separate passes, so a disturbance may show; we report it.
+void check_order_of_times(const Classification& result, double elapsed_seconds) {
+  constexpr double kTolerance = 1.05;
+  for (const LayerResult& layer : result.layers) {
+    if (layer.seconds <= result.network_seconds * kTolerance) continue;
+    note("{} took {:.3f} ms by itself, the whole network {:.3f} ms: something disturbed the timing; run again",
+         layer.name, layer.seconds * 1e3, result.network_seconds * 1e3);
+  }
+  if (!(result.network_seconds <= elapsed_seconds)) {
+    throw wrong_result("the network took {} s, the whole process {} s: a clock is wrong", result.network_seconds,
+                       elapsed_seconds);
+  }
+}
+
+void run(const RunOptions& options, double expect, Output& output) {
+  StageLog log;
+  std::unique_ptr<Classifier> classifier = load_classifier(options.classify, &log);
+  output.print("{}{}{}", kLoadingData, kLoadingModel, kNewInference);
+  const Classification result = classify(*classifier, options.repeat, &log);
+  print_op_times(output, result);
+  print_correctness(output, result, classifier->course_model);
+
+  std::shared_ptr<Json> json;
+  const double json_began_s = monotonic_s();
+  if (output.wants_json()) json = run_json(options.classify, *classifier, result, output);
+  const double json_seconds = monotonic_s() - json_began_s;
+  const int64_t images = classifier->count();
+  const double load_seconds = classifier->load_seconds;
+  const Usage usage = usage_so_far();
+  check_order_of_times(result, usage.elapsed_s);
+  const std::string place = place_of(*classifier);
+  const size_t shares = classifier->engines->shares(images).size();
+  const std::vector<Folding> foldings = classifier->engines->first().foldings();
+  const std::vector<std::unique_ptr<Device>> devices = std::move(classifier->devices);
+  {
+    const Observed part(&log, {Stage::release});
+    classifier.reset();  // so that measuring does not add to its memory
+  }
+
+  const DeviceKind kind = devices.front()->caps().kind;
+  std::optional<Ceilings> ceilings;
+  if (kind != DeviceKind::simt) {
+    const Observed part(&log, {Stage::ceilings});
+    ceilings = known_ceilings(*devices.front());
+  }
+  print_layers(output, result.layers, shares, ceilings);
+  print_foldings(output, options.classify.plan, foldings);
+  output.print("\n{} images to labels in {:.3f} ms on {}, after {:.3f} ms of loading\n", images,
+               result.network_seconds * 1e3, place, load_seconds * 1e3);
+  if (kind == DeviceKind::cuda) {
+    output.print("on {}, from images to labels in its memory: {:.3f} ms\n",
+                 shares > 1 ? "the GPU that took longest" : "the GPU alone", result.device_network_seconds * 1e3);
+  }
+  if (ceilings) {
+    output.print("bound: {:.0f} GFLOP/s fp32 or {:.1f} GB/s{}, measured here\n",
+                 ceilings->flops_per_second(Math::fp32) * 1e-9, ceilings->memory_bytes * 1e-9,
+                 shares > 1 ? " of each GPU" : "");
+  }
+  output.print("{}\n", usage_text(usage));
+  if (json) write_json(output, *json, log, json_seconds);
+  if (!(result.accuracy >= expect)) {
+    throw wrong_result("accuracy {} on {} images is below --expect {}", python_repr(result.accuracy), images,
+                       python_repr(expect));
+  }
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& parser, RunOptions& options) {
+  ClassifyOptions& classify = options.classify;
+  add_text(
+      parser, "MODEL", classify.model, "",
+      "a shipped model's name (default fa19), an .onnx file, an MXNet NAME-NNNN.params with NAME-symbol.json beside "
+      "it, or a kernel's file, as --kernel takes it");
+  add_int(parser, "-n,--images", classify.images, 1, kMostRunImages, "the first N images (default: all)");
+  add_int(parser, "--copies", classify.copies, 1, kMostCopies,
+          "take these images N times over, for more work than the data set has (default 1)");
+  add_parsed(parser, "--split", "test|train", "10000 images (default) or 60000",
+             [&classify](const std::string& text, const std::string&) { classify.split = parse_split(text); });
+  add_text(parser, "--data", classify.data, "DIR",
+           "folder of the four idx files (default: /usr/share/datasets/fashion-mnist, then ./data)");
+  add_int(parser, "--size", classify.side, 1, kMostSide, "side to scale images to (default: what the model takes)");
+  add_parsed(parser, "--scale", "host|device",
+             "where images are scaled to what the model takes: host, while they are loaded; device, as the network's "
+             "first step, timed with it (default: device on a GPU, which then gets the smaller originals; else host)",
+             [&classify](const std::string& text, const std::string& name) {
+               if (text != "host" && text != "device") throw bad_input("{}: '{}' is none of host, device", name, text);
+               classify.scaling = text == "host" ? Scaling::host : Scaling::device;
+             });
+  add_parsed(
+      parser, "--scale-pixels", "0..255|0..1|MEAN/STD",
+      "what the network gets: pixels as they are, from 0 to 255 (default), as a model wants them that divides by "
+      "itself and those that are shipped; from 0 to 1; or these less MEAN, divided by STD",
+      [&classify](const std::string& text, const std::string& name) {
+        parse_pixels(text, name);
+        classify.pixels = text;
+      });
+  add_compute(parser, classify.compute);
+  add_plan_file(parser, classify.compute);
+  add_parsed(parser, "--plan", "layers|fused|folded",
+             "layers: each operator by itself; fused (default): a convolution with bias, pooling and activation in one "
+             "step; folded: linear operators in a chain become one, too",
+             [&classify](const std::string& text, const std::string& name) { classify.plan = parse_plan(text, name); });
+  add_int(parser, "--batch", classify.batch, 1, kMostRunImages,
+          "images computed at a time by each device (default: what suits the caches)");
+  add_int(parser, "--repeat", options.repeat, 1, kMostRepeats, "times are medians of N passes (default 1)");
+}
+
+void take_file_as_kernel(RunOptions& options) {
+  ClassifyOptions& classify = options.classify;
+  if (!has_source_suffix(classify.model)) return;
+  if (classify.compute.kernel != "auto") {
+    throw bad_input("{} and --kernel {}: give one kernel", classify.model, classify.compute.kernel);
+  }
+  const std::string semester = read_kernel_source(classify.model).semester;
+  classify.compute.kernel = std::exchange(classify.model, ClassifyOptions().model);
+  const std::string model = semester == "fa17" ? "fa17-high" : semester;
+  const bool shipped =
+      std::ranges::any_of(shipped_models(), [&](const ShippedModel& each) { return each.name == model; });
+  if (shipped) classify.model = model;
+}
+
+std::vector<std::string> run_command(const RunOptions& options) {
+  const ClassifyOptions& classify = options.classify;
+  const ClassifyOptions defaults;
+  std::vector<std::string> words{"convlab", "run", classify.model};
+  const auto add = [&](const char* name, std::string_view value, std::string_view standard) {
+    if (value == standard) return;
+    words.emplace_back(name);
+    words.emplace_back(value);
+  };
+  const auto add_number = [&](const char* name, int64_t value, int64_t standard) {
+    add(name, std::to_string(value), std::to_string(standard));
+  };
+  add_number("--images", classify.images, defaults.images);
+  add_number("--copies", classify.copies, defaults.copies);
+  if (classify.split == Split::train) add("--split", "train", "");
+  add("--data", classify.data, defaults.data);
+  add_number("--size", classify.side, defaults.side);
+  if (classify.scaling != Scaling::chosen) add("--scale", classify.scaling == Scaling::host ? "host" : "device", "");
+  add("--scale-pixels", classify.pixels, defaults.pixels);
+  add("--device", classify.compute.device, defaults.compute.device);
+  add("--kernel", classify.compute.kernel, defaults.compute.kernel);
+  add("--plan-file", classify.compute.plan_file, defaults.compute.plan_file);
+  if (classify.compute.asked_math) add("--math", name_of(*classify.compute.asked_math), "");
+  add("--plan", name_of(classify.plan), name_of(defaults.plan));
+  add_number("--threads", classify.compute.threads, defaults.compute.threads);
+  add_number("--batch", classify.batch, defaults.batch);
+  add_number("--repeat", options.repeat, RunOptions().repeat);
+  return words;
+}
+
+Action declare_run(CLI::App& parser) {
+  auto options = std::make_shared<RunOptions>();
+  auto expect = std::make_shared<double>(0);
+  add_run_options(parser, *options);
+  add_real(parser, "--expect", *expect, 0, 1, "exit with 1 where the accuracy is below X");
+  return [options, expect](Output& output) {
+    take_file_as_kernel(*options);
+    const ComputeOptions& compute = options->classify.compute;
+    if (!run_in_guest({compute.kernel}, compute.device)) run(*options, *expect, output);
+  };
+}
+
+}  // namespace convlab::app

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The well-known CNNs of bench/cnn_peers.py, from torchvision, as ONNX files with weights drawn by a seed.
+
+    python3 bench/cnn_networks.py FOLDER [NAME ...]
+
+Weights are torchvision's initial ones. Batch normalization learns its means and variances from random pictures, so that
+values neither grow nor fade from layer to layer, as in a trained network. The number of images is left open. Quantized
+ones, which are made only if they are named, are what ONNX Runtime's quantizer makes of these: QuantizeLinear and
+DequantizeLinear about every operator, levels of uint8 and, channel by channel, weights of int8.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+NETWORKS = {
+    "resnet18": 224,
+    "resnet50": 224,
+    "vgg11": 224,
+    "squeezenet1_1": 224,
+    "mobilenet_v2": 224,
+    "googlenet": 224,
+    "densenet121": 224,
+    "efficientnet_b0": 224,
+    "inception_v3": 299,
+    "alexnet": 224,
+}
+QUANTIZED = {"resnet50_int8": "resnet50", "mobilenet_v2_int8": "mobilenet_v2"}  # and what they are made of
+
+
+def image_size(name: str) -> int:
+    return NETWORKS[QUANTIZED.get(name, name)]
+
+
+def make(name: str, path: Path) -> None:
+    import torch
+    import torchvision
+
+    torch.manual_seed(7)
+    extra = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
+    model = getattr(torchvision.models, name)(weights=None, **extra)
+    images = torch.rand(8, 3, NETWORKS[name], NETWORKS[name]) * 2 - 1
+    norms = [module for module in model.modules() if isinstance(module, torch.nn.BatchNorm2d)]
+    for norm in norms:
+        norm.momentum = None  # a plain mean over what it saw
+    with torch.no_grad():
+        if norms:
+            model.train()(images)
+        model.eval()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            torch.onnx.export(model, images[:2], str(path), opset_version=17, dynamo=False, input_names=["x"],
+                              output_names=["y"], dynamic_axes={"x": {0: "n"}, "y": {0: "n"}})
+
+
+def quantize(real: Path, path: Path, size: int) -> None:
+    import numpy as np
+    from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+    from onnxruntime.quantization.shape_inference import quant_pre_process
+
+    class Pictures(CalibrationDataReader):
+        """Random ones, as those that batch normalization saw."""
+
+        def __init__(self) -> None:
+            random = np.random.default_rng(3)
+            self.batches = iter([{"x": random.uniform(-1, 1, (4, 3, size, size)).astype(np.float32)} for _ in range(2)])
+
+        def get_next(self) -> dict | None:
+            return next(self.batches, None)
+
+    with tempfile.TemporaryDirectory() as folder:
+        prepared = f"{folder}/{real.name}"
+        quant_pre_process(str(real), prepared, skip_symbolic_shape=True)
+        quantize_static(prepared, str(path), Pictures(), quant_format=QuantFormat.QDQ, per_channel=True,
+                        activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+
+
+def provide(name: str, folder: Path) -> Path:
+    """The network's file, made unless it is there."""
+    path = folder / f"{name}.onnx"
+    if path.exists():
+        return path
+    if name in QUANTIZED:
+        quantize(provide(QUANTIZED[name], folder), path, image_size(name))
+    else:
+        make(name, path)
+    return path
+
+
+def main() -> None:
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        sys.exit(__doc__)
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in sys.argv[2:] or NETWORKS:
+        if name not in NETWORKS and name not in QUANTIZED:
+            sys.exit(f"there is no network {name}; there are {', '.join([*NETWORKS, *QUANTIZED])}")
+        print(provide(name, folder), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+
+#include <csetjmp>
+#include <cstdio>  // jpeglib.h takes it for granted
+#include <string>
+#include <vector>
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/limits.h"
+#include "convlab/image/formats.h"
+
+namespace convlab {
+namespace {
+
+/// No camera makes more; each scan of a progressive file goes over all pixels, however few its bytes.
+constexpr int kMostScans = 200;
+
+/// Deviations that leave every pixel as it was meant.
+constexpr int kHarmless[] = {JWRN_EXTRANEOUS_DATA, JWRN_ADOBE_XFORM, JWRN_JFIF_MAJOR, JWRN_BOGUS_PROGRESSION};
+
+/// libjpeg over bytes. Its errors are long jumps, from which each function here returns false: nothing that they jump
+/// over has a destructor.
+class JpegReader {
+ public:
+  explicit JpegReader(std::span<const uint8_t> bytes) : bytes_(bytes) {
+    jpeg_.err = jpeg_std_error(&handler_);
+    handler_.error_exit = [](j_common_ptr jpeg) { self(jpeg).fail(); };
+    handler_.emit_message = [](j_common_ptr jpeg, int level) {
+      constexpr int kWarning = -1;
+      if (level != kWarning) return;
+      for (const int harmless : kHarmless) {
+        if (jpeg->err->msg_code == harmless) return;
+      }
+      self(jpeg).fail();
+    };
+    jpeg_.client_data = this;
+    progress_.progress_monitor = [](j_common_ptr jpeg) {
+      auto* const decompress = reinterpret_cast<j_decompress_ptr>(jpeg);
+      if (decompress->input_scan_number > kMostScans) self(jpeg).fail("more scans than any program writes");
+    };
+  }
+  ~JpegReader() {
+    if (made_) jpeg_destroy_decompress(&jpeg_);
+  }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+
+  /// The size and the kind.
+  bool read_header() {
+    if (setjmp(jump_) != 0) return false;
+    jpeg_create_decompress(&jpeg_);
+    made_ = true;
+    jpeg_.progress = &progress_;
+    jpeg_mem_src(&jpeg_, bytes_.data(), bytes_.size());
+    jpeg_read_header(&jpeg_, TRUE);
+    return true;
+  }
+
+  /// Decodes, as this colour space; then read_rows().
+  bool start(J_COLOR_SPACE colours) {
+    if (setjmp(jump_) != 0) return false;
+    jpeg_.out_color_space = colours;
+    jpeg_start_decompress(&jpeg_);
+    return true;
+  }
+
+  bool read_row(uint8_t* row) {
+    if (setjmp(jump_) != 0) return false;
+    jpeg_read_scanlines(&jpeg_, &row, 1);
+    return true;
+  }
+
+  /// To the end of the file: whether it is all there.
+  bool finish() {
+    if (setjmp(jump_) != 0) return false;
+    jpeg_finish_decompress(&jpeg_);
+    return true;
+  }
+
+  const jpeg_decompress_struct& jpeg() const { return jpeg_; }
+  std::string_view message() const { return message_; }
+
+ private:
+  static JpegReader& self(j_common_ptr jpeg) { return *static_cast<JpegReader*>(jpeg->client_data); }
+
+  [[noreturn]] void fail(const char* message = nullptr) {
+    if (message != nullptr) {
+      std::snprintf(message_, sizeof message_, "%s", message);
+    } else {
+      handler_.format_message(reinterpret_cast<j_common_ptr>(&jpeg_), message_);
+    }
+    std::longjmp(jump_, 1);
+  }
+
+  std::span<const uint8_t> bytes_;
+  jpeg_decompress_struct jpeg_{};
+  jpeg_error_mgr handler_{};
+  jpeg_progress_mgr progress_{};
+  std::jmp_buf jump_{};
+  char message_[JMSG_LENGTH_MAX] = "";
+  bool made_ = false;
+};
+
+/// Bytes of a file that gives each 8x8 block of one component a bit, which is the least that Huffman codes take.
+int64_t fewest_jpeg_bytes(const jpeg_decompress_struct& jpeg) {
+  constexpr int64_t kPixelsPerByte = 8 * 8 * 8, kMostSampling = 4;
+  const int64_t pixels = int64_t{jpeg.image_height} * jpeg.image_width;
+  return jpeg.arith_code ? 0 : pixels / (kPixelsPerByte * kMostSampling);
+}
+
+/// a * b / 255, rounded.
+uint8_t product_of_bytes(unsigned a, unsigned b) {
+  const unsigned product = a * b + 128;
+  return static_cast<uint8_t>((product + (product >> 8)) >> 8);
+}
+
+/// Inverted cyan, magenta, yellow, black: light that each leaves, of which what black leaves stays.
+void add_cmyk_row(const std::vector<uint8_t>& row, uint8_t* rgb) {
+  for (size_t i = 0; i < row.size(); i += 4, rgb += 3) {
+    const unsigned light = row[i + 3];
+    for (size_t c = 0; c < 3; ++c) {
+      rgb[c] = static_cast<uint8_t>(light - product_of_bytes(255u - row[i + c], light));
+    }
+  }
+}
+
+}  // namespace
+
+Tensor decode_jpeg(std::span<const uint8_t> bytes, std::string_view name) {
+  JpegReader reader(bytes);
+  const auto demand = [&](bool done) {
+    if (!done) throw bad_input("{}: the JPEG is cut off or damaged: {}", name, reader.message());
+  };
+  demand(reader.read_header());
+  const jpeg_decompress_struct& jpeg = reader.jpeg();
+  const int64_t height = jpeg.image_height, width = jpeg.image_width;
+  const bool cmyk = jpeg.jpeg_color_space == JCS_CMYK || jpeg.jpeg_color_space == JCS_YCCK;
+  if (jpeg.jpeg_color_space == JCS_UNKNOWN) {
+    throw bad_input("{}: a JPEG of {} colours that are none of grey, RGB, YCbCr, CMYK, YCCK", name,
+                    jpeg.num_components);
+  }
+  Tensor picture = new_picture(height, width, fewest_jpeg_bytes(jpeg), bytes, name);
+  if (jpeg.progressive_mode) {  // libjpeg keeps all coefficients
+    require_memory(checked_product({height, width, 3 + 2 * int64_t{jpeg.num_components}}),
+                   fmt::format("{}: {}x{} pixels in progressive order take", name, width, height),
+                   "give a smaller picture");
+  }
+  demand(reader.start(cmyk ? JCS_CMYK : JCS_RGB));
+  uint8_t* to = picture.values<uint8_t>().data();
+  std::vector<uint8_t> row(cmyk ? static_cast<size_t>(4 * width) : 0);
+  for (int64_t y = 0; y < height; ++y, to += 3 * width) {
+    demand(reader.read_row(cmyk ? row.data() : to));
+    if (cmyk) add_cmyk_row(row, to);
+  }
+  demand(reader.finish());
+  return picture;
+}
+
+}  // namespace convlab

@@ -1,0 +1,70 @@
+// AMX's own tiles, whose shapes matrix_tiles.h describes. Included once for each instruction set, after
+// convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma once.
+//
+// Eight are at hand by their number: 0 to 3 for C, 4 and 5 for A, 6 and 7 for B. Rows beyond those of the job's shape are
+// neither read nor written.
+
+#if defined(CONVLAB_KERNELS_CPU_AMX_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CONVLAB_KERNELS_CPU_AMX_TILES_INL_H_
+#undef CONVLAB_KERNELS_CPU_AMX_TILES_INL_H_
+#else
+#define CONVLAB_KERNELS_CPU_AMX_TILES_INL_H_
+#endif
+
+#include <cstdint>
+
+#include "convlab/kernels/cpu/highway-inl.h"
+#include "convlab/kernels/cpu/matrix_tiles.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+constexpr int64_t kTileRow = 64;  // bytes
+constexpr int kSumTiles = 4;      // tiles 0 to 3 are C
+
+#if HWY_TARGET == HWY_AVX3
+
+/// All but the multiplication, which classes for bfloat16 and for bytes add. Compilers' intrinsics want a tile's number as a
+/// literal, which a template cannot give; so the instructions are written out. The configuration belongs to the thread,
+/// from construction to destruction.
+class AmxTiles {
+ public:
+  static constexpr bool kIsForChecks = false;
+  explicit AmxTiles(TileShape shape) {
+    alignas(64) struct {
+      uint8_t palette = 1, start_row = 0, reserved[14] = {};
+      uint16_t row_bytes[16] = {};
+      uint8_t rows[16] = {};
+    } config;
+    static_assert(sizeof(config) == 64);
+    for (int tile = 0; tile < 8; ++tile) {
+      const bool is_a = tile == 4 || tile == 5, is_b = tile >= 6;
+      config.rows[tile] = static_cast<uint8_t>(is_b ? shape.depth : shape.rows);
+      config.row_bytes[tile] = static_cast<uint16_t>(is_a ? shape.depth * kUnitBytes : kTileRow);
+    }
+    asm volatile("ldtilecfg %0" ::"m"(config) : "memory");
+  }
+  ~AmxTiles() { asm volatile("tilerelease" ::: "memory"); }
+  AmxTiles(const AmxTiles&) = delete;
+  AmxTiles& operator=(const AmxTiles&) = delete;
+
+  template <int kTile>
+  HWY_INLINE void zero() {
+    asm volatile("tilezero %%tmm%c0" ::"i"(kTile));
+  }
+  template <int kTile>
+  HWY_INLINE void load(const void* from, int64_t step = kTileRow) {
+    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(step), "i"(kTile) : "memory");
+  }
+  template <int kTile>
+  HWY_INLINE void store(void* to) {
+    asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(kTileRow), "i"(kTile) : "memory");
+  }
+};
+
+#endif  // HWY_AVX3
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,181 @@
+// Sums of products with maps in the lanes, by tiles: what convolutions amount to where a pixel's channels lie together.
+//
+//   sum[j][m] = sum over rows r, columns s and units u of x[x_at[j] + r * row_step + s * column_step + u] * w[r][s][u][m]
+//
+// for places j and maps m, in panels of 32. A tile A is up to 16 places x up to 16 units, which lie where they are; two of
+// them times two tiles B of 16 maps: four loads for four multiplications.
+//
+// Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
+// once.
+
+#if defined(CONVLAB_KERNELS_CPU_TILE_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CONVLAB_KERNELS_CPU_TILE_SUMS_INL_H_
+#undef CONVLAB_KERNELS_CPU_TILE_SUMS_INL_H_
+#else
+#define CONVLAB_KERNELS_CPU_TILE_SUMS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/amx_tiles-inl.h"
+#include "convlab/kernels/cpu/map_panels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+/// Sums in memory: of a place 16 maps together.
+template <class Sum>
+struct PlaceSums {
+  const Sum* first = nullptr;
+  int64_t place_step = 0, tile_step = 0;  ///< sums from place to place, and from 16 maps to the next
+};
+
+/// Sums in tiles: of up to 32 places and a panel. While some are under way, those before are finished from memory, bit by bit
+/// between tiles.
+///
+/// `Tiles` multiplies, and has `Sum`. `Sums` says what is summed: x, x_at, y_at (negative: the place is not finished), count,
+/// place_step, rows, row_step, columns, column_step, w and maps, counted in elements of x. `End` is made of Sums and a
+/// panel's first map, and has finish_places(PlaceSums, y_at, count); it likes kTogether places at once.
+template <class Tiles, class Sums, class End>
+class TileSums {
+ public:
+  /// Places that lie place_step apart are a row; none has fewer than `tile_places`, or what is behind it is read, too.
+  TileSums(const Sums& sums, const TermTiles& terms, int64_t tile_places)
+      : sums_(sums),
+        terms_(terms),
+        steps_(sums.rows * sums.columns * terms.tiles),
+        places_(tile_places),
+        tiles_({.rows = static_cast<int>(tile_places), .depth = static_cast<int>(terms.depth)}) {}
+
+  void compute() {
+    int64_t panel = 0;
+    const int64_t map_bytes = steps_ * terms_.depth * kUnitBytes;
+    for_panels(sums_.maps, sums_.w, map_bytes, [&](int64_t map, int64_t maps, const Element* w, int64_t next) HWY_ATTR {
+      End& end = ends_[panel++ % 2];  // the other one's last sums may be left
+      end = End(sums_, map);
+      WeightsAhead ahead(w + maps * map_bytes / kElementBytes, next, steps_ * ceil_div(sums_.count, 2 * places_));
+      maps == kPanelMaps ? compute_panel<2>(w, ahead, end) : compute_panel<1>(w, ahead, end);
+    });
+    finish_some(2 * places_);
+  }
+
+ private:
+  using Element = std::remove_cvref_t<decltype(*Sums::x)>;
+  using Sum = typename Tiles::Sum;
+  static constexpr int64_t kElementBytes = sizeof(Element);
+  static constexpr int64_t kTileSums = kTileBytes / static_cast<int64_t>(sizeof(Sum));
+
+  /// Sums in memory: of up to two tiles' places, each with kN tiles of maps.
+  struct Waiting {
+    const Sum* from = nullptr;
+    const int32_t* y_at[2] = {};
+    int64_t before[2] = {};  ///< places of the tile that others before finish
+    int64_t places = 0;      ///< of both tiles
+    const End* end = nullptr;
+  };
+
+  /// Where a row of places ends that begins with this one.
+  int64_t end_of_row(int64_t place) const {
+    for (++place; place < sums_.count && sums_.x_at[place] - sums_.x_at[place - 1] == sums_.place_step;) ++place;
+    return place;
+  }
+
+  /// The last tile of a row begins earlier, if it would not be full.
+  template <int kN>
+  void compute_panel(const Element* w, WeightsAhead& ahead, const End& end) {
+    for (int64_t place = 0; place < sums_.count;) {
+      const int64_t row_end = end_of_row(place), last = std::max(place, row_end - places_);
+      for (; place < row_end; place += 2 * places_) {
+        const int64_t second = std::min(place + places_, last);
+        if (place < last) {
+          add<2, kN>({place, second}, {0, place + places_ - second}, row_end, w, ahead, end);
+        } else {
+          add<1, kN>({last, last}, {place - last, 0}, row_end, w, ahead, end);
+        }
+      }
+      place = row_end;
+    }
+  }
+
+  template <int kM, int kN>
+  HWY_INLINE void add(const int64_t (&places)[2], const int64_t (&before)[2], int64_t row_end, const Element* w,
+                      WeightsAhead& ahead, const End& end) {
+    tiles_.template zero<0>();
+    if constexpr (kN > 1) tiles_.template zero<1>();
+    if constexpr (kM > 1) tiles_.template zero<2>();
+    if constexpr (kM > 1 && kN > 1) tiles_.template zero<3>();
+    const Element *const upper = sums_.x + sums_.x_at[places[0]], *const lower = sums_.x + sums_.x_at[places[1]];
+    // Places that a step finishes.
+    const int64_t each = round_up(ceil_div(waiting_.places - finished_, steps_), End::kTogether);
+    constexpr int64_t kUnit = kN * kTileRow;  // bytes of a unit's weights
+    constexpr int64_t kUnitElements = kUnitBytes / kElementBytes;
+    for (int64_t row = 0; row < sums_.rows; ++row) {
+      for (int64_t column = 0; column < sums_.columns; ++column) {
+        for (int64_t tile = 0; tile < terms_.tiles; ++tile, w += terms_.depth * kUnit / kElementBytes) {
+          const int64_t at = row * sums_.row_step + column * sums_.column_step + kUnitElements * terms_.first(tile);
+          tiles_.template load<6>(w, kUnit);
+          tiles_.template load<4>(upper + at, kElementBytes * sums_.place_step);
+          tiles_.template multiply<0, 4, 6>();
+          if constexpr (kN > 1) {
+            tiles_.template load<7>(w + kTileRow / kElementBytes, kUnit);
+            tiles_.template multiply<1, 4, 7>();
+          }
+          if constexpr (kM > 1) {
+            tiles_.template load<5>(lower + at, kElementBytes * sums_.place_step);
+            tiles_.template multiply<2, 5, 6>();
+            if constexpr (kN > 1) tiles_.template multiply<3, 5, 7>();
+          }
+          ahead.fetch();
+          finish_some(each);
+        }
+      }
+    }
+    Sum* const to = memory_[turn_];
+    tiles_.template store<0>(to);
+    if constexpr (kN > 1) tiles_.template store<1>(to + kTileSums);
+    if constexpr (kM > 1) tiles_.template store<2>(to + 2 * kTileSums);
+    if constexpr (kM > 1 && kN > 1) tiles_.template store<3>(to + 3 * kTileSums);
+    const int64_t count = std::min(places_, row_end - places[0]);  // fewer only if there is but one tile
+    waiting_ = {.from = to,
+                .y_at = {sums_.y_at + places[0], sums_.y_at + places[1]},
+                .before = {before[0], before[1]},
+                .places = (kM - 1) * places_ + count,
+                .end = &end};
+    finished_ = 0;
+    turn_ = 1 - turn_;
+  }
+
+  /// Finishes up to `most` places of those that wait.
+  HWY_INLINE void finish_some(int64_t most) {
+    const int64_t last = std::min(waiting_.places, finished_ + most);
+    while (finished_ < last) {
+      const int64_t tile = finished_ < places_ ? 0 : 1, i = finished_ - tile * places_;
+      const int64_t count = std::min(places_ - i, last - finished_);
+      const int64_t begin = std::max(i, waiting_.before[tile]), end = i + count;
+      if (begin < end) {
+        const PlaceSums<Sum> sums{waiting_.from + tile * 2 * kTileSums + begin * 16, 16, kTileSums};
+        waiting_.end->finish_places(sums, waiting_.y_at[tile] + begin, end - begin);
+      }
+      finished_ += count;
+    }
+  }
+
+  const Sums& sums_;
+  TermTiles terms_;
+  int64_t steps_;   ///< tiles of terms, of all rows and columns
+  int64_t places_;  ///< of a tile
+  Tiles tiles_;
+  End ends_[2];  ///< of this panel and the one before
+  Waiting waiting_;
+  int64_t finished_ = 0;  ///< places of those that wait
+  int turn_ = 0;          ///< which memory is next
+  HWY_ALIGN Sum memory_[2][4 * kTileSums];
+};
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/conv/problem.h"
+#include "convlab/kernels/cpu_bytes/byte_levels.h"
+#include "convlab/kernels/cpu_bytes/byte_unit.h"
+
+namespace convlab {
+
+// Depthwise convolutions in Layout::channel_bytes: a vector of a pixel's channels from each row of the filter. The rows are
+// interleaved, so that what is multiplied and summed together are neighbouring rows of one channel and column; columns
+// are interleaved once for all outputs that they belong to.
+
+/// A row of outputs.
+struct ByteDepthwiseRow {
+  ByteUnit unit = ByteUnit::words;
+  const ConvProblem& problem;
+  const uint8_t* x = nullptr;      ///< the image
+  const uint8_t* zeros = nullptr;  ///< a row of the image, of zero points
+  const uint8_t* w = nullptr;      ///< see byte_depthwise_weight()
+  const int32_t* start = nullptr;  ///< by byte_depthwise_place()
+  const float* factors = nullptr;
+  LevelRule rule;
+  int64_t row = 0;  ///< its number
+  uint8_t* y = nullptr;
+};
+
+/// Channels of a block, which `start` and `factors` hold whole.
+int64_t byte_depthwise_block();
+
+/// The place of a channel's sum.
+int64_t byte_depthwise_place(int64_t channel);
+
+/// Bytes of a filter's weights, and the place of one of them.
+int64_t byte_depthwise_weights(const ConvProblem& problem, ByteUnit unit);
+int64_t byte_depthwise_weight(const ConvProblem& problem, ByteUnit unit, int64_t channel, int64_t r, int64_t s);
+
+void compute_row(const ByteDepthwiseRow& row);
+
+}  // namespace convlab

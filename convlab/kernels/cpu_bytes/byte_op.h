@@ -1,0 +1,26 @@
+#pragma once
+
+#include "convlab/kernels/cpu_bytes/byte_levels.h"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+
+// What small operators on Layout::channel_bytes share.
+
+inline const uint8_t* byte_input(const OpArgs& args, size_t i) {
+  return reinterpret_cast<const uint8_t*>(args.inputs[i]);
+}
+inline uint8_t* byte_output(const OpArgs& args) { return reinterpret_cast<uint8_t*>(args.output); }
+
+/// Pixels of an image of this shape.
+inline int64_t pixels_of(const Shape& shape) { return shape.size() == 4 ? shape[2] * shape[3] : 1; }
+
+inline Refusal refuse_unless_bytes(const OpStep& step) {
+  if (step.input_layout != Layout::channel_bytes || step.output_layout != Layout::channel_bytes) {
+    return "takes and gives channels in bytes";
+  }
+  if (step.output.size() != 4) return "takes images";
+  return std::nullopt;
+}
+
+}  // namespace convlab

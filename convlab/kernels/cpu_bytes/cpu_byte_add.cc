@@ -1,0 +1,39 @@
+// cpu.byte_add: two arrays of levels, added to levels of another scale.
+// Threads: kPiece bytes are a piece of work.
+// Refuses anything that is not in bytes from end to end.
+// Limited by instructions that make numbers of levels and back.
+
+#include <algorithm>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_bytes/byte_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPiece = 16384;
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ByteAddOp>(step.op)) return "computes QLinearAdd on bytes";
+  return refuse_unless_bytes(step);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<ByteAddOp>(args.step.op);
+  const ByteSum sum = sum_of(op, op.a_zero);
+  const int64_t count = element_count(args.step.output, Layout::channel_bytes);
+  stream.threads()->parallel_for(count, kPiece, [&](int64_t begin, int64_t end, int) {
+    add_levels(byte_input(args, 0) + begin, byte_input(args, 1) + begin, end - begin, sum, byte_output(args) + begin);
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.byte_add", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_bytes,
+}};
+
+}  // namespace
+}  // namespace convlab

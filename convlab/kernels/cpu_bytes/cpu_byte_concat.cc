@@ -1,0 +1,74 @@
+// cpu.byte_concat: channels of levels, joined, each array's levels by a table.
+// Threads: some pixels are a piece of work.
+// Refuses anything that is not in bytes from end to end.
+// Limited by memory, or by reading tables.
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_bytes/byte_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPixels = 64;
+
+using Table = std::array<uint8_t, 256>;
+
+/// The level that each level becomes.
+Table table_of(const ByteConcatOp& op, const ByteConcatOp::Part& part) {
+  Table table;
+  for (size_t i = 0; i < table.size(); ++i) {
+    const float value = static_cast<float>(static_cast<int>(i) - part.zero) * part.scale;
+    table[i] = level_of(value / op.scale, rule_of(op));
+  }
+  return table;
+}
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ByteConcatOp>(step.op)) return "computes QLinearConcat on bytes";
+  return refuse_unless_bytes(step);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const auto& op = std::get<ByteConcatOp>(step.op);
+  std::vector<Table> tables;
+  std::vector<bool> alike;  // levels stay what they are
+  for (const ByteConcatOp::Part& part : op.parts) {
+    tables.push_back(table_of(op, part));
+    alike.push_back(part.scale == op.scale && part.zero == op.zero && op.low == 0 && op.high == 255);
+  }
+  const int64_t y_step = pixel_bytes(step.output[1]);
+  stream.threads()->parallel_for(step.output[0] * pixels_of(step.output), kPixels,
+                                 [&](int64_t begin, int64_t end, int) {
+                                   uint8_t* y = byte_output(args) + begin * y_step;
+                                   for (size_t i = 0; i < tables.size(); ++i) {
+                                     const int64_t channels = step.inputs[i][1], x_step = pixel_bytes(channels);
+                                     const uint8_t* const x = byte_input(args, i);
+                                     for (int64_t pixel = begin; pixel < end; ++pixel) {
+                                       const uint8_t* const from = x + pixel * x_step;
+                                       uint8_t* const to = y + (pixel - begin) * y_step;
+                                       if (alike[i]) {
+                                         std::copy_n(from, channels, to);
+                                       } else {
+                                         for (int64_t c = 0; c < channels; ++c) to[c] = tables[i][from[c]];
+                                       }
+                                     }
+                                     y += channels;
+                                   }
+                                 });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.byte_concat", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_bytes,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,304 @@
+// cpu.byte_conv: convolutions and dense layers on levels of 8 bits to levels, with what is added after them: tiles of
+// pixels and maps, their sums exact; cpu.byte_conv_dots by the processor's instruction for four products of 8 bits, and
+// cpu.byte_conv_amx by its tiles.
+// Threads: a block of output pixels of an image, and, where maps are small, some of its maps, is a piece of work.
+// Refuses groups whose channels are no multiple of 4, and anything that is not in bytes from end to end.
+// Limited by multiply-adds.
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu_bytes/byte_cut.h"
+#include "convlab/kernels/cpu_bytes/byte_sums.h"
+#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kBlockBytes = int64_t{48} << 10;    // of input and output of a block of pixels
+constexpr int64_t kCopiedBytes = int64_t{128} << 10;  // the same, where input is copied: neighbours copy rows twice
+constexpr int64_t kStayingBytes = int64_t{1} << 20;   // weights that stay in the caches from block to block
+constexpr int64_t kLargeMap = 256;                    // pixels from which on threads share a map rather than maps
+constexpr int64_t kLeastPixels = 48;                  // of a block
+
+ConvProblem problem_of(const OpStep& step) {
+  return conv_problem(std::get<ByteConvOp>(step.op).conv, step.inputs[0], step.inputs[1]);
+}
+
+/// What a launch reads of what was prepared, and how filters lie there.
+struct Prepared {
+  int64_t columns = 1, units = 0, units_held = 0;  ///< of a row of the filter; of a column
+  int64_t panels = 0, places = 0;                  ///< of a group
+  uint8_t* weights = nullptr;                      ///< by group and panel: [row][column][unit][place], 4 bytes each
+  int32_t* start = nullptr;                        ///< by group and place
+  float* factors = nullptr;
+  int64_t bytes = 0;
+
+  /// Without memory, its sizes alone.
+  Prepared(const ConvProblem& problem, ByteUnit unit, void* memory) {
+    const bool together = problem.dilation_w == 1 && (problem.groups == 1 || ByteSource(problem, unit).copied());
+    columns = together ? 1 : problem.s;
+    units = pixel_bytes(problem.channels_per_group()) / products_of(unit) * (together ? problem.s : 1);
+    units_held = byte_units_held(unit, units);
+    for (int64_t map = 0; map < problem.maps_per_group(); map = places, ++panels) {
+      places += byte_panel_maps(problem.maps_per_group() - map);
+    }
+    const int64_t filters = checked_product({problem.groups, places, place_bytes(problem)});
+    bytes = filters + problem.groups * places * 8;
+    if (memory == nullptr) return;
+    weights = static_cast<uint8_t*>(memory);
+    start = reinterpret_cast<int32_t*>(weights + filters);
+    factors = reinterpret_cast<float*>(start + problem.groups * places);
+  }
+
+  /// Of a map's weights.
+  int64_t place_bytes(const ConvProblem& problem) const { return problem.r * columns * units_held * 4; }
+};
+
+/// How the work is cut: by image, group, block of pixels and part of the panels. Tiles take whole rows of an image, unless
+/// these go on from one to the next.
+struct Cut {
+  int64_t images = 1, pixels = 0, blocks = 1, parts = 1;  // pixels of an image
+  int64_t together = 1;                                   // pixels that are one block's
+
+  Cut(const OpStep& step, const ConvProblem& problem, ByteUnit unit, int64_t panels, int threads) {
+    const ByteSource source(problem, unit);
+    const bool joined = source.joins_images();
+    images = joined ? 1 : problem.n;
+    pixels = problem.p() * problem.q() * (joined ? problem.n : 1);
+    if (unit == ByteUnit::tiles && !source.flows()) together = problem.q();
+    const int64_t wanted = threads == 1 ? 1 : ceil_div(2 * threads, images * problem.groups);
+    // Of a group, what a block of pixels reads and writes.
+    const int64_t read = source.row() * problem.h * (joined ? problem.n : 1);
+    const int64_t written = pixels * problem.maps_per_group() * (step.inputs.size() > 4 ? 2 : 1);
+    const int64_t weights = problem.filter_count() / problem.groups;
+    if (weights <= kStayingBytes) blocks = ceil_div(read + written, source.copied() ? kCopiedBytes : kBlockBytes);
+    if (pixels > kLargeMap) blocks = std::max(blocks, wanted);
+    blocks = std::min({blocks, std::max<int64_t>(1, pixels / kLeastPixels), pixels / together});
+    parts = std::min(ceil_div(wanted, blocks), panels);
+  }
+
+  /// The first pixel of a block.
+  int64_t first(int64_t block) const { return pixels / together * block / blocks * together; }
+
+  int64_t most_pixels() const { return ceil_div(pixels / together, blocks) * together; }
+};
+
+/// Rows of the output that a block of pixels touches.
+int64_t rows_of_block(const ConvProblem& problem, const Cut& cut) {
+  return std::min(problem.p(), ceil_div(cut.most_pixels(), problem.q()) + 1);
+}
+
+/// Of a thread: of a block, where its places read and where they write, then the copy. Bytes of either.
+int64_t places_bytes(const ConvProblem& problem, ByteUnit unit, const Cut& cut) {
+  const ByteSource source(problem, unit);
+  const int64_t between = unit == ByteUnit::tiles && source.flows() ? source.width() - problem.q() : 0;
+  return round_up((cut.most_pixels() + rows_of_block(problem, cut) * between) * 4, 64);
+}
+
+int64_t scratch_bytes(const ConvProblem& problem, ByteUnit unit, const Cut& cut) {
+  const ByteSource source(problem, unit);
+  const int64_t copy = source.copied() ? source.bytes(rows_of_block(problem, cut)) : 0;
+  return 2 * places_bytes(problem, unit, cut) + round_up(copy, 64);
+}
+
+template <ByteUnit kUnit>
+class Launch {
+ public:
+  Launch(const OpArgs& args, int threads)
+      : args_(args),
+        op_(std::get<ByteConvOp>(args.step.op)),
+        problem_(problem_of(args.step)),
+        source_(problem_, kUnit),
+        prepared_(problem_, kUnit, args.prepared),
+        cut_(args.step, problem_, kUnit, prepared_.panels, threads),
+        places_(places_bytes(problem_, kUnit, cut_)),
+        scratch_(scratch_bytes(problem_, kUnit, cut_)) {}
+
+  int64_t pieces() const { return cut_.images * problem_.groups * cut_.blocks * cut_.parts; }
+
+  void compute(int64_t piece, int thread) const {
+    const int64_t block = piece % cut_.blocks, part = piece / cut_.blocks % cut_.parts;
+    const int64_t of_groups = piece / cut_.blocks / cut_.parts;
+    const int64_t group = of_groups % problem_.groups, image = of_groups / problem_.groups;
+    const int64_t pixel = cut_.first(block), count = cut_.first(block + 1) - pixel;
+    auto* const scratch = static_cast<uint8_t*>(args_.workspace) + thread * scratch_;
+
+    const auto* x = reinterpret_cast<const uint8_t*>(args_.inputs[0]) +
+                    image * problem_.h * problem_.w * pixel_bytes(problem_.c) + group * problem_.channels_per_group();
+    const int64_t first_row = pixel / problem_.q();
+    if (source_.copied()) {
+      uint8_t* const copy = scratch + 2 * places_;
+      const int64_t rows = (pixel + count - 1) / problem_.q() - first_row + 1;
+      source_.copy(x, first_row, rows, op_.x_zero, copy);
+      x = copy;
+    } else {
+      x += first_row * problem_.stride_h * source_.row();
+    }
+    ByteSums sums{.unit = kUnit, .x = x, .place_step = problem_.stride_w * source_.pixel()};
+    fill_places(pixel % problem_.q(), count, scratch, sums);
+    sum(sums, group, image * cut_.pixels + pixel, prepared_.panels * part / cut_.parts,
+        prepared_.panels * (part + 1) / cut_.parts);
+  }
+
+ private:
+  /// The places of so many pixels, the first of which is in this column. Tiles take those between the ends of rows, too.
+  void fill_places(int64_t column, int64_t pixels, uint8_t* scratch, ByteSums& sums) const {
+    auto *const x_at = reinterpret_cast<int32_t*>(scratch), *const y_at = reinterpret_cast<int32_t*>(scratch + places_);
+    const bool flows = kUnit == ByteUnit::tiles && source_.flows();
+    int64_t place = 0;
+    for (int64_t pixel = 0, row = 0; pixel < pixels; ++row, column = 0) {
+      const int64_t end = std::min(problem_.q(), column + pixels - pixel);
+      const int64_t places_end = flows && pixel + end - column < pixels ? source_.width() : end;
+      const int64_t at = row * problem_.stride_h * source_.row();
+      for (; column < places_end; ++column, ++place) {
+        x_at[place] = static_cast<int32_t>(at + column * sums.place_step);
+        y_at[place] = column < end ? static_cast<int32_t>(pixel++) : -1;
+      }
+    }
+    sums.x_at = x_at;
+    sums.y_at = y_at;
+    sums.count = place;
+    sums.row_places = flows ? place : problem_.q();
+  }
+
+  /// A group's panels from `first` to `end`, to the output's pixels from `pixel` of all on.
+  void sum(ByteSums sums, int64_t group, int64_t pixel, int64_t first, int64_t end) const {
+    const int64_t maps = problem_.maps_per_group(), whole = byte_panel_maps(maps);
+    const int64_t map = first * whole, place = group * prepared_.places + map;
+    sums.rows = problem_.r;
+    sums.row_step = problem_.dilation_h * source_.row();
+    sums.columns = prepared_.columns;
+    sums.column_step = problem_.dilation_w * source_.pixel();
+    sums.units = prepared_.units;
+    sums.rule = rule_of(op_);
+    sums.y_step = pixel_bytes(problem_.k);
+    if (op_.adds) sums.sum = sum_of(op_.sum, op_.sum.a_zero - op_.zero);
+    sums.w = prepared_.weights + place * prepared_.place_bytes(problem_);
+    sums.start = prepared_.start + place;
+    sums.factors = prepared_.factors + place;
+    sums.maps = std::min(maps, end * whole) - map;
+    const int64_t at = pixel * sums.y_step + group * maps + map;
+    sums.y = reinterpret_cast<uint8_t*>(args_.output) + at;
+    if (op_.adds) sums.added = reinterpret_cast<const uint8_t*>(args_.inputs[4]) + at;
+    sum_bytes(sums);
+  }
+
+  const OpArgs& args_;
+  const ByteConvOp& op_;
+  ConvProblem problem_;
+  ByteSource source_;
+  Prepared prepared_;
+  Cut cut_;
+  int64_t places_, scratch_;  ///< bytes
+};
+
+/// A weight where a unit has it.
+void put_weight(ByteUnit unit, float weight, uint8_t* four_bytes, int64_t product) {
+  if (unit != ByteUnit::words) {
+    reinterpret_cast<int8_t*>(four_bytes)[product] = static_cast<int8_t>(weight);
+  } else {
+    reinterpret_cast<int16_t*>(four_bytes)[product] = static_cast<int16_t>(weight);
+  }
+}
+
+/// Where a map has a weight: a unit that is held, and a product of it.
+struct WeightPlace {
+  int64_t unit, product;
+};
+
+/// Of all terms of a map, as its filter has them: by channel and tap.
+std::vector<WeightPlace> weight_places(const ConvProblem& problem, ByteUnit unit, const Prepared& prepared) {
+  const int64_t channels = problem.channels_per_group(), whole = pixel_bytes(channels), products = products_of(unit);
+  std::vector<WeightPlace> places;
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t tap = 0; tap < problem.r * problem.s; ++tap) {
+      const int64_t term = tap * whole + c, number = term / products, column = number / prepared.units;
+      const int64_t place = byte_unit_place(unit, prepared.units, number % prepared.units);
+      places.push_back({column * prepared.units_held + place, term % products});
+    }
+  }
+  return places;
+}
+
+template <ByteUnit kUnit>
+void prepare(const OpArgs& args, Stream&) {
+  const ConvProblem problem = problem_of(args.step);
+  const auto& op = std::get<ByteConvOp>(args.step.op);
+  const Prepared prepared(problem, kUnit, args.prepared);
+  std::memset(args.prepared, 0, static_cast<size_t>(prepared.bytes));
+  const int64_t maps = problem.maps_per_group(), place_bytes = prepared.place_bytes(problem);
+  const std::vector<WeightPlace> places = weight_places(problem, kUnit, prepared);
+  for (int64_t k = 0; k < problem.k; ++k) {
+    const int64_t group = k / maps, map = k % maps;
+    int64_t panel = 0, count = byte_panel_maps(maps);
+    while (map >= panel + count) panel += count, count = byte_panel_maps(maps - panel);
+    const int64_t first = group * prepared.places + panel, place = byte_panel_place(count, map - panel);
+    uint8_t* const weights = prepared.weights + first * place_bytes + place * 4;
+    int64_t sum = 0;
+    const float* weight = args.inputs[1] + k * std::ssize(places);
+    for (const WeightPlace& at : places) {
+      put_weight(kUnit, *weight, weights + at.unit * count * 4, at.product);
+      sum += static_cast<int64_t>(*weight++);
+    }
+    prepared.start[first + place] = static_cast<int32_t>(static_cast<int64_t>(args.inputs[3][k]) - op.x_zero * sum);
+    prepared.factors[first + place] = args.inputs[2][k];
+  }
+}
+
+template <ByteUnit kUnit>
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ByteConvOp>(step.op)) return "computes QLinearConv on bytes";
+  if (step.input_layout != Layout::channel_bytes || step.output_layout != Layout::channel_bytes) {
+    return "takes and gives channels in bytes";
+  }
+  const ConvProblem problem = problem_of(step);
+  if (problem.groups > 1 && problem.channels_per_group() % kChannelBytes != 0) {
+    return "takes channels of a group in multiples of 4";
+  }
+  const int64_t rows = problem.h + problem.pad_top + problem.pad_bottom;
+  if (ByteSource(problem, kUnit).row() > INT32_MAX / rows / problem.n) {
+    return "takes images of less than 2^31 bytes together";
+  }
+  return refuse_without(kUnit);
+}
+
+template <ByteUnit kUnit>
+size_t prepared_bytes(const OpStep& step) {
+  return static_cast<size_t>(Prepared(problem_of(step), kUnit, nullptr).bytes);
+}
+
+/// With more threads blocks are smaller.
+template <ByteUnit kUnit>
+size_t thread_bytes(const OpStep& step) {
+  const ConvProblem problem = problem_of(step);
+  const Cut cut(step, problem, kUnit, Prepared(problem, kUnit, nullptr).panels, 1);
+  return static_cast<size_t>(scratch_bytes(problem, kUnit, cut));
+}
+
+template <ByteUnit kUnit>
+OpKernel kernel(std::string_view name, int rank) {
+  return {
+      .info = {.name = name, .device = DeviceKind::cpu, .rank = rank},
+      .refuses = refuses<kUnit>,
+      .prepared_bytes = prepared_bytes<kUnit>,
+      .prepare = prepare<kUnit>,
+      .launch = launch_pieces<Launch<kUnit>, OpArgs>,
+      .layout = Layout::channel_bytes,
+      .packs_weights = true,
+      .thread_bytes = thread_bytes<kUnit>,
+  };
+}
+
+const RegisterOpKernel words{kernel<ByteUnit::words>("cpu.byte_conv", 0)};
+const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_conv_dots", 1)};
+const RegisterOpKernel tiles{kernel<ByteUnit::tiles>("cpu.byte_conv_amx", 2)};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,145 @@
+// cpu.byte_depthwise: one map a channel, on levels of 8 bits to levels: vectors of a pixel's channels, their sums exact;
+// cpu.byte_depthwise_dots by the processor's instruction for four products of 8 bits.
+// Threads: some rows of an image are a piece of work.
+// Refuses other convolutions, additions, and anything that is not in bytes from end to end.
+// Limited by instructions that interleave rows and make levels of sums.
+
+#include <algorithm>
+#include <cstring>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu_bytes/byte_depthwise.h"
+#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+ConvProblem problem_of(const OpStep& step) {
+  return conv_problem(std::get<ByteConvOp>(step.op).conv, step.inputs[0], step.inputs[1]);
+}
+
+int64_t row_bytes(const ConvProblem& problem) { return problem.w * pixel_bytes(problem.c); }
+
+/// What a launch reads of what was prepared.
+struct Prepared {
+  uint8_t* weights = nullptr;
+  int32_t* start = nullptr;
+  float* factors = nullptr;
+  uint8_t* zeros = nullptr;
+  int64_t bytes = 0;
+
+  /// Without memory, its size alone.
+  Prepared(const ConvProblem& problem, ByteUnit unit, void* memory) {
+    const int64_t filters = byte_depthwise_weights(problem, unit);
+    const int64_t places = round_up(pixel_bytes(problem.c), byte_depthwise_block());
+    bytes = filters + 8 * places + row_bytes(problem);
+    if (memory == nullptr) return;
+    weights = static_cast<uint8_t*>(memory);
+    start = reinterpret_cast<int32_t*>(weights + filters);
+    factors = reinterpret_cast<float*>(start + places);
+    zeros = reinterpret_cast<uint8_t*>(factors + places);
+  }
+};
+
+template <ByteUnit kUnit>
+class Launch {
+ public:
+  Launch(const OpArgs& args, int threads) : args_(args), problem_(problem_of(args.step)) {
+    const int64_t bands = std::min(ceil_div(4 * threads, problem_.n), problem_.p());
+    rows_ = ceil_div(problem_.p(), bands);
+    bands_ = ceil_div(problem_.p(), rows_);
+  }
+
+  int64_t pieces() const { return problem_.n * bands_; }
+
+  void compute(int64_t piece, int) const {
+    const auto& op = std::get<ByteConvOp>(args_.step.op);
+    const Prepared prepared(problem_, kUnit, args_.prepared);
+    const int64_t image = piece / bands_, first = piece % bands_ * rows_;
+    const int64_t pixel = pixel_bytes(problem_.c);
+    ByteDepthwiseRow row{
+        .unit = kUnit,
+        .problem = problem_,
+        .x = reinterpret_cast<const uint8_t*>(args_.inputs[0]) + image * problem_.h * problem_.w * pixel,
+        .zeros = prepared.zeros,
+        .w = prepared.weights,
+        .start = prepared.start,
+        .factors = prepared.factors,
+        .rule = rule_of(op)};
+    for (row.row = first; row.row < std::min(first + rows_, problem_.p()); ++row.row) {
+      row.y = reinterpret_cast<uint8_t*>(args_.output) + (image * problem_.p() + row.row) * problem_.q() * pixel;
+      compute_row(row);
+    }
+  }
+
+ private:
+  const OpArgs& args_;
+  ConvProblem problem_;
+  int64_t rows_ = 0, bands_ = 0;
+};
+
+template <ByteUnit kUnit>
+void prepare(const OpArgs& args, Stream&) {
+  const ConvProblem problem = problem_of(args.step);
+  const auto& op = std::get<ByteConvOp>(args.step.op);
+  const Prepared prepared(problem, kUnit, args.prepared);
+  std::memset(args.prepared, 0, static_cast<size_t>(prepared.bytes));
+  std::memset(prepared.zeros, op.x_zero, static_cast<size_t>(row_bytes(problem)));
+  const float* w = args.inputs[1];
+  for (int64_t c = 0; c < problem.c; ++c) {
+    int64_t sum = 0;
+    for (int64_t r = 0; r < problem.r; ++r) {
+      for (int64_t s = 0; s < problem.s; ++s, ++w) {
+        uint8_t* const to = prepared.weights + byte_depthwise_weight(problem, kUnit, c, r, s);
+        if (kUnit == ByteUnit::dots) {
+          *reinterpret_cast<int8_t*>(to) = static_cast<int8_t>(*w);
+        } else {
+          *reinterpret_cast<int16_t*>(to) = static_cast<int16_t>(*w);
+        }
+        sum += static_cast<int64_t>(*w);
+      }
+    }
+    const int64_t place = byte_depthwise_place(c);
+    prepared.start[place] = static_cast<int32_t>(static_cast<int64_t>(args.inputs[3][c]) - op.x_zero * sum);
+    prepared.factors[place] = args.inputs[2][c];
+  }
+}
+
+template <ByteUnit kUnit>
+Refusal refuses(const OpStep& step) {
+  const auto* op = std::get_if<ByteConvOp>(&step.op);
+  if (op == nullptr || op->adds) return "computes QLinearConv on bytes, without an addition";
+  if (step.input_layout != Layout::channel_bytes || step.output_layout != Layout::channel_bytes) {
+    return "takes and gives channels in bytes";
+  }
+  const ConvProblem problem = problem_of(step);
+  if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
+  return refuse_without(kUnit);
+}
+
+template <ByteUnit kUnit>
+size_t prepared_bytes(const OpStep& step) {
+  return static_cast<size_t>(Prepared(problem_of(step), kUnit, nullptr).bytes);
+}
+
+template <ByteUnit kUnit>
+OpKernel kernel(std::string_view name, int rank) {
+  return {
+      .info = {.name = name, .device = DeviceKind::cpu, .rank = rank},
+      .refuses = refuses<kUnit>,
+      .prepared_bytes = prepared_bytes<kUnit>,
+      .prepare = prepare<kUnit>,
+      .launch = launch_pieces<Launch<kUnit>, OpArgs>,
+      .layout = Layout::channel_bytes,
+      .packs_weights = true,
+  };
+}
+
+const RegisterOpKernel words{kernel<ByteUnit::words>("cpu.byte_depthwise", 2)};
+const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_depthwise_dots", 3)};
+
+}  // namespace
+}  // namespace convlab

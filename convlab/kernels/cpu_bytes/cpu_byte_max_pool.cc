@@ -1,0 +1,55 @@
+// cpu.byte_max_pool: the largest level of each window.
+// Threads: a row of outputs is a piece of work.
+// Refuses averages, and anything that is not in bytes from end to end.
+// Limited by loads.
+
+#include <vector>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_bytes/byte_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  const auto* op = std::get_if<PoolOp>(&step.op);
+  if (op == nullptr || op->pool.kind != PoolKind::max) return "computes MaxPool";
+  return refuse_unless_bytes(step);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const Pool& pool = std::get<PoolOp>(step.op).pool;
+  const int64_t height = step.inputs[0][2], width = step.inputs[0][3], pixel = pixel_bytes(step.output[1]);
+  const int64_t rows = step.output[2], columns = step.output[3];
+  stream.threads()->parallel_for(step.output[0] * rows, 1, [&](int64_t begin, int64_t end, int) {
+    std::vector<const uint8_t*> window;
+    for (int64_t row = begin; row < end; ++row) {
+      const uint8_t* const x = byte_input(args, 0) + row / rows * height * width * pixel;
+      uint8_t* y = byte_output(args) + row * columns * pixel;
+      for (int64_t column = 0; column < columns; ++column, y += pixel) {
+        window.clear();
+        for (int64_t r = 0; r < pool.kernel_h; ++r) {
+          const int64_t h = row % rows * pool.stride_h - pool.pad_top + r * pool.dilation_h;
+          if (h < 0 || h >= height) continue;
+          for (int64_t s = 0; s < pool.kernel_w; ++s) {
+            const int64_t w = column * pool.stride_w - pool.pad_left + s * pool.dilation_w;
+            if (w >= 0 && w < width) window.push_back(x + (h * width + w) * pixel);
+          }
+        }
+        largest_levels(window, pixel, y);
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.byte_max_pool", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_bytes,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,50 @@
+// cpu.byte_mean: the mean of each map of levels, as a level of another scale.
+// Threads: kChannels channels of an image are a piece of work.
+// Refuses anything that is not in bytes from end to end.
+// Limited by loads.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_bytes/byte_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kChannels = 256;
+constexpr int64_t kMostPixels = INT32_MAX / 255;
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ByteMeanOp>(step.op)) return "computes QLinearGlobalAveragePool on bytes";
+  if (pixels_of(step.inputs[0]) > kMostPixels) return "takes maps of less than 2^23 pixels";
+  return refuse_unless_bytes(step);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0];
+  const auto& op = std::get<ByteMeanOp>(args.step.op);
+  const int64_t pixels = pixels_of(x), step = pixel_bytes(x[1]), parts = ceil_div(x[1], kChannels);
+  const float factor = op.factor / static_cast<float>(pixels);
+  const auto zero = static_cast<int32_t>(pixels * op.x_zero);
+  stream.threads()->parallel_for(x[0] * parts, 1, [&](int64_t begin, int64_t end, int) {
+    int32_t sums[kChannels];
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t image = piece / parts, first = piece % parts * kChannels, count = std::min(kChannels, x[1] - first);
+      sum_pixels(byte_input(args, 0) + image * pixels * step + first, pixels, step, count, sums);
+      uint8_t* const y = byte_output(args) + image * step + first;
+      for (int64_t c = 0; c < count; ++c) y[c] = level_of(static_cast<float>(sums[c] - zero) * factor, rule_of(op));
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.byte_mean", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_bytes,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,91 @@
+// cpu.byte_reorder: plain numbers to channels in bytes and back: QuantizeLinear, DequantizeLinear, and copies, whose numbers
+// are levels on both sides.
+// Threads: kPixels pixels of an image are a piece of work.
+// Refuses several scales, activations, and all but these two orders.
+// Limited by memory; where there are more than 4 channels, by loads and stores of single elements.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_bytes/byte_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPixels = 4096;
+
+Refusal refuses(const OpStep& step) {
+  const auto* copy = std::get_if<ActivationOp>(&step.op);
+  const auto* quantize = std::get_if<QuantizeOp>(&step.op);
+  const auto* dequantize = std::get_if<DequantizeOp>(&step.op);
+  const bool to_bytes = step.input_layout == Layout::plain && step.output_layout == Layout::channel_bytes;
+  const bool from_bytes = step.input_layout == Layout::channel_bytes && step.output_layout == Layout::plain;
+  if (!to_bytes && !from_bytes) return "takes or gives channels in bytes, and the other plain";
+  const bool copies = copy != nullptr && copy->activation.kind == ActivationKind::none;
+  if (!copies && !(to_bytes && quantize != nullptr) && !(from_bytes && dequantize != nullptr)) {
+    return "computes QuantizeLinear and DequantizeLinear, and copies";
+  }
+  if (step.input != ElementType::f32) return "takes float32";
+  if (step.output.size() != 4 && step.output.size() != 2) return "takes images or their numbers";
+  if (quantize != nullptr && (quantize->low < 0 || quantize->high > 255)) return "gives levels of 0 to 255";
+  for (size_t i = 1; i < step.inputs.size(); ++i) {
+    if (element_count(step.inputs[i]) != 1) return "takes one scale and one zero point";
+  }
+  return std::nullopt;
+}
+
+/// The scale and zero point, as the rule for levels.
+struct Steps {
+  float scale = 1;
+  LevelRule rule;
+
+  explicit Steps(const OpArgs& args) {
+    if (args.inputs.size() > 1) scale = *args.inputs[1];
+    if (args.inputs.size() > 2) rule.zero = static_cast<int>(*args.inputs[2]);
+    if (const auto* op = std::get_if<QuantizeOp>(&args.step.op)) rule.low = op->low, rule.high = op->high;
+  }
+};
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const Shape& shape = step.output;
+  const bool to_bytes = step.output_layout == Layout::channel_bytes;
+  const int64_t channels = shape[1], pixels = pixels_of(shape), pixel = pixel_bytes(channels);
+  const int64_t parts = ceil_div(pixels, kPixels);
+  const Steps steps(args);
+  stream.threads()->parallel_for(shape[0] * parts, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t image = piece / parts, first = piece % parts * kPixels, count = std::min(kPixels, pixels - first);
+      const int64_t plain = image * channels * pixels + first, bytes = (image * pixels + first) * pixel;
+      if (to_bytes && channels <= kChannelBytes) {
+        quantize_planes(args.inputs[0] + plain, pixels, channels, count, steps.scale, steps.rule,
+                        byte_output(args) + bytes);
+        continue;
+      }
+      for (int64_t c = 0; c < channels; ++c) {
+        const int64_t map = plain + c * pixels, at = bytes + c;
+        if (to_bytes) {
+          uint8_t* const y = byte_output(args) + at;
+          for (int64_t i = 0; i < count; ++i)
+            y[i * pixel] = level_of(args.inputs[0][map + i] / steps.scale, steps.rule);
+        } else {
+          const uint8_t* const x = byte_input(args, 0) + at;
+          float* const y = args.output + map;
+          for (int64_t i = 0; i < count; ++i) y[i] = static_cast<float>(x[i * pixel] - steps.rule.zero) * steps.scale;
+        }
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.byte_reorder", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_bytes,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "convlab/conv/epilogue.h"
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+// What kernels of Layout::channel_lanes share.
+
+/// Elements from one image to the next: `step` of a ConvStep or OpStep, or as dense as the shape is.
+inline int64_t image_step(int64_t step, const Shape& shape) {
+  return step != 0 ? step : shape[1] * shape[2] * shape[3];
+}
+
+/// min(max(x, low), high), where NaN stays NaN: in registers at no cost.
+struct Clamp {
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+};
+
+/// The clamp that an activation is. Others are functions that pass over what was stored (see activate() in cpu/epilogue.h).
+inline std::optional<Clamp> clamp_of(const Activation& activation) {
+  switch (activation.kind) {
+    case ActivationKind::none:
+      return Clamp{};
+    case ActivationKind::relu:
+      return Clamp{.low = 0};
+    case ActivationKind::clip:
+      return Clamp{activation.alpha, activation.beta};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Why a step's output is not in this layout, or its input neither in this one nor, if `plain_input`, plain float32.
+inline Refusal refuse_unless_channel_lanes(const ConvStep& step, bool plain_input) {
+  const bool own = step.input_layout == Layout::channel_lanes, plain = step.input_layout == Layout::plain;
+  if (step.output_layout != Layout::channel_lanes || !(plain_input ? plain : own)) {
+    return plain_input ? "takes plain arrays and gives channels in lanes" : "takes and gives channels in lanes";
+  }
+  if (step.input != ElementType::f32) return "takes float32";
+  if (step.problem.k % kChannelLanes != 0) return "gives channels in multiples of 8";
+  if (own && step.problem.c % kChannelLanes != 0) return "takes channels in multiples of 8";
+  if (step.epilogue.pool) return "does not pool";
+  return std::nullopt;
+}
+
+}  // namespace convlab

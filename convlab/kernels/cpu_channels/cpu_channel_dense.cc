@@ -1,0 +1,140 @@
+#include <algorithm>
+#include <vector>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu/epilogue.h"
+#include "convlab/kernels/cpu_channels/channel_sums.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cpu.channel_dense",
+    .device = DeviceKind::cpu,
+    .math = Math::fp32,
+    .rung = 2,
+    .rank = 65,
+    .idea = "images of one pixel are the pixels of one image: a weight is loaded once for several of them",
+    .after = "cpu.channel_direct",
+    .threads = "a piece of work is some maps of all images.",
+    .cost =
+        "c fused multiply-adds, 1 / lanes of a vector instruction each; inputs of other numbers of channels than "
+        "multiples of 8 are copied.",
+    .refuses = "images of more than one pixel, groups, other filters than 1x1, and additions.",
+    .limit = "the memory that weights come from.",
+};
+
+constexpr int64_t kPieceProducts = int64_t{1} << 15;  // worth another thread's while
+
+int64_t padded(int64_t channels) { return round_up(channels, kChannelLanes); }
+
+/// Whether images of one pixel lie in their plain order.
+bool in_plain_order(Layout layout, int64_t channels) {
+  return layout == Layout::plain || (layout == Layout::channel_lanes && channels % kChannelLanes == 0);
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  const ConvProblem& problem = step.problem;
+  if (step.input != ElementType::f32 || !in_plain_order(step.input_layout, problem.c) ||
+      !in_plain_order(step.output_layout, problem.k)) {
+    return "takes float32, plain, or multiples of 8 channels in lanes";
+  }
+  const bool pixels = problem.h == 1 && problem.w == 1 && problem.p() == 1 && problem.q() == 1;
+  if (!pixels || problem.r != 1 || problem.s != 1 || problem.groups > 1) {
+    return "takes images of one pixel, 1x1 filters and one group";
+  }
+  if (step.adds) return "adds nothing";
+  if (step.epilogue.pool) return "does not pool";
+  if (checked_product({problem.n, padded(problem.c)}) > INT32_MAX) return "takes less than 2^31 elements";
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
+  return static_cast<size_t>(checked_product({padded(step.problem.k), padded(step.problem.c), sizeof(float)}));
+}
+
+/// Weights as pack_panels() packs them.
+void prepare(const ConvArgs& args, Stream&) {
+  const ConvProblem& problem = args.step.problem;
+  pack_panels(args.w, problem.k, problem.c, padded(problem.k), padded(problem.c), static_cast<float*>(args.prepared));
+}
+
+/// Scratch: padded biases, outputs as they are summed, [block of 8 maps][image][8], and padded inputs.
+struct Scratch {
+  float *bias, *sums, *x;
+
+  Scratch(const ConvProblem& problem, void* memory)
+      : bias(static_cast<float*>(memory)), sums(bias + padded(problem.k)), x(sums + problem.n * padded(problem.k)) {}
+};
+
+size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) {
+  const int64_t k = padded(step.problem.k), c = padded(step.problem.c);
+  return static_cast<size_t>(checked_mul(checked_mul(step.problem.n + 1, k) + checked_mul(step.problem.n, c), 4));
+}
+
+void launch(const ConvArgs& args, Stream& stream) {
+  const ConvStep& step = args.step;
+  const ConvProblem& problem = step.problem;
+  const int64_t channels = padded(problem.c), maps = padded(problem.k);
+  const auto* x = static_cast<const float*>(args.x);
+  int64_t x_step = image_step(step.input_step, problem.input_shape());
+  const Scratch scratch(problem, args.workspace);
+  std::fill_n(scratch.bias, maps, 0.0f);
+  if (step.epilogue.bias) std::copy_n(args.bias, problem.k, scratch.bias);
+  if (channels != problem.c) {
+    for (int64_t n = 0; n < problem.n; ++n) {
+      float* const end = std::copy_n(x + n * x_step, problem.c, scratch.x + n * channels);
+      std::fill(end, scratch.x + (n + 1) * channels, 0.0f);
+    }
+    x = scratch.x;
+    x_step = channels;
+  }
+  std::vector<int32_t> images, blocks, panels;
+  for (int64_t n = 0; n < problem.n; ++n) images.push_back(static_cast<int32_t>(n * x_step));
+  for (int64_t c = 0; c < channels; c += kChannelLanes) blocks.push_back(static_cast<int32_t>(c));
+  for (int64_t m = 0; m < maps; m += channel_panel_maps(maps - m)) panels.push_back(static_cast<int32_t>(m));
+  const std::optional<Clamp> clamp = clamp_of(step.epilogue.activation);
+  const auto* weights = static_cast<const float*>(args.prepared);
+  const int64_t y_step = image_step(step.output_step, problem.output_shape());
+  const int64_t grain = ceil_div(kPieceProducts, problem.n * channels * channel_panel_maps(maps));
+  stream.threads()->parallel_for(std::ssize(panels), grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t first = panels[static_cast<size_t>(panel)], count = channel_panel_maps(maps - first);
+      float* const sums = scratch.sums + first * problem.n;
+      sum_channels({.x = x,
+                    .pixels = images.data(),
+                    .count = problem.n,
+                    .offsets = blocks.data(),
+                    .terms = std::ssize(blocks),
+                    .w = weights + first * channels,
+                    .maps = count,
+                    .bias = scratch.bias + first,
+                    .y = sums,
+                    .block_step = problem.n * kChannelLanes,
+                    .clamp = clamp.value_or(Clamp{})});
+      if (!clamp) activate(step.epilogue.activation, sums, problem.n * count);
+      for (int64_t m = first; m < std::min(first + count, problem.k); m += kChannelLanes) {
+        const int64_t lanes = std::min(kChannelLanes, problem.k - m);
+        for (int64_t n = 0; n < problem.n; ++n) {
+          std::copy_n(scratch.sums + (m * problem.n + n * kChannelLanes), lanes, args.y + n * y_step + m);
+        }
+      }
+    }
+  });
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch,
+    .layout = Layout::channel_lanes,
+    .packs_weights = true,
+}};
+
+}  // namespace
+}  // namespace convlab

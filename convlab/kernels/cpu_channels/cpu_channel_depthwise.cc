@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/epilogue.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu_channels/depthwise_band.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cpu.channel_depthwise",
+    .device = DeviceKind::cpu,
+    .math = Math::fp32,
+    .rung = 5,
+    .rank = 70,
+    .idea = "each channel by itself, 8 of them in a vector: no lane waits for channels that do not mix",
+    .after = "cpu.direct",
+    .threads = "a piece of work is a band of output rows of one block of 8 channels of one image.",
+    .cost =
+        "r * s fused multiply-adds for 8 channels, 1 / lanes of a vector instruction each. Up to 8 pixels of a row are "
+        "summed at a time, and a row of the filter stays in registers meanwhile; for 3 columns that is 13 loads for 24 "
+        "multiply-adds.",
+    .refuses = "anything but one map a channel, in channels in lanes from end to end.",
+    .limit = "multiply-adds while the image is in the second cache, else memory.",
+};
+
+class Launch {
+ public:
+  Launch(const ConvArgs& args, int threads)
+      : args_(args),
+        problem_(args.step.problem),
+        clamp_(clamp_of(args.step.epilogue.activation)),
+        blocks_(problem_.n * (problem_.c / kChannelLanes)) {
+    const int64_t wanted = ceil_div(4 * threads, blocks_);
+    rows_ = ceil_div(problem_.p(), std::min(wanted, problem_.p()));
+    bands_ = ceil_div(problem_.p(), rows_);
+  }
+
+  int64_t pieces() const { return blocks_ * bands_; }
+
+  void compute(int64_t piece, int) const {
+    const ConvStep& step = args_.step;
+    const int64_t blocks = problem_.c / kChannelLanes, block = piece / bands_ % blocks, image = piece / bands_ / blocks;
+    const int64_t first = piece % bands_ * rows_, count = std::min(rows_, problem_.p() - first);
+    const int64_t row_count = problem_.q() * kChannelLanes, map_row = block * problem_.p() + first;
+    const auto* x = static_cast<const float*>(args_.x) + image * image_step(step.input_step, problem_.input_shape()) +
+                    block * problem_.h * problem_.w * kChannelLanes;
+    const float* added = nullptr;
+    if (step.adds) added = args_.added + image * image_step(step.added_step, step.output_shape()) + map_row * row_count;
+    float* const y = args_.y + image * image_step(step.output_step, step.output_shape()) + map_row * row_count;
+    const auto* prepared = static_cast<const float*>(args_.prepared);
+    compute_band({.problem = problem_,
+                  .x = x,
+                  .w = prepared + (1 + block * problem_.r * problem_.s) * kChannelLanes,
+                  .bias = step.epilogue.bias ? args_.bias + block * kChannelLanes : prepared,
+                  .added = added,
+                  .clamp = clamp_.value_or(Clamp{}),
+                  .first = first,
+                  .count = count,
+                  .y = y});
+    if (!clamp_) activate(step.epilogue.activation, y, count * row_count);
+  }
+
+ private:
+  const ConvArgs& args_;
+  const ConvProblem& problem_;
+  std::optional<Clamp> clamp_;
+  int64_t blocks_;  ///< of all images
+  int64_t rows_ = 0, bands_ = 0;
+};
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  const ConvProblem& problem = step.problem;
+  if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
+  return refuse_unless_channel_lanes(step, false);
+}
+
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
+  return static_cast<size_t>(checked_mul(step.problem.filter_count() + kChannelLanes, sizeof(float)));
+}
+
+/// Eight zeros, for steps without a bias, and filters by block: [block][row][column][channel of the block].
+void prepare(const ConvArgs& args, Stream&) {
+  const int64_t taps = args.step.problem.r * args.step.problem.s;
+  float* to = std::fill_n(static_cast<float*>(args.prepared), kChannelLanes, 0.0f);
+  for (int64_t c = 0; c < args.step.problem.c; c += kChannelLanes) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t i = 0; i < kChannelLanes; ++i) *to++ = args.w[(c + i) * taps + tap];
+    }
+  }
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .prepare = prepare,
+    .launch = launch_pieces<Launch, ConvArgs>,
+    .layout = Layout::channel_lanes,
+    .packs_weights = true,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <array>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_channels/channels.h"
+#include "convlab/kernels/cpu_channels/point_products.h"
+#include "convlab/kernels/cpu_channels/winograd_tiles.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cpu.channel_winograd",
+    .device = DeviceKind::cpu,
+    .math = Math::fp32,
+    .sum = Sum::transform,
+    .rung = 6,
+    .rank = 70,
+    .idea = "36 products for 16 outputs of a 3x3 filter, where a direct sum takes 144",
+    .after = "cpu.winograd",
+    .threads =
+        "a piece of work is a block of tiles, or, where there are few tiles, a block's sums for some maps; its pixels "
+        "are then transformed once, for all, in a loop before.",
+    .cost =
+        "1/4 of the direct multiply-adds, 4/9 for tiles of 2x2 outputs, in register tiles of 6 tiles by 16 maps; about "
+        "140 instructions for 8 channels of a tile to transform its pixels, and 120 to transform 8 maps' sums back.",
+    .refuses = "other filters, strides, dilation and groups, few channels, few maps, and outputs of less than 4x4.",
+    .limit = "multiply-adds; where maps are small, the rate at which transformed filters come from memory.",
+};
+
+constexpr int64_t kLeastChannels = 16, kLeastOutputs = 4;
+
+/// Bytes of transformed filters that a second or third cache has near for the next block of tiles.
+constexpr int64_t kNearBytes = int64_t{5} << 19;
+constexpr int64_t kNearSpan = 2, kFarSpan = 4;  // panels
+constexpr int64_t kMostNearTiles = 24, kMostFarTiles = 60;
+constexpr int64_t kRegisterTiles = 6;
+
+/// How long a pass over the filters takes at least, in tiles' products: far ones come from memory.
+constexpr int64_t kNearPass = 2, kFarPass = 15;
+
+int64_t filter_bytes(const ConvProblem& problem, const WinogradTiles& tiles) {
+  return checked_product({problem.k, problem.c, tiles.points(), sizeof(float)});
+}
+
+WinogradTiles tiles_of(const ConvProblem& problem, int64_t outputs) {
+  return {outputs, ceil_div(problem.p(), outputs), ceil_div(problem.q(), outputs)};
+}
+
+/// How a step becomes products. Independent of the batch, so that an image's bits are.
+struct Form {
+  WinogradTiles tiles;
+  bool near = false;
+  int64_t span = 0;  ///< panels of maps whose sums at all points are made in a row, then transformed back
+};
+
+Form form_of(const ConvProblem& problem) {
+  const auto form = [&](int64_t outputs) {
+    const WinogradTiles tiles = tiles_of(problem, outputs);
+    const bool near = filter_bytes(problem, tiles) <= kNearBytes;
+    return Form{tiles, near, near ? kNearSpan : kFarSpan};
+  };
+  const auto cost = [](const Form& of) {
+    return of.tiles.points() * std::max(of.tiles.per_image(), of.near ? kNearPass : kFarPass);
+  };
+  const Form small = form(2), large = form(4);
+  return cost(small) < cost(large) ? small : large;
+}
+
+/// How the work is cut, and what scratch it takes.
+struct Cut {
+  int64_t tiles = 0, blocks = 0, spans = 0;  ///< of a block; of the batch; of the maps
+  bool shared = false;                       ///< all blocks are transformed before any is summed
+  int64_t point_step = 0, sums_step = 0;     ///< floats from point to point: of transformed pixels, of sums
+  int64_t points_count = 0, sums_count = 0;  ///< floats: of a block's transformed pixels, of its sums for a span
+
+  /// Floats of scratch.
+  int64_t scratch_count(int threads) const {
+    return checked_add(checked_mul(shared ? blocks : threads, points_count), checked_mul(threads, sums_count));
+  }
+};
+
+Cut cut_of(const ConvProblem& problem, const Form& form, int threads) {
+  const int64_t all = checked_mul(problem.n, form.tiles.per_image());
+  const int64_t most = form.near ? kMostNearTiles : kMostFarTiles, pass = form.near ? kNearPass : kFarPass;
+  Cut cut;
+  cut.spans = ceil_div(problem.k, form.span * kPointPanelMaps);
+  // The time of the thread with the most work, in tiles. Sharing has threads wait for each other, and take each other's
+  // pixels from a farther cache: it must gain a tenth.
+  double best = 0;
+  for (int64_t at_most = kRegisterTiles; at_most <= most; at_most += kRegisterTiles) {
+    const int64_t blocks = ceil_div(all, at_most), tiles = ceil_div(all, blocks);
+    const auto cost = static_cast<double>(tiles + pass);
+    const double own = cost * static_cast<double>(ceil_div(blocks, threads));
+    const double shared =
+        1.1 * cost * static_cast<double>(ceil_div(blocks * cut.spans, threads)) / static_cast<double>(cut.spans);
+    if (best != 0 && std::min(own, shared) >= best) continue;
+    best = std::min(own, shared);
+    cut.tiles = tiles;
+    cut.blocks = blocks;
+    cut.shared = shared < own;
+  }
+  // A line more: with a power of two, the points of a tile would meet in a few sets of the caches.
+  cut.point_step = checked_mul(problem.c, cut.tiles) + kPointPanelMaps;
+  cut.sums_step = form.span * cut.tiles * kPointPanelMaps + kPointPanelMaps;
+  cut.points_count = checked_mul(form.tiles.points(), cut.point_step);
+  cut.sums_count = form.tiles.points() * cut.sums_step;
+  return cut;
+}
+
+/// One launch: a loop over blocks of tiles, or one that transforms and one that sums.
+class Launch {
+ public:
+  Launch(const ConvArgs& args, ThreadPool& threads)
+      : args_(args),
+        problem_(args.step.problem),
+        form_(form_of(problem_)),
+        cut_(cut_of(problem_, form_, threads.size())),
+        threads_(threads) {
+    sums_ = static_cast<float*>(args.workspace);
+    points_ = sums_ + threads.size() * cut_.sums_count;
+  }
+
+  void run() const {
+    if (!cut_.shared) {
+      in_pieces(cut_.blocks, 1, [this](int64_t block, int thread) {
+        float* const points = points_ + thread * cut_.points_count;
+        transform(block, 0, channel_blocks(), points);
+        for (int64_t span = 0; span < cut_.spans; ++span) sum(block, span, points, thread);
+      });
+      return;
+    }
+    const int64_t transforms = cut_.blocks * channel_blocks();
+    in_pieces(transforms, ceil_div(transforms, 4 * threads_.size()), [this](int64_t piece, int) {
+      const int64_t block = piece / channel_blocks(), channels = piece % channel_blocks();
+      transform(block, channels, channels + 1, points_ + block * cut_.points_count);
+    });
+    in_pieces(cut_.blocks * cut_.spans, 1, [this](int64_t piece, int thread) {
+      const int64_t block = piece % cut_.blocks;
+      sum(block, piece / cut_.blocks, points_ + block * cut_.points_count, thread);
+    });
+  }
+
+ private:
+  template <class Body>
+  void in_pieces(int64_t count, int64_t grain, const Body& body) const {
+    threads_.parallel_for(count, grain, [&body](int64_t begin, int64_t end, int thread) {
+      for (int64_t piece = begin; piece < end; ++piece) body(piece, thread);
+    });
+  }
+
+  int64_t channel_blocks() const { return problem_.c / kChannelLanes; }
+
+  WinogradStretch stretch(int64_t block, int64_t point_step) const {
+    const int64_t first = block * cut_.tiles, all = problem_.n * form_.tiles.per_image();
+    return {args_, form_.tiles, first, std::min(cut_.tiles, all - first), point_step};
+  }
+
+  /// Some blocks of 8 channels of a block of tiles.
+  void transform(int64_t block, int64_t begin, int64_t end, float* points) const {
+    const WinogradStretch tiles = stretch(block, cut_.point_step);
+    winograd_to_points(tiles, begin, end, points, tiles.count * kChannelLanes);
+  }
+
+  /// A block's outputs for the maps of a span.
+  void sum(int64_t block, int64_t span, const float* points, int thread) const {
+    const WinogradStretch tiles = stretch(block, cut_.sums_step);
+    const int64_t first = span * form_.span * kPointPanelMaps,
+                  maps = std::min(form_.span * kPointPanelMaps, problem_.k - first);
+    const float* const w = static_cast<const float*>(args_.prepared) + first * problem_.c * form_.tiles.points();
+    float* const sums = sums_ + thread * cut_.sums_count;
+    const int64_t panel_step = tiles.count * kPointPanelMaps;
+    for (int64_t point = 0; point < form_.tiles.points(); ++point) {
+      point_products({.x = points + point * cut_.point_step,
+                      .x_step = tiles.count * kChannelLanes,
+                      .tiles = tiles.count,
+                      .channels = problem_.c,
+                      .w = w + point * problem_.c * maps,
+                      .maps = maps,
+                      .y = sums + point * cut_.sums_step,
+                      .y_step = panel_step});
+    }
+    for (int64_t map = 0; map < maps; map += kChannelLanes) {
+      winograd_from_points(tiles, first + map, sums + map / kPointPanelMaps * panel_step + map % kPointPanelMaps);
+    }
+  }
+
+  const ConvArgs& args_;
+  const ConvProblem& problem_;
+  const Form form_;
+  const Cut cut_;
+  ThreadPool& threads_;
+  float *sums_, *points_;  ///< by thread; by thread, or by block where shared
+};
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  if (const Refusal refusal = refuse_unless_channel_lanes(step, false)) return refusal;
+  const ConvProblem& problem = step.problem;
+  if (problem.r != 3 || problem.s != 3) return "takes filters of 3x3";
+  if (!problem.unit_stride() || !problem.unit_dilation() || problem.groups != 1) {
+    return "takes no strides, dilation or groups";
+  }
+  if (problem.c < kLeastChannels || problem.k < kLeastChannels) {
+    return fmt::format("takes {} channels and maps or more: with fewer, transforms cost what they save",
+                       kLeastChannels);
+  }
+  if (problem.p() < kLeastOutputs || problem.q() < kLeastOutputs) {
+    return fmt::format("takes outputs of {0}x{0} or more: tiles would be mostly padding", kLeastOutputs);
+  }
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
+  return static_cast<size_t>(filter_bytes(step.problem, form_of(step.problem).tiles));
+}
+
+/// Transformed filters in the order of their use: [span][point][panel of the span][channel][map of the panel].
+void prepare(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  const Form form = form_of(problem);
+  const int64_t span_maps = form.span * kPointPanelMaps, points = form.tiles.points();
+  stream.threads()->parallel_for(problem.k, 1, [&](int64_t k, int64_t, int) {
+    const int64_t first = k / span_maps * span_maps, maps = std::min(span_maps, problem.k - first);
+    const int64_t panel = k / kPointPanelMaps * kPointPanelMaps, width = std::min(kPointPanelMaps, problem.k - panel);
+    float* const to = static_cast<float*>(args.prepared) + (first * points + panel - first) * problem.c + k - panel;
+    for (int64_t c = 0; c < problem.c; ++c) {
+      const std::array<double, 36> of = winograd_filter_points(args.w + (k * problem.c + c) * 9, form.tiles.outputs);
+      for (int64_t i = 0; i < points; ++i) {
+        to[i * problem.c * maps + c * width] = static_cast<float>(of[static_cast<size_t>(i)]);
+      }
+    }
+  });
+}
+
+size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps) {
+  const Cut cut = cut_of(step.problem, form_of(step.problem), caps.threads);
+  return static_cast<size_t>(checked_mul(cut.scratch_count(caps.threads), sizeof(float)));
+}
+
+void launch(const ConvArgs& args, Stream& stream) { Launch(args, *stream.threads()).run(); }
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch,
+    .layout = Layout::channel_lanes,
+    .packs_weights = true,
+}};
+
+}  // namespace
+}  // namespace convlab

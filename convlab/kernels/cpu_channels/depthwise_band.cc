@@ -1,0 +1,51 @@
+#include "convlab/kernels/cpu_channels/depthwise_band.h"
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/by_count.h"
+#include "convlab/kernels/cpu/simd.h"
+
+#define HWY_TARGET_INCLUDE "convlab/kernels/cpu_channels/depthwise_band.cc"
+#include "hwy/foreach_target.h"  // must come before highway.h
+
+#include "convlab/kernels/cpu_channels/depthwise-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+/// Blocks of 8 floats, of which a vector holds all or some.
+struct InLanes {
+  using Element = float;
+  static constexpr int64_t kStep = kChannelLanes;
+
+  template <class D>
+  static HWY_INLINE hn::Vec<D> load(D d, const float* from) {
+    return hn::LoadU(d, from);
+  }
+  template <class D>
+  static HWY_INLINE void store(D d, hn::Vec<D> value, float* to) {
+    hn::StoreU(value, d, to);
+  }
+  template <class Compute>
+  static HWY_INLINE void for_channels(int64_t, const Compute& compute) {
+    const hn::CappedTag<float, kChannelLanes> d;
+    for (int64_t c = 0; c < kChannelLanes; c += static_cast<int64_t>(hn::Lanes(d))) compute(d, c);
+  }
+};
+
+void band_in_lanes(const DepthwiseBand<float>& band) { any_band<InLanes>(band); }
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convlab {
+namespace {
+
+HWY_EXPORT(band_in_lanes);
+
+}  // namespace
+
+void compute_band(const DepthwiseBand<float>& band) { HWY_DYNAMIC_DISPATCH(band_in_lanes)(band); }
+
+}  // namespace convlab
+#endif  // HWY_ONCE

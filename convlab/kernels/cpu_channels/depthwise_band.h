@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/conv/problem.h"
+#include "convlab/kernels/cpu_channels/channels.h"
+
+namespace convlab {
+
+/// Some rows of outputs of a depthwise convolution, for neighbouring channels, a multiple of 8. Steps are elements from pixel
+/// to pixel.
+template <class Element>
+struct DepthwiseBand {
+  const ConvProblem& problem;
+  int64_t channels = kChannelLanes;
+  const Element* x = nullptr;  ///< the channels' input, from its first row on
+  int64_t x_step = kChannelLanes;
+  const float* w = nullptr;  ///< [r][s][w_step]
+  int64_t w_step = kChannelLanes;
+  const float* bias = nullptr;     ///< by channel
+  const Element* added = nullptr;  ///< like y, or nullptr
+  int64_t added_step = kChannelLanes;
+  Clamp clamp;
+  const Activation* activation = nullptr;  ///< instead of the clamp, if given
+  int64_t first = 0, count = 0;            ///< rows of outputs
+  Element* y = nullptr;                    ///< the first of these rows
+  int64_t y_step = kChannelLanes;
+};
+
+/// Writes the outputs of one block of 8 channels in Layout::channel_lanes: the bias, products in the order of filter rows and
+/// columns, what is added, limits.
+void compute_band(const DepthwiseBand<float>& band);
+
+}  // namespace convlab

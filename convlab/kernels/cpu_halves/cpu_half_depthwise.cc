@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu_halves/half_depthwise.h"
+#include "convlab/kernels/cpu_halves/halves.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cpu.half_depthwise",
+    .device = DeviceKind::cpu,
+    .math = Math::bf16,
+    .rung = 5,
+    .rank = 70,
+    .idea = "half as many bytes of images as in lanes of floats; products and sums are float32",
+    .after = "cpu.channel_depthwise",
+    .threads = "a piece of work is a band of output rows of one image.",
+    .cost =
+        "r * s fused multiply-adds for a vector of channels. Up to 8 pixels of a row are summed at a time, and a row "
+        "of the "
+        "filter stays in registers meanwhile.",
+    .refuses = "anything but one map a channel, in channels in halves from end to end.",
+    .limit = "multiply-adds, and conversions of what is read.",
+};
+
+class Launch {
+ public:
+  Launch(const ConvArgs& args, int threads)
+      : args_(args), problem_(args.step.problem), clamp_(clamp_of(args.step.epilogue.activation)) {
+    const int64_t wanted = threads == 1 ? 1 : ceil_div(4 * threads, problem_.n);
+    rows_ = ceil_div(problem_.p(), std::min(wanted, problem_.p()));
+    bands_ = ceil_div(problem_.p(), rows_);
+  }
+
+  int64_t pieces() const { return problem_.n * bands_; }
+
+  void compute(int64_t piece, int) const {
+    const ConvStep& step = args_.step;
+    const int64_t image = piece / bands_, first = piece % bands_ * rows_;
+    const Shape shape = problem_.output_shape();
+    const int64_t pixel = (image * problem_.p() + first) * problem_.q();
+    const auto* prepared = static_cast<const float*>(args_.prepared);
+    DepthwiseBand<uint16_t> band{.problem = problem_, .channels = problem_.c};
+    band.x_step = pixel_step(step.input_step, problem_.input_shape());
+    band.x = static_cast<const uint16_t*>(args_.x) + image * problem_.h * problem_.w * band.x_step;
+    band.w = prepared + problem_.c;
+    band.w_step = problem_.c;
+    band.bias = step.epilogue.bias ? args_.bias : prepared;
+    band.added_step = pixel_step(step.added_step, shape);
+    if (step.adds) band.added = reinterpret_cast<const uint16_t*>(args_.added) + pixel * band.added_step;
+    band.clamp = clamp_.value_or(Clamp{});
+    if (!clamp_) band.activation = &step.epilogue.activation;
+    band.first = first;
+    band.count = std::min(rows_, problem_.p() - first);
+    band.y_step = pixel_step(step.output_step, shape);
+    band.y = reinterpret_cast<uint16_t*>(args_.y) + pixel * band.y_step;
+    compute_band(band);
+  }
+
+ private:
+  const ConvArgs& args_;
+  const ConvProblem& problem_;
+  std::optional<Clamp> clamp_;
+  int64_t rows_ = 0, bands_ = 0;
+};
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  const ConvProblem& problem = step.problem;
+  if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
+  if (step.input_layout != Layout::channel_halves || step.output_layout != Layout::channel_halves) {
+    return "takes and gives channels in halves";
+  }
+  if (problem.c % kChannelLanes != 0) return "takes channels in multiples of 8";
+  if (step.epilogue.pool) return "does not pool";
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
+  return static_cast<size_t>(checked_mul(step.problem.filter_count() + step.problem.c, sizeof(float)));
+}
+
+/// Zeros, for steps without a bias, and filters: [row][column][channel].
+void prepare(const ConvArgs& args, Stream&) {
+  const ConvProblem& problem = args.step.problem;
+  const int64_t taps = problem.r * problem.s;
+  float* to = std::fill_n(static_cast<float*>(args.prepared), problem.c, 0.0f);
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t c = 0; c < problem.c; ++c) *to++ = args.w[c * taps + tap];
+  }
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .prepare = prepare,
+    .launch = launch_pieces<Launch, ConvArgs>,
+    .layout = Layout::channel_halves,
+    .packs_weights = true,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,72 @@
+// cpu.half_elementwise: functions of one array, and of two of one shape or of an array and a number, on channels in halves.
+// Pieces become float32, which the kernel for plain arrays computes, and bfloat16 again, all in the first cache.
+// Threads: some pixels are a piece of work.
+// Refuses other shapes, and anything not in halves from end to end.
+// Limited as that kernel is.
+
+#include <algorithm>
+#include <vector>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_halves/half_rows.h"
+#include "convlab/kernels/cpu_halves/halves.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPiece = 2048;  // elements, or one pixel's
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_elementwise(step)) return refusal;
+  return refuse_unless_halves(step);
+}
+
+/// Calls move(where pixels begin that lie together, by pixel; elements of them).
+template <class Move>
+void for_together(int64_t step, int64_t channels, int64_t pixels, const Move& move) {
+  const int64_t together = step == channels ? pixels : 1;
+  for (int64_t i = 0; i < pixels; i += together) move(i, together * channels);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const int64_t channels = step.output[1], pixels = step.output[0] * step.output[2] * step.output[3];
+  const int64_t at_once = std::max<int64_t>(1, kPiece / channels), y_step = output_pixel_step(step);
+  const OpKernel& kernel = choose_op_kernel(elements_of(step, at_once * channels), DeviceKind::cpu);
+  stream.threads()->parallel_for(ceil_div(pixels, at_once), 1, [&](int64_t begin, int64_t end, int) {
+    std::vector<std::vector<float>> floats(step.inputs.size() + 1,
+                                           std::vector<float>(static_cast<size_t>(at_once * channels)));
+    std::vector<float>& results = floats.back();
+    for (int64_t first = begin * at_once; first < std::min(pixels, end * at_once); first += at_once) {
+      const int64_t count = std::min(at_once, pixels - first);
+      std::vector<const float*> inputs(args.inputs.begin(), args.inputs.end());
+      for (size_t i = 0; i < inputs.size(); ++i) {
+        if (is_number(step, i)) continue;
+        const int64_t x_step = input_pixel_step(step, i);
+        const uint16_t* const x = half_input(args, i) + first * x_step;
+        for_together(x_step, channels, count, [&](int64_t pixel, int64_t elements) {
+          halves_to_floats(x + pixel * x_step, elements, floats[i].data() + pixel * channels);
+        });
+        inputs[i] = floats[i].data();
+      }
+      kernel.launch({elements_of(step, count * channels), inputs, results.data()}, stream);
+      uint16_t* const y = half_output(args) + first * y_step;
+      for_together(y_step, channels, count, [&](int64_t pixel, int64_t elements) {
+        floats_to_halves(results.data() + pixel * channels, elements, y + pixel * y_step);
+      });
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.half_elementwise", .device = DeviceKind::cpu, .math = Math::bf16},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_halves,
+}};
+
+}  // namespace
+}  // namespace convlab

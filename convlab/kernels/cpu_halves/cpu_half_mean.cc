@@ -1,0 +1,50 @@
+// cpu.half_mean: the mean of each map of channels in halves, as plain numbers; also as a mean over height and width.
+// Threads: kChannels channels of an image are a piece of work.
+// Refuses results that are not {n, c, 1, 1}.
+// Limited by loads.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_halves/half_windows.h"
+#include "convlab/kernels/cpu_halves/halves.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kChannels = 64;
+
+Refusal refuses(const OpStep& step) {
+  if (!is_mean_of_maps(step)) return "computes means of maps";
+  return refuse_unless_from_halves(step);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0];
+  const int64_t parts = ceil_div(x[1], kChannels), pixels = x[2] * x[3];
+  const BlockPool mean = block_mean(pixels);
+  const int64_t x_step = input_pixel_step(args.step, 0);
+  stream.threads()->parallel_for(x[0] * parts, 2, [&](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t image = piece / parts, first = piece % parts * kChannels;
+      HalfWindows windows{.pool = mean, .channels = std::min(kChannels, x[1] - first), .count = 1};
+      windows.x_step = x_step;
+      windows.x = half_input(args, 0) + image * pixels * x_step + first;
+      windows.plain = args.output + image * x[1] + first;
+      compute_windows(windows);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.half_mean", .device = DeviceKind::cpu, .math = Math::bf16},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_halves,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,68 @@
+// cpu.half_pool: maxima or averages of windows, of channels in halves; to plain numbers where they are one pixel.
+// Threads: bands of output rows of an image.
+// Refuses anything else that is not in halves from end to end.
+// Limited by memory, and by conversions of what is read.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu/pool_rows.h"
+#include "convlab/kernels/cpu_halves/half_windows.h"
+#include "convlab/kernels/cpu_halves/halves.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
+  return refuse_unless_from_halves(step);
+}
+
+class Launch {
+ public:
+  Launch(const OpArgs& args, int threads)
+      : args_(args),
+        x_(args.step.inputs[0]),
+        y_(args.step.output),
+        pool_(block_pool(std::get<PoolOp>(args.step.op).pool, x_[2], x_[3])) {
+    const int64_t wanted = ceil_div(4 * threads, std::max<int64_t>(y_[0], 1));
+    rows_ = ceil_div(y_[2], std::min(wanted, y_[2]));
+    bands_ = ceil_div(y_[2], rows_);
+  }
+
+  int64_t pieces() const { return y_[0] * bands_; }
+
+  void compute(int64_t piece, int) const {
+    const int64_t image = piece / bands_, first = piece % bands_ * rows_;
+    const bool plain = args_.step.output_layout == Layout::plain;
+    HalfWindows windows{.pool = pool_, .channels = y_[1], .first = first, .count = std::min(rows_, y_[2] - first)};
+    windows.x_step = input_pixel_step(args_.step, 0);
+    windows.x = half_input(args_, 0) + image * x_[2] * x_[3] * windows.x_step;
+    windows.y_step = output_pixel_step(args_.step);
+    const int64_t at = (image * y_[2] + first) * y_[3] * windows.y_step;
+    if (plain) {
+      windows.plain = args_.output + at;
+    } else {
+      windows.y = half_output(args_) + at;
+    }
+    compute_windows(windows);
+  }
+
+ private:
+  const OpArgs& args_;
+  const Shape &x_, &y_;
+  BlockPool pool_;
+  int64_t rows_ = 0, bands_ = 0;
+};
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.half_pool", .device = DeviceKind::cpu, .math = Math::bf16},
+    .refuses = refuses,
+    .launch = launch_pieces<Launch, OpArgs>,
+    .layout = Layout::channel_halves,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,60 @@
+// cpu.half_reorder: plain images to channels in halves, back, and among what is joined.
+// Threads: kPixels pixels of an image are a piece of work.
+// Refuses activations, and all but these orders.
+// Limited by memory, and by loads and stores of single elements.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_halves/half_rows.h"
+#include "convlab/kernels/cpu_halves/halves.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPixels = 1024;
+
+Refusal refuses(const OpStep& step) {
+  const auto* op = std::get_if<ActivationOp>(&step.op);
+  if (op == nullptr || op->activation.kind != ActivationKind::none) return "copies, nothing else";
+  if (step.input_layout == Layout::plain && step.output_layout == Layout::plain) {
+    return "takes or gives channels in halves";
+  }
+  if (step.input != ElementType::f32) return "takes float32";
+  if (!has_channel_halves(step.output)) return "takes images whose channels are a multiple of 8";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const int64_t channels = step.output[1], pixels = step.output[2] * step.output[3], parts = ceil_div(pixels, kPixels);
+  const int64_t x_step = input_pixel_step(step, 0), y_step = output_pixel_step(step);
+  stream.threads()->parallel_for(step.output[0] * parts, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t image = piece / parts, first = piece % parts * kPixels, count = std::min(kPixels, pixels - first);
+      const int64_t plain = image * channels * pixels + first, pixel = image * pixels + first;
+      if (step.input_layout == Layout::plain) {
+        maps_to_pixels(args.inputs[0] + plain, pixels, channels, count, half_output(args) + pixel * y_step, y_step,
+                       channels);
+      } else if (step.output_layout == Layout::plain) {
+        pixels_to_maps(half_input(args, 0) + pixel * x_step, x_step, channels, count, args.output + plain, pixels);
+      } else {
+        for (int64_t i = pixel; i < pixel + count; ++i) {
+          std::copy_n(half_input(args, 0) + i * x_step, channels, half_output(args) + i * y_step);
+        }
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.half_reorder", .device = DeviceKind::cpu, .math = Math::bf16, .rank = 1},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_halves,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,69 @@
+// cpu.half_scale: what multiplies channels in halves by numbers of their own, adds these, or both: Mul and Add with a plain
+// input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp.
+// Threads: kPixels pixels of an image are a piece of work.
+// Refuses other shapes, and images that are not in halves from end to end.
+// Limited by memory.
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu_halves/half_scale.h"
+#include "convlab/kernels/cpu_halves/halves.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPixels = 256;
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
+  return refuse_unless_halves(step);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const int64_t channels = step.output[1], pixels = step.output[2] * step.output[3], parts = ceil_div(pixels, kPixels);
+  const auto* norm = std::get_if<BatchNormOp>(&step.op);
+  const bool adds = std::holds_alternative<AddOp>(step.op);
+  const size_t numbers = norm ? 1 : channel_input(step), images = norm ? 0 : 1 - numbers;
+  const bool by_image = !is_constant(step, numbers) && !norm;
+  std::vector<float> zeros(static_cast<size_t>(channels), 0.0f), factors(zeros.size(), 1.0f);
+  const std::vector<float> minus_zeros(zeros.size(), -0.0f);  // x - 0 and x + -0 are x, for -0, too
+  for (size_t c = 0; norm && c < factors.size(); ++c) {
+    const double deviation = std::sqrt(static_cast<double>(args.inputs[4][c]) + norm->epsilon);
+    factors[c] = static_cast<float>(args.inputs[1][c] / deviation);
+  }
+  HalfScale all{.channels = channels,
+                .x_step = input_pixel_step(step, images),
+                .minus = norm ? args.inputs[3] : zeros.data(),
+                .factor = factors.data(),
+                .plus = norm ? args.inputs[2] : minus_zeros.data(),
+                .clamp = *clamp_of(step.activation),
+                .y_step = output_pixel_step(step)};
+  stream.threads()->parallel_for(step.output[0] * parts, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t image = piece / parts, first = piece % parts * kPixels, at = image * pixels + first;
+      HalfScale scale = all;
+      if (!norm) (adds ? scale.plus : scale.factor) = args.inputs[numbers] + (by_image ? image * channels : 0);
+      scale.pixels = std::min(kPixels, pixels - first);
+      scale.x = half_input(args, images) + at * scale.x_step;
+      scale.y = half_output(args) + at * scale.y_step;
+      scale_pixels(scale);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.half_scale", .device = DeviceKind::cpu, .math = Math::bf16},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_halves,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,278 @@
+// Convolutions of channels in halves, by each unit: how work is cut, what is copied, and how filters lie.
+
+#include "convlab/kernels/cpu_halves/half_conv.h"
+
+#include <algorithm>
+
+#include "convlab/base/bf16.h"
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/map_panels.h"
+#include "convlab/kernels/cpu/matrix_tiles.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu_halves/half_source.h"
+#include "convlab/kernels/cpu_halves/half_sums.h"
+#include "convlab/kernels/cpu_halves/halves.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kBlockBytes = int64_t{128} << 10;  // of input and output of a block of rows
+constexpr int64_t kStayingBytes = int64_t{1} << 20;  // weights that stay in the caches from block to block
+constexpr int64_t kLargeMap = 256;                   // pixels from which on threads share a map rather than maps
+constexpr int64_t kLeastPlaces = 48;                 // of a block
+
+/// Where filters lie: by group, panel, row and column.
+struct Filters {
+  int64_t columns, pairs;  ///< of a row of the filter; of a column
+  TermTiles terms;
+  int64_t panels, places;  ///< of a group: panels, and maps with those that fill them up
+
+  Filters(const ConvProblem& problem, const HalfSource& source)
+      : columns(source.together() ? 1 : problem.s),
+        pairs(source.channels() / 2 * (source.together() ? problem.s : 1)),
+        terms(pairs),
+        panels(ceil_div(problem.maps_per_group(), kPanelMaps)),
+        places((panels - 1) * kPanelMaps + panel_maps(problem.maps_per_group() - (panels - 1) * kPanelMaps)) {}
+
+  /// Elements of a map's weights.
+  int64_t map_count(const ConvProblem& problem) const { return problem.r * columns * terms.held() * 2; }
+};
+
+/// How the work is cut: by image, group, block of lines and part of the panels. A line is a row of the output or, where
+/// images are joined, a pixel.
+struct Cut {
+  int64_t images = 1, lines = 0, blocks = 1, parts = 1;
+  int64_t line_places = 1;
+
+  Cut(const ConvStep& step, const HalfSource& source, int64_t panels, int threads) {
+    const ConvProblem& problem = step.problem;
+    const bool joined = source.joins_images();
+    images = joined ? 1 : problem.n;
+    lines = joined ? problem.n * problem.p() * problem.q() : problem.p();
+    line_places = joined ? 1 : source.flows() ? source.width() : problem.q();
+    const int64_t wanted = threads == 1 ? 1 : ceil_div(2 * threads, images * problem.groups);
+    const int64_t group = images * problem.groups;
+    const int64_t bytes = (problem.input_count() + problem.output_count() * (step.adds ? 2 : 1)) / group * 2;
+    if (problem.filter_count() / problem.groups * 2 <= kStayingBytes) blocks = ceil_div(bytes, kBlockBytes);
+    if (lines * line_places > kLargeMap) blocks = std::max(blocks, wanted);
+    blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, lines * line_places / kLeastPlaces));
+    blocks = std::min(blocks, lines);
+    parts = std::min(ceil_div(wanted, blocks), panels);
+  }
+
+  int64_t most_lines() const { return ceil_div(lines, blocks); }
+};
+
+/// Bytes of scratch: of a thread, the places of a block, their pixels and, unless the pieces of several parts share them
+/// all, its copy.
+struct Scratch {
+  int64_t places, copy, shared;
+
+  Scratch(const ConvProblem& problem, const HalfSource& source, const Cut& cut)
+      : places(round_up(cut.most_lines() * cut.line_places * 4, 64)),
+        copy(source.copied() ? round_up(source.count(cut.most_lines()) * 2, 64) : 0),
+        shared(cut.parts > 1 ? cut.images * problem.groups * cut.blocks * copy : 0) {}
+
+  int64_t thread_bytes() const { return 2 * places + (shared > 0 ? 0 : copy); }
+  int64_t bytes(int threads) const { return shared + threads * thread_bytes(); }
+};
+
+class Launch {
+ public:
+  Launch(const ConvArgs& args, Bf16Unit unit, int threads)
+      : args_(args),
+        unit_(unit),
+        step_(args.step),
+        problem_(step_.problem),
+        source_(step_),
+        filters_(problem_, source_),
+        cut_(step_, source_, filters_.panels, threads),
+        scratch_(problem_, source_, cut_) {}
+
+  int64_t pieces() const { return cut_.images * problem_.groups * cut_.blocks * cut_.parts; }
+
+  void compute(int64_t piece, int thread) const {
+    const Block block = block_of(piece / cut_.parts);
+    const int64_t part = piece % cut_.parts;
+    std::byte* const scratch = workspace() + scratch_.shared + thread * scratch_.thread_bytes();
+    HalfSums sums{.unit = unit_, .place_step = source_.output_column()};
+    if (!source_.copied()) {
+      sums.x = image_of<uint16_t>(block) + block.group * problem_.channels_per_group() +
+               block.first * (source_.joins_images() ? source_.pixel() : source_.output_row());
+    } else if (scratch_.shared > 0) {
+      sums.x = shared_copy(block);
+    } else {
+      auto* const copy = reinterpret_cast<uint16_t*>(scratch + 2 * scratch_.places);
+      copy_rows(block, 0, source_.rows_under(block.count), copy);
+      sums.x = copy;
+    }
+    auto* const x_at = reinterpret_cast<int32_t*>(scratch);
+    auto* const y_at = reinterpret_cast<int32_t*>(scratch + scratch_.places);
+    sums.count = fill_places(block.count, x_at, y_at);
+    sums.x_at = x_at;
+    sums.y_at = y_at;
+    const int64_t pixels = problem_.p() * problem_.q(), columns = source_.joins_images() ? 1 : problem_.q();
+    sum(sums, block.group, block.image * pixels + block.first * columns, filters_.panels * part / cut_.parts,
+        filters_.panels * (part + 1) / cut_.parts);
+  }
+
+  /// Copies what pieces share, if they do, in so many steps, each of which any thread may take.
+  int64_t sharing_steps() const { return scratch_.shared > 0 ? pieces() : 0; }
+  void share(int64_t step) const {
+    const Block block = block_of(step / cut_.parts);
+    const int64_t rows = source_.rows_under(block.count), part = step % cut_.parts;
+    copy_rows(block, rows * part / cut_.parts, rows * (part + 1) / cut_.parts, shared_copy(block));
+  }
+
+ private:
+  /// Some lines of an image and group.
+  struct Block {
+    int64_t number, image, group;
+    int64_t first, count;
+  };
+
+  Block block_of(int64_t number) const {
+    const int64_t block = number % cut_.blocks, of_groups = number / cut_.blocks;
+    const int64_t first = cut_.lines * block / cut_.blocks, next = cut_.lines * (block + 1) / cut_.blocks;
+    return {number, of_groups / problem_.groups, of_groups % problem_.groups, first, next - first};
+  }
+
+  std::byte* workspace() const { return static_cast<std::byte*>(args_.workspace); }
+  uint16_t* shared_copy(const Block& block) const {
+    return reinterpret_cast<uint16_t*>(workspace() + block.number * scratch_.copy);
+  }
+
+  /// The block's image, of pixels as they lie there.
+  template <class Element>
+  const Element* image_of(const Block& block) const {
+    const bool plain = step_.input_layout == Layout::plain;
+    const int64_t step = plain ? problem_.c : pixel_step(step_.input_step, problem_.input_shape());
+    return static_cast<const Element*>(args_.x) + block.image * problem_.h * problem_.w * step;
+  }
+
+  void copy_rows(const Block& block, int64_t begin, int64_t end, uint16_t* copy) const {
+    const void* image = nullptr;
+    if (step_.input_layout != Layout::plain) {
+      image = image_of<uint16_t>(block);
+    } else if (step_.input == ElementType::u8) {
+      image = image_of<uint8_t>(block);
+    } else {
+      image = image_of<float>(block);
+    }
+    source_.copy(image, block.group, block.first, block.count, begin, end, copy);
+  }
+
+  /// All places of so many lines. Tiles take those between the ends of rows, too.
+  int64_t fill_places(int64_t lines, int32_t* x_at, int32_t* y_at) const {
+    const bool flows = unit_ != Bf16Unit::avx512_bf16 && !source_.joins_images() && source_.flows();
+    const int64_t columns = source_.joins_images() ? 1 : problem_.q();
+    const int64_t line = source_.joins_images() ? source_.pixel() : source_.output_row();
+    int64_t places = 0;
+    for (int64_t i = 0; i < lines; ++i) {
+      const int64_t width = flows && i + 1 < lines ? source_.width() : columns;
+      for (int64_t j = 0; j < width; ++j, ++places) {
+        x_at[places] = static_cast<int32_t>(i * line + j * source_.output_column());
+        y_at[places] = static_cast<int32_t>(j < columns ? i * columns + j : -1);
+      }
+    }
+    return places;
+  }
+
+  /// A group's panels from `first` to `end`, to the output's pixels from `pixel` of all on.
+  void sum(HalfSums sums, int64_t group, int64_t pixel, int64_t first, int64_t end) const {
+    const int64_t maps = problem_.maps_per_group(), map = group * maps + first * kPanelMaps;
+    sums.rows = problem_.r;
+    sums.row_step = problem_.dilation_h * source_.row();
+    sums.columns = filters_.columns;
+    sums.column_step = problem_.dilation_w * source_.pixel();
+    sums.pairs = filters_.pairs;
+    sums.w = static_cast<const uint16_t*>(args_.prepared) +
+             (group * filters_.places + first * kPanelMaps) * filters_.map_count(problem_);
+    sums.maps = std::min(maps, end * kPanelMaps) - first * kPanelMaps;
+    sums.bias = step_.epilogue.bias ? args_.bias + map : nullptr;
+    sums.activation = step_.epilogue.activation;
+    const Shape shape = problem_.output_shape();
+    sums.added_step = pixel_step(step_.added_step, shape);
+    if (step_.adds) sums.added = reinterpret_cast<const uint16_t*>(args_.added) + pixel * sums.added_step + map;
+    sums.y_step = pixel_step(step_.output_step, shape);
+    sums.y = reinterpret_cast<uint16_t*>(args_.y) + pixel * sums.y_step + map;
+    sum_halves(sums);
+  }
+
+  const ConvArgs& args_;
+  Bf16Unit unit_;
+  const ConvStep& step_;
+  const ConvProblem& problem_;
+  HalfSource source_;
+  Filters filters_;
+  Cut cut_;
+  Scratch scratch_;
+};
+
+}  // namespace
+
+Refusal refuse_half_conv(const ConvStep& step) {
+  const ConvProblem& problem = step.problem;
+  const bool plain = step.input_layout == Layout::plain;
+  if (step.output_layout != Layout::channel_halves || (!plain && step.input_layout != Layout::channel_halves)) {
+    return "takes plain arrays or channels in halves, and gives channels in halves";
+  }
+  if (problem.k % kChannelLanes != 0) return "gives channels in multiples of 8";
+  if (!plain && problem.c % kChannelLanes != 0) return "takes channels in multiples of 8";
+  if (!plain && problem.channels_per_group() % 2 != 0) return "takes an even number of channels of a group";
+  if (step.epilogue.pool) return "does not pool";
+  const HalfSource source(step);
+  const int64_t reach = source.count(problem.p()) + source.row() * problem.h * problem.n;
+  if (reach > INT32_MAX || problem.output_count() > INT32_MAX) return "takes less than 2^31 elements";
+  return std::nullopt;
+}
+
+size_t half_conv_prepared_bytes(const ConvStep& step) {
+  const Filters filters(step.problem, HalfSource(step));
+  return static_cast<size_t>(
+      checked_product({step.problem.groups, filters.places, filters.map_count(step.problem), 2}));
+}
+
+void prepare_half_conv(const ConvArgs& args) {
+  const ConvProblem& problem = args.step.problem;
+  const HalfSource source(args.step);
+  const Filters filters(problem, source);
+  const int64_t maps = problem.maps_per_group(), channels = problem.channels_per_group();
+  auto* to = static_cast<uint16_t*>(args.prepared);
+  const auto weight = [&](int64_t group, int64_t map, int64_t r, int64_t column, int64_t term) -> uint16_t {
+    const int64_t s = filters.columns > 1 ? column : term / source.channels(), c = term % source.channels();
+    if (map >= maps || c >= channels) return 0;
+    return to_bf16(args.w[(((group * maps + map) * channels + c) * problem.r + r) * problem.s + s]);
+  };
+  for (int64_t group = 0; group < problem.groups; ++group) {
+    for (int64_t first = 0, count = 0; first < maps; first += count) {
+      count = panel_maps(maps - first);
+      for (int64_t at = 0; at < problem.r * filters.columns * filters.terms.held(); ++at) {
+        const int64_t row = at % filters.terms.depth, tile = at / filters.terms.depth % filters.terms.tiles;
+        const int64_t tap = at / filters.terms.depth / filters.terms.tiles;
+        const int64_t pair = filters.terms.first(tile) + row;
+        const bool again = filters.terms.is_again(tile, row);
+        for (int64_t i = 0; i < 2 * count; ++i) {
+          *to++ =
+              again ? 0 : weight(group, first + i / 2, tap / filters.columns, tap % filters.columns, 2 * pair + i % 2);
+        }
+      }
+    }
+  }
+}
+
+size_t half_conv_workspace_bytes(const ConvStep& step, int threads) {
+  const HalfSource source(step);
+  const Cut cut(step, source, Filters(step.problem, source).panels, threads);
+  return static_cast<size_t>(Scratch(step.problem, source, cut).bytes(threads));
+}
+
+void launch_half_conv(const ConvArgs& args, Stream& stream, Bf16Unit unit) {
+  const Launch all(args, unit, stream.threads()->size());
+  stream.threads()->parallel_for(all.sharing_steps(), 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t step = begin; step < end; ++step) all.share(step);
+  });
+  compute_pieces(all, stream);
+}
+
+}  // namespace convlab

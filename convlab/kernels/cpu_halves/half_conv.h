@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+
+#include "convlab/kernels/cpu/bf16.h"
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+// The kernels of convolutions in Layout::channel_halves: one for each unit of a processor that multiplies pairs of bfloat16. All
+// are given the same weights. Images may be plain, too.
+
+Refusal refuse_half_conv(const ConvStep& step);
+size_t half_conv_prepared_bytes(const ConvStep& step);
+size_t half_conv_workspace_bytes(const ConvStep& step, int threads);
+void prepare_half_conv(const ConvArgs& args);
+void launch_half_conv(const ConvArgs& args, Stream& stream, Bf16Unit unit);
+
+template <Bf16Unit kUnit>
+ConvKernel half_conv_kernel(const KernelInfo& info) {
+  return {
+      .info = info,
+      .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_half_conv(step); },
+      .prepared_bytes = [](const ConvStep& step, const DeviceCaps&) { return half_conv_prepared_bytes(step); },
+      .workspace_bytes = [](const ConvStep& step,
+                            const DeviceCaps& caps) { return half_conv_workspace_bytes(step, caps.threads); },
+      .prepare = [](const ConvArgs& args, Stream&) { prepare_half_conv(args); },
+      .launch = [](const ConvArgs& args, Stream& stream) { launch_half_conv(args, stream, kUnit); },
+      .absent = [] { return refuse_without(kUnit); },
+      .layout = Layout::channel_halves,
+      .packs_weights = true,
+  };
+}
+
+}  // namespace convlab

@@ -1,0 +1,49 @@
+#include "convlab/kernels/cpu_halves/half_depthwise.h"
+
+#include "convlab/kernels/cpu/simd.h"
+
+#define HWY_TARGET_INCLUDE "convlab/kernels/cpu_halves/half_depthwise.cc"
+#include "hwy/foreach_target.h"  // must come before highway.h
+
+#include "convlab/kernels/cpu_channels/depthwise-inl.h"
+#include "convlab/kernels/cpu_halves/half_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+/// Channels of a pixel, 16 to a vector if there are so many.
+struct InHalves {
+  using Element = uint16_t;
+  static constexpr int64_t kStep = 0;
+
+  template <class D>
+  static HWY_INLINE hn::Vec<D> load(D d, const uint16_t* from) {
+    return load_halves(d, from);
+  }
+  template <class D>
+  static HWY_INLINE void store(D d, hn::Vec<D> value, uint16_t* to) {
+    store_halves(d, value, to);
+  }
+  template <class Compute>
+  static HWY_INLINE void for_channels(int64_t channels, const Compute& compute) {
+    HWY_NAMESPACE::for_channels(channels, compute);
+  }
+};
+
+void band_in_halves(const DepthwiseBand<uint16_t>& band) { any_band<InHalves>(band); }
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convlab {
+namespace {
+
+HWY_EXPORT(band_in_halves);
+
+}  // namespace
+
+void compute_band(const DepthwiseBand<uint16_t>& band) { HWY_DYNAMIC_DISPATCH(band_in_halves)(band); }
+
+}  // namespace convlab
+#endif  // HWY_ONCE

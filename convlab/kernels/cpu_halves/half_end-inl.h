@@ -1,0 +1,182 @@
+// What becomes of sums in Layout::channel_halves: bias, addition, activation, and bfloat16.
+//
+// Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
+// once.
+
+#if defined(CONVLAB_KERNELS_CPU_HALVES_HALF_END_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CONVLAB_KERNELS_CPU_HALVES_HALF_END_INL_H_
+#undef CONVLAB_KERNELS_CPU_HALVES_HALF_END_INL_H_
+#else
+#define CONVLAB_KERNELS_CPU_HALVES_HALF_END_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "convlab/kernels/cpu/map_panels.h"
+#include "convlab/kernels/cpu/math-inl.h"
+#include "convlab/kernels/cpu/tile_sums-inl.h"
+#include "convlab/kernels/cpu_channels/channels.h"
+#include "convlab/kernels/cpu_channels/clamped-inl.h"
+#include "convlab/kernels/cpu_halves/half_sums.h"
+#include "convlab/kernels/cpu_halves/half_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+using Maps = hn::CappedTag<float, 16>;
+using Sum = hn::Vec<Maps>;
+
+/// Ends that are computed in registers, in full vectors, and any other.
+enum class Ending { clamp, swish, any };
+
+/// What becomes of the sums of a panel's maps. kConverts: by the instruction of AVX512-BF16.
+template <bool kConverts>
+class PanelEnd {
+ public:
+  static constexpr int64_t kTogether = 1;  // places that are finished together
+  PanelEnd() = default;
+  PanelEnd(const HalfSums& sums, int64_t first)
+      : activation_(sums.activation),
+        clamp_(clamp_of(sums.activation).value_or(Clamp{})),
+        maps_(std::min(kPanelMaps, sums.maps - first)),
+        added_(sums.added != nullptr ? sums.added + first : nullptr),
+        added_step_(sums.added_step),
+        y_(sums.y + first),
+        y_step_(sums.y_step) {
+    std::fill_n(bias_, kPanelMaps, 0.0f);
+    if (sums.bias != nullptr) std::copy_n(sums.bias + first, maps_, bias_);
+    if (maps_ % 16 != 0) return;
+    if (clamp_of(sums.activation)) ending_ = Ending::clamp;
+    if (sums.activation.kind == ActivationKind::swish) ending_ = Ending::swish;
+  }
+
+  Ending ending() const { return ending_; }
+
+  /// What a vector of maps from number `map` of the panel on needs for an end that is not just any, in registers: what is
+  /// stored might be the end's own.
+  class Column {
+   public:
+    HWY_INLINE Column(const PanelEnd& end, int64_t map)
+        : bias_(hn::Load(Maps(), end.bias_ + map)),
+          low_(hn::Set(Maps(), end.clamp_.low)),
+          high_(hn::Set(Maps(), end.clamp_.high)),
+          added_(end.added_ != nullptr ? end.added_ + map : nullptr),
+          added_step_(end.added_step_),
+          y_(end.y_ + map),
+          y_step_(end.y_step_) {}
+
+    template <Ending kEnding>
+    HWY_INLINE void finish(Sum sum, int64_t pixel) const {
+      sum = hn::Add(sum, bias_);
+      if (added_ != nullptr) sum = hn::Add(sum, load_halves(Maps(), added_ + pixel * added_step_));
+      sum = kEnding == Ending::clamp ? clamped(sum, low_, high_) : sigmoid_of(Maps(), sum, sum);
+      store(sum, y_ + pixel * y_step_);
+    }
+
+   private:
+    Sum bias_, low_, high_;
+    const uint16_t* added_;
+    int64_t added_step_;
+    uint16_t* y_;
+    int64_t y_step_;
+  };
+
+  /// All maps of some places.
+  HWY_INLINE void finish_places(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {
+    if (ending_ == Ending::any) return finish_any(sums, y_at, count);
+    const bool swish = ending_ == Ending::swish;
+    const auto lanes = static_cast<int64_t>(hn::Lanes(Maps()));
+    for (int64_t map = 0; map < maps_; map += lanes) {
+      const float* from = sums.first + map / 16 * sums.tile_step + map % 16;
+      const Column column(*this, map);
+      for (int64_t i = 0; i < count; ++i, from += sums.place_step) {
+        if (y_at[i] < 0) continue;
+        const Sum sum = hn::Load(Maps(), from);
+        swish ? column.template finish<Ending::swish>(sum, y_at[i])
+              : column.template finish<Ending::clamp>(sum, y_at[i]);
+      }
+    }
+  }
+
+  /// The same of any end. Not inlined: it is long, and tiles are many.
+  HWY_NOINLINE void finish_any(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {
+    switch (activation_.kind) {
+      case ActivationKind::none:
+        return finish_kind<ActivationKind::none>(sums, y_at, count);
+      case ActivationKind::relu:
+        return finish_kind<ActivationKind::relu>(sums, y_at, count);
+      case ActivationKind::leaky_relu:
+        return finish_kind<ActivationKind::leaky_relu>(sums, y_at, count);
+      case ActivationKind::clip:
+        return finish_kind<ActivationKind::clip>(sums, y_at, count);
+      case ActivationKind::sigmoid:
+        return finish_kind<ActivationKind::sigmoid>(sums, y_at, count);
+      case ActivationKind::tanh:
+        return finish_kind<ActivationKind::tanh>(sums, y_at, count);
+      case ActivationKind::swish:
+        return finish_kind<ActivationKind::swish>(sums, y_at, count);
+      case ActivationKind::hard_swish:
+        return finish_kind<ActivationKind::hard_swish>(sums, y_at, count);
+    }
+  }
+
+ private:
+  /// The kind is known at compile time, so that the loop does not ask for it.
+  template <ActivationKind kKind>
+  HWY_INLINE void finish_kind(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {
+    const Activation known{kKind, activation_.alpha, activation_.beta};
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t pixel = y_at[i];
+      if (pixel < 0) continue;
+      const float* from = sums.first + i * sums.place_step;
+      for (int64_t map = 0; map < maps_; map += 16, from += sums.tile_step) {
+        const uint16_t* const added = added_ != nullptr ? added_ + pixel * added_step_ + map : nullptr;
+        uint16_t* const y = y_ + pixel * y_step_ + map;
+        if (map + 16 <= maps_) {
+          finish_tile(known, from, map, added, y);
+          continue;
+        }
+        const auto bytes = static_cast<size_t>(maps_ - map) * 2;
+        HWY_ALIGN uint16_t some[16] = {};
+        if (added != nullptr) std::memcpy(some, added, bytes);
+        finish_tile(known, from, map, added != nullptr ? some : nullptr, some);
+        std::memcpy(y, some, bytes);
+      }
+    }
+  }
+
+  /// A place's maps of one tile.
+  HWY_INLINE void finish_tile(const Activation& known, const float* from, int64_t map, const uint16_t* added,
+                              uint16_t* y) const {
+    const Maps d;
+    for (int64_t i = 0; i < 16; i += static_cast<int64_t>(hn::Lanes(d))) {
+      Sum sum = hn::Add(hn::Load(d, from + i), hn::Load(d, bias_ + map + i));
+      if (added != nullptr) sum = hn::Add(sum, load_halves(d, added + i));
+      store(activated(d, known, sum), y + i);
+    }
+  }
+
+  static HWY_INLINE void store(Sum sum, uint16_t* to) {
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (kConverts) return convert_and_store(sum.raw, to);
+#endif
+    store_halves(Maps(), sum, to);
+  }
+
+  HWY_ALIGN float bias_[kPanelMaps];
+  Ending ending_ = Ending::any;
+  Activation activation_;
+  Clamp clamp_;
+  int64_t maps_ = 0;  ///< that there are
+  const uint16_t* added_ = nullptr;
+  int64_t added_step_ = 0;
+  uint16_t* y_ = nullptr;
+  int64_t y_step_ = 0;
+};
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,42 @@
+#include "convlab/kernels/cpu_halves/half_scale.h"
+
+#include "convlab/kernels/cpu/simd.h"
+
+#define HWY_TARGET_INCLUDE "convlab/kernels/cpu_halves/half_scale.cc"
+#include "hwy/foreach_target.h"  // must come before highway.h
+
+#include "convlab/kernels/cpu_channels/clamped-inl.h"
+#include "convlab/kernels/cpu_halves/half_vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+void scale_any_pixels(const HalfScale& scale) {
+  for_channels(scale.channels, [&](auto d, int64_t c) HWY_ATTR {
+    const auto low = hn::Set(d, scale.clamp.low), high = hn::Set(d, scale.clamp.high);
+    const auto minus = hn::LoadU(d, scale.minus + c), factor = hn::LoadU(d, scale.factor + c);
+    const auto plus = hn::LoadU(d, scale.plus + c);
+    const uint16_t* x = scale.x + c;
+    uint16_t* y = scale.y + c;
+    for (int64_t i = 0; i < scale.pixels; ++i, x += scale.x_step, y += scale.y_step) {
+      const auto result = hn::MulAdd(hn::Sub(load_halves(d, x), minus), factor, plus);
+      store_halves(d, clamped(result, low, high), y);
+    }
+  });
+}
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convlab {
+namespace {
+
+HWY_EXPORT(scale_any_pixels);
+
+}  // namespace
+
+void scale_pixels(const HalfScale& scale) { HWY_DYNAMIC_DISPATCH(scale_any_pixels)(scale); }
+
+}  // namespace convlab
+#endif  // HWY_ONCE

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+
+/// Where a convolution in Layout::channel_halves reads the pixels of a group: in the images themselves, or in a copy of
+/// the rows that some outputs need, [row][width][channels], where images are padded or plain, where a 1x1 filter takes
+/// only some of their pixels, or where a row has fewer outputs than a tile, which then reads on behind what was copied.
+/// In a copy a row's padding on the right is the next one's on the left. All is counted in elements.
+class HalfSource {
+ public:
+  explicit HalfSource(const ConvStep& step);
+
+  bool copied() const { return copied_; }
+
+  /// Whether the outputs of all images are one row, as the pixels are that each is made of.
+  bool joins_images() const { return joins_images_; }
+
+  /// Whether outputs go on from the end of a row to the next, with width() places for each row.
+  bool flows() const { return row_step_ == 1 && column_step_ == 1; }
+
+  /// Whether all that a row of the filter reads lies together.
+  bool together() const { return problem_.s == 1 || (problem_.dilation_w == 1 && pixel_ == channels_); }
+
+  int64_t channels() const { return channels_; }  ///< of a pixel that are read: an even number
+  int64_t width() const { return width_; }        ///< pixels of a row
+  int64_t pixel() const { return pixel_; }        ///< from one to the next
+  int64_t row() const { return width_ * pixel_; }
+  int64_t output_column() const { return column_step_ * pixel_; }  ///< from an output to the next
+  int64_t output_row() const { return row_step_ * row(); }
+
+  /// Rows of the copy of what so many rows of the output read, and all that it takes.
+  int64_t rows_under(int64_t output_rows) const {
+    return (output_rows - 1) * row_step_ + (problem_.r - 1) * problem_.dilation_h + 1;
+  }
+  int64_t count(int64_t output_rows) const;
+
+  /// Of the copy of what `rows` rows of the output from `first` on read, writes rows [begin, end), and the last one's
+  /// padding with it. Images are float32 or bytes where they are plain.
+  void copy(const void* image, int64_t group, int64_t first, int64_t rows, int64_t begin, int64_t end,
+            uint16_t* copy) const;
+
+ private:
+  int64_t most_padding() const;
+  void copy_pixels(const void* image, int64_t group, int64_t row, uint16_t* to) const;
+
+  const ConvStep& step_;
+  const ConvProblem& problem_;
+  bool gathered_, copied_, joins_images_;
+  int64_t row_step_, column_step_;  ///< of outputs, in rows and pixels of what is read
+  int64_t channels_, width_, pixel_;
+};
+
+}  // namespace convlab

@@ -1,0 +1,73 @@
+// Vectors of floats from bfloat16 and to it. Included once for each instruction set, after convlab/kernels/cpu/simd.h and
+// hwy/foreach_target.h; hence no #pragma once.
+
+#if defined(CONVLAB_KERNELS_CPU_HALVES_HALF_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef CONVLAB_KERNELS_CPU_HALVES_HALF_VECTORS_INL_H_
+#undef CONVLAB_KERNELS_CPU_HALVES_HALF_VECTORS_INL_H_
+#else
+#define CONVLAB_KERNELS_CPU_HALVES_HALF_VECTORS_INL_H_
+#endif
+
+#include <cstdint>
+#include <cstring>
+
+#include "convlab/kernels/cpu/highway-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace convlab::HWY_NAMESPACE {
+
+template <class D>
+HWY_INLINE hn::Vec<D> load_halves(D d, const uint16_t* from) {
+  const hn::RebindToUnsigned<D> bits;
+  const hn::Rebind<uint16_t, D> halves;
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(bits, hn::LoadU(halves, from))));
+}
+
+/// The nearest bfloat16 as the upper half of each lane, ties to even; NaN becomes the quiet one. The lower half is what
+/// is left over.
+template <class D>
+HWY_INLINE hn::Vec<hn::RebindToUnsigned<D>> rounded_to_half(D d, hn::Vec<D> value) {
+  const hn::RebindToUnsigned<D> bits;
+  const auto from = hn::BitCast(bits, value);
+  const auto last = hn::And(hn::ShiftRight<16>(from), hn::Set(bits, 1u));
+  const auto rounded = hn::Add(hn::Add(from, hn::Set(bits, 0x7fffu)), last);
+  return hn::BitCast(
+      bits, hn::IfThenElse(hn::IsNaN(value), hn::BitCast(d, hn::Set(bits, 0x7fc00000u)), hn::BitCast(d, rounded)));
+}
+
+template <class D>
+HWY_INLINE void store_halves(D d, hn::Vec<D> value, uint16_t* to) {
+  const hn::RebindToSigned<D> whole;
+  const hn::Rebind<uint16_t, D> halves;
+  hn::StoreU(hn::DemoteTo(halves, hn::BitCast(whole, hn::ShiftRight<16>(rounded_to_half(d, value)))), halves, to);
+}
+
+#if HWY_TARGET == HWY_AVX3
+
+/// The same by an instruction of AVX512-BF16, which takes what is denormal for 0. AVX3 does not promise it; so it is
+/// written out, and used only where has_unit() has found it.
+HWY_INLINE void convert_and_store(__m512 value, uint16_t* to) {
+  __m256i halves;
+  asm("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(value));
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), halves);
+}
+
+#endif
+
+/// Calls compute(d, first) for vectors of all channels, whose number is a multiple of 8.
+template <class Compute>
+HWY_INLINE void for_channels(int64_t channels, const Compute& compute) {
+  const hn::CappedTag<float, 16> whole;
+  const hn::CappedTag<float, 8> part;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(whole)), few = static_cast<int64_t>(hn::Lanes(part));
+  int64_t c = 0;
+  if constexpr (hn::MaxLanes(whole) > hn::MaxLanes(part)) {
+    for (; c + lanes <= channels; c += lanes) compute(whole, c);
+  }
+  for (; c < channels; c += few) compute(part, c);
+}
+
+}  // namespace convlab::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,51 @@
+// cpu.arg_reduce: the place of the largest or smallest number along an axis; NaN comes before all numbers.
+// Threads: some lines along the axis are a piece of work.
+// Refuses axes longer than float32 can count.
+// Limited by memory.
+
+#include <cmath>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/along/lines.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kMostNumbers = 1 << 24;
+
+Refusal refuses(const OpStep& step) {
+  const auto* op = std::get_if<ArgReduceOp>(&step.op);
+  if (op == nullptr) return "computes ArgMax and ArgMin";
+  if (Lines(step.inputs[0], op->axis).count > kMostNumbers) return "counts to 16777216 at most";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<ArgReduceOp>(args.step.op);
+  const Lines lines(args.step.inputs[0], op.axis);
+  const auto before = [&](float a, float b) {
+    if (std::isnan(a) || std::isnan(b)) return !std::isnan(b);
+    return op.largest ? a > b : a < b;
+  };
+  stream.threads()->parallel_for(lines.lines(), lines.grain(), [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end; ++line) {
+      const float* x = args.inputs[0] + lines.begin_of(line);
+      int64_t best = 0;
+      for (int64_t i = 1; i < lines.count; ++i) {
+        const float next = x[i * lines.inner], found = x[best * lines.inner];
+        if (op.last ? !before(found, next) : before(next, found)) best = i;
+      }
+      args.output[line] = static_cast<float>(best);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.arg_reduce", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

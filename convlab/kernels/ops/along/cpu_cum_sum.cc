@@ -1,0 +1,42 @@
+// cpu.cum_sum: running sums along an axis.
+// Threads: some lines along the axis are a piece of work, summed in double.
+// Refuses nothing of its operator.
+// Limited by the latency of an addition an element.
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/along/lines.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<CumSumOp>(step.op)) return "computes CumSum";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<CumSumOp>(args.step.op);
+  const Lines lines(args.step.output, op.axis);
+  stream.threads()->parallel_for(lines.lines(), lines.grain(), [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end; ++line) {
+      const int64_t first = lines.begin_of(line) + (op.reverse ? (lines.count - 1) * lines.inner : 0);
+      const int64_t step = op.reverse ? -lines.inner : lines.inner;
+      double sum = 0;
+      for (int64_t i = 0; i < lines.count; ++i) {
+        const double before = sum;
+        sum += args.inputs[0][first + i * step];
+        args.output[first + i * step] = static_cast<float>(op.exclusive ? before : sum);
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.cum_sum", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

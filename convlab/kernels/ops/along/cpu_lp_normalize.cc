@@ -1,0 +1,47 @@
+// cpu.lp_normalize: each line along an axis over the sum of its absolute values, or over its length.
+// Threads: some lines are a piece of work, summed in double. A line of zeros stays one.
+// Refuses nothing of its operator.
+// Limited by memory.
+
+#include <cmath>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/along/lines.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<LpNormalizeOp>(step.op)) return "computes LpNormalization";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<LpNormalizeOp>(args.step.op);
+  const Lines lines(args.step.output, op.axis);
+  stream.threads()->parallel_for(lines.lines(), lines.grain(), [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end; ++line) {
+      const float* x = args.inputs[0] + lines.begin_of(line);
+      float* y = args.output + lines.begin_of(line);
+      double sum = 0;
+      for (int64_t i = 0; i < lines.count; ++i) {
+        const double value = x[i * lines.inner];
+        sum += op.p == 1 ? std::fabs(value) : value * value;
+      }
+      const double norm = op.p == 1 ? sum : std::sqrt(sum);
+      for (int64_t i = 0; i < lines.count; ++i) {
+        y[i * lines.inner] = static_cast<float>(x[i * lines.inner] / norm);
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.lp_normalize", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,56 @@
+// cpu.lrn: each element over a power of the squares of its neighbours in other channels.
+// Threads: pieces of kPixels pixels of one channel; squares are summed in double.
+// Refuses nothing of its operator.
+// Limited by pow().
+
+#include <algorithm>
+#include <cmath>
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPixels = 256;
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<LrnOp>(step.op)) return "computes LRN";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<LrnOp>(args.step.op);
+  const Shape& shape = args.step.output;
+  const int64_t channels = shape[1], maps = shape[0] * channels, pixels = element_count(shape) / maps;
+  const int64_t pieces = ceil_div(pixels, kPixels);
+  const int64_t before = (op.size - 1) / 2, after = op.size - 1 - before;
+  const double factor = static_cast<double>(op.alpha) / static_cast<double>(op.size);
+  stream.threads()->parallel_for(maps * pieces, 4, [&](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t map = piece / pieces, channel = map % channels;
+      const int64_t first = piece % pieces * kPixels, count = std::min(kPixels, pixels - first);
+      double squares[kPixels] = {};
+      const int64_t last = std::min(channel + after, channels - 1);
+      for (int64_t other = std::max<int64_t>(channel - before, 0); other <= last; ++other) {
+        const float* x = args.inputs[0] + (map - channel + other) * pixels + first;
+        for (int64_t i = 0; i < count; ++i) squares[i] += static_cast<double>(x[i]) * x[i];
+      }
+      const float* x = args.inputs[0] + map * pixels + first;
+      float* y = args.output + map * pixels + first;
+      for (int64_t i = 0; i < count; ++i) {
+        y[i] = static_cast<float>(x[i] / std::pow(op.bias + factor * squares[i], static_cast<double>(op.beta)));
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.lrn", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

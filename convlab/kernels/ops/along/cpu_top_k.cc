@@ -1,0 +1,58 @@
+// cpu.top_k: the largest or smallest numbers along an axis, in order, or their places.
+// Threads: some lines along the axis are a piece of work; each is sorted as far as needed.
+// Refuses axes longer than float32 can count.
+// Limited by comparisons.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/along/lines.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kMostNumbers = 1 << 24;
+
+Refusal refuses(const OpStep& step) {
+  const auto* op = std::get_if<TopKOp>(&step.op);
+  if (op == nullptr) return "computes TopK";
+  if (Lines(step.inputs[0], op->axis).count > kMostNumbers) return "counts to 16777216 at most";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<TopKOp>(args.step.op);
+  const Lines lines(args.step.inputs[0], op.axis), results(args.step.output, op.axis);
+  stream.threads()->parallel_for(lines.lines(), lines.grain(), [&](int64_t begin, int64_t end, int) {
+    std::vector<int64_t> places(static_cast<size_t>(lines.count));
+    for (int64_t line = begin; line < end; ++line) {
+      const float* x = args.inputs[0] + lines.begin_of(line);
+      const auto before = [&](int64_t i, int64_t j) {
+        const float a = x[i * lines.inner], b = x[j * lines.inner];
+        const bool below = a < b || (std::isnan(b) && !std::isnan(a)),
+                   above = b < a || (std::isnan(a) && !std::isnan(b));
+        return below == above ? i < j : op.largest ? above : below;
+      };
+      std::iota(places.begin(), places.end(), int64_t{0});
+      std::partial_sort(places.begin(), places.begin() + op.k, places.end(), before);
+      float* y = args.output + results.begin_of(line);
+      for (int64_t i = 0; i < op.k; ++i) {
+        const int64_t place = places[static_cast<size_t>(i)];
+        y[i * results.inner] = op.indices ? static_cast<float>(place) : x[place * lines.inner];
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.top_k", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

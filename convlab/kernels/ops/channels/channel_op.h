@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+
+#include "convlab/kernels/cpu_channels/channels.h"
+#include "convlab/kernels/op.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+
+// What operators on Layout::channel_lanes share; the upper half is for Layout::channel_halves, too.
+
+inline bool is_constant(const OpStep& step, size_t input) {
+  return input < step.constant.size() && step.constant[input];
+}
+
+/// Whether a step computes the mean of each map, as {n, c, 1, 1}.
+inline bool is_mean_of_maps(const OpStep& step) {
+  if (std::holds_alternative<GlobalAveragePoolOp>(step.op)) return true;
+  const auto* op = std::get_if<ReduceOp>(&step.op);
+  return op != nullptr && op->kind == ReduceKind::mean && op->keep_dims && step.inputs[0].size() == 4 &&
+         reduced_axes(*op, 4) == std::vector<bool>{false, false, true, true};
+}
+
+inline bool is_elementwise(const Op& op) {
+  return std::holds_alternative<ActivationOp>(op) || std::holds_alternative<UnaryOp>(op) ||
+         std::holds_alternative<AddOp>(op) || std::holds_alternative<MulOp>(op) || std::holds_alternative<BinaryOp>(op);
+}
+
+inline bool is_number(const OpStep& step, size_t input) {
+  return is_constant(step, input) && element_count(step.inputs[input]) == 1;
+}
+
+/// The same elementwise step for `count` elements that lie together.
+inline OpStep elements_of(const OpStep& step, int64_t count) {
+  OpStep piece{.op = step.op, .output = {count}};
+  for (size_t i = 0; i < step.inputs.size(); ++i) piece.inputs.push_back({is_number(step, i) ? 1 : count});
+  return piece;
+}
+
+/// Why a step is not a function of arrays like the output, and of constant numbers; the number may be the first input.
+inline Refusal refuse_unless_elementwise(const OpStep& step) {
+  if (!is_elementwise(step.op)) return "computes functions of one number or two";
+  if (step.input != ElementType::f32) return "takes float32";
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    if (!is_number(step, i) && (is_constant(step, i) || step.inputs[i] != step.output)) {
+      return "takes arrays like the output, and constant numbers";
+    }
+  }
+  return std::nullopt;
+}
+
+/// Which of two inputs has a number for each channel, the other being like the output; 2: neither.
+inline size_t channel_input(const OpStep& step) {
+  const Shape& y = step.output;
+  if (y.size() != 4 || step.inputs.size() != 2) return 2;
+  for (size_t i = 0; i < 2; ++i) {
+    const Shape& shape = step.inputs[i];
+    const bool fits = shape == Shape{y[0], y[1], 1, 1} ||
+                      (is_constant(step, i) && (shape == Shape{1, y[1], 1, 1} || shape == Shape{y[1], 1, 1}));
+    if (fits && step.inputs[1 - i] == y && !is_constant(step, 1 - i)) return i;
+  }
+  return 2;
+}
+
+/// Why a step does not scale or shift each channel by a number of its own, and then clamps.
+inline Refusal refuse_unless_scales_channels(const OpStep& step) {
+  const bool norm = std::holds_alternative<BatchNormOp>(step.op);
+  if (!norm && !std::holds_alternative<MulOp>(step.op) && !std::holds_alternative<AddOp>(step.op)) {
+    return "computes Mul, Add and BatchNormalization";
+  }
+  if (!clamp_of(step.activation)) return "applies clamps";
+  if (norm ? step.inputs[0] != step.output : channel_input(step) == 2) return "takes a number for each channel";
+  return std::nullopt;
+}
+
+/// Elements from one image of an input to the next.
+inline int64_t input_image_step(const OpStep& step, size_t input) {
+  return image_step(step.input_steps.empty() ? 0 : step.input_steps[input], step.inputs[input]);
+}
+
+inline int64_t output_image_step(const OpStep& step) { return image_step(step.output_step, step.output); }
+
+inline bool has_channel_lanes(const Shape& shape) { return shape.size() == 4 && shape[1] % kChannelLanes == 0; }
+
+/// Blocks of 8 channels of maps of so many pixels that are worth a piece of work.
+inline int64_t blocks_at_a_time(int64_t pixels) { return std::max<int64_t>(1, 512 / std::max<int64_t>(pixels, 1)); }
+
+/// Why a step's first input and its output are not images in this layout.
+inline Refusal refuse_unless_channel_lanes(const OpStep& step) {
+  if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
+    return "takes and gives channels in lanes";
+  }
+  if (!has_channel_lanes(step.inputs[0]) || !has_channel_lanes(step.output)) {
+    return "takes and gives images whose channels are a multiple of 8";
+  }
+  if (is_constant(step, 0)) return "takes no constant for its images";
+  return std::nullopt;
+}
+
+}  // namespace convlab

@@ -1,0 +1,46 @@
+// cpu.channel_concat: images joined along their channels, which lie in lanes: copies.
+// Threads: one block of 8 channels of one image is a piece of work.
+// Refuses other axes, constants, and anything not in channels in lanes from end to end.
+// Limited by memory.
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  const auto* op = std::get_if<ConcatOp>(&step.op);
+  if (op == nullptr || (op->axis != 1 && op->axis != -3)) return "joins channels";
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    if (is_constant(step, i)) return "joins no constants";
+    if (!has_channel_lanes(step.inputs[i])) return "takes images whose channels are a multiple of 8";
+  }
+  return refuse_unless_channel_lanes(step);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const int64_t blocks = step.output[1] / kChannelLanes, size = step.output[2] * step.output[3] * kChannelLanes;
+  stream.threads()->parallel_for(step.output[0] * blocks, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t image = piece / blocks;
+      int64_t block = piece % blocks;
+      float* const y = args.output + image * output_image_step(step) + block * size;
+      size_t input = 0;
+      for (; block >= step.inputs[input][1] / kChannelLanes; ++input) block -= step.inputs[input][1] / kChannelLanes;
+      std::copy_n(args.inputs[input] + image * input_image_step(step, input) + block * size, size, y);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.channel_concat", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_lanes,
+}};
+
+}  // namespace
+}  // namespace convlab

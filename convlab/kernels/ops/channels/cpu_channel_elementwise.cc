@@ -1,0 +1,53 @@
+// cpu.channel_elementwise: functions of one array, and of two of one shape or of an array and a number, on channels in
+// lanes. The order of elements does not matter to them, so the kernel for plain arrays computes pieces of images.
+// Threads: kPiece elements of one image are a piece of work.
+// Refuses other shapes, and anything not in channels in lanes from end to end.
+// Limited as that kernel is.
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPiece = 16384;
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_elementwise(step)) return refusal;
+  // The number may be the first input; the second is then like the output.
+  if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
+    return "takes and gives channels in lanes";
+  }
+  if (!has_channel_lanes(step.output)) return "takes images whose channels are a multiple of 8";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const int64_t size = step.output[1] * step.output[2] * step.output[3];
+  const int64_t pieces = ceil_div(size, kPiece);
+  const OpKernel& kernel = choose_op_kernel(elements_of(step, kPiece), DeviceKind::cpu);
+  stream.threads()->parallel_for(step.output[0] * pieces, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t image = i / pieces, first = i % pieces * kPiece;
+      const OpStep piece = elements_of(step, std::min(kPiece, size - first));
+      std::vector<const float*> inputs(args.inputs.begin(), args.inputs.end());
+      for (size_t input = 0; input < inputs.size(); ++input) {
+        if (!is_number(step, input)) inputs[input] += image * input_image_step(step, input) + first;
+      }
+      kernel.launch({piece, inputs, args.output + image * output_image_step(step) + first}, stream);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.channel_elementwise", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_lanes,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,42 @@
+// cpu.channel_global_average_pool: the mean of each map, for 8 channels in lanes; also as a mean over height and width.
+// Threads: one block of 8 channels of one image is a piece of work; sums are taken in double.
+// Refuses anything but images in channels in lanes, and results that are not {n, c, 1, 1}.
+// Limited by conversions to double.
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/ops/channels/pool_block.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!is_mean_of_maps(step)) return "computes means of maps";
+  OpStep in_lanes = step;  // with one pixel an image, both layouts have the same order
+  in_lanes.output_layout = Layout::channel_lanes;
+  return refuse_unless_channel_lanes(in_lanes);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0];
+  const int64_t blocks = x[1] / kChannelLanes;
+  const BlockPool mean = block_mean(x[2] * x[3]);
+  stream.threads()->parallel_for(x[0] * blocks, 8, [&](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t image = piece / blocks, block = piece % blocks;
+      pool_block(mean, args.inputs[0] + image * input_image_step(args.step, 0) + block * x[2] * x[3] * kChannelLanes, 0,
+                 1, args.output + image * output_image_step(args.step) + block * kChannelLanes);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.channel_global_average_pool", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_lanes,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,59 @@
+// cpu.channel_pool: maxima or averages of windows, for 8 channels in lanes. The rules are cpu.pool's.
+// Threads: bands of output rows of one block of 8 channels of one image.
+// Refuses anything not in channels in lanes from end to end.
+// Limited by memory, averages by conversions to double.
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/pieces.h"
+#include "convlab/kernels/cpu/pool_rows.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/ops/channels/pool_block.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
+  return refuse_unless_channel_lanes(step);
+}
+
+class Launch {
+ public:
+  Launch(const OpArgs& args, int threads)
+      : args_(args),
+        x_(args.step.inputs[0]),
+        y_(args.step.output),
+        pool_(block_pool(std::get<PoolOp>(args.step.op).pool, x_[2], x_[3])),
+        blocks_(y_[1] / kChannelLanes) {
+    const int64_t wanted = ceil_div(4 * threads, std::max<int64_t>(y_[0] * blocks_, 1));
+    rows_ = ceil_div(y_[2], std::min(wanted, y_[2]));
+    bands_ = ceil_div(y_[2], rows_);
+  }
+
+  int64_t pieces() const { return y_[0] * blocks_ * bands_; }
+
+  void compute(int64_t piece, int) const {
+    const int64_t block = piece / bands_ % blocks_, image = piece / bands_ / blocks_;
+    const int64_t first = piece % bands_ * rows_, count = std::min(rows_, y_[2] - first);
+    pool_block(pool_, args_.inputs[0] + image * input_image_step(args_.step, 0) + block * x_[2] * x_[3] * kChannelLanes,
+               first, count,
+               args_.output + image * output_image_step(args_.step) + (block * y_[2] + first) * y_[3] * kChannelLanes);
+  }
+
+ private:
+  const OpArgs& args_;
+  const Shape &x_, &y_;
+  BlockPool pool_;
+  int64_t blocks_, rows_ = 0, bands_ = 0;
+};
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.channel_pool", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch_pieces<Launch, OpArgs>,
+    .layout = Layout::channel_lanes,
+}};
+
+}  // namespace
+}  // namespace convlab

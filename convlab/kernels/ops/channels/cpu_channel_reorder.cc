@@ -1,0 +1,57 @@
+// cpu.channel_reorder: plain images to channels in lanes, and back.
+// Threads: kPixels pixels of one block of 8 channels of one image are a piece of work.
+// Refuses activations, and all but these two orders.
+// Limited by memory.
+
+#include "convlab/base/checked.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu/lane_order.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPixels = 2048;
+
+Refusal refuses(const OpStep& step) {
+  const auto* op = std::get_if<ActivationOp>(&step.op);
+  if (op == nullptr || op->activation.kind != ActivationKind::none)
+    return "changes the order of elements, nothing else";
+  const bool to_lanes = step.input_layout == Layout::plain && step.output_layout == Layout::channel_lanes;
+  const bool from_lanes = step.input_layout == Layout::channel_lanes && step.output_layout == Layout::plain;
+  if (!to_lanes && !from_lanes) return "takes or gives channels in lanes, and the other plain";
+  if (step.input != ElementType::f32) return "takes float32";
+  if (!has_channel_lanes(step.output)) return "takes images whose channels are a multiple of 8";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const Shape& shape = step.output;
+  const bool to_lanes = step.output_layout == Layout::channel_lanes;
+  const int64_t blocks = shape[1] / kChannelLanes, pixels = shape[2] * shape[3], parts = ceil_div(pixels, kPixels);
+  stream.threads()->parallel_for(shape[0] * blocks * parts, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t image = piece / parts / blocks, block = piece / parts % blocks * kChannelLanes * pixels;
+      const int64_t first = piece % parts * kPixels, count = std::min(kPixels, pixels - first);
+      const float* const x = args.inputs[0] + image * input_image_step(step, 0) + block;
+      float* const y = args.output + image * output_image_step(step) + block;
+      if (to_lanes) {
+        maps_to_lanes(x + first, pixels, count, y + first * kChannelLanes);
+      } else {
+        lanes_to_maps(x + first * kChannelLanes, count, y + first, pixels);
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.channel_reorder", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_lanes,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,75 @@
+// cpu.channel_scale: what multiplies channels in lanes by numbers of their own, adds these, or both: Mul and Add with
+// an input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp.
+// Threads: one block of 8 channels of one image is a piece of work.
+// Refuses other shapes, and anything not in channels in lanes from end to end.
+// Limited by memory.
+
+#include <array>
+#include <cmath>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
+#include "convlab/kernels/ops/channels/scaled_block.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
+  if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
+    return "takes and gives channels in lanes";
+  }
+  if (!has_channel_lanes(step.output)) return "takes images whose channels are a multiple of 8";
+  return std::nullopt;
+}
+
+using Eight = std::array<float, kChannelLanes>;
+
+constexpr Eight all(float value) {
+  Eight eight{};
+  eight.fill(value);
+  return eight;
+}
+constexpr Eight kZero = all(0), kOne = all(1), kMinusZero = all(-0.0f);  // x - 0 and x + -0 are x, for -0, too
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const Shape& shape = step.output;
+  const int64_t blocks = shape[1] / kChannelLanes, pixels = shape[2] * shape[3];
+  const auto* norm = std::get_if<BatchNormOp>(&step.op);
+  const size_t numbers = norm ? 1 : channel_input(step), images = norm ? 0 : 1 - numbers;
+  const bool by_image = !is_constant(step, numbers) && !norm;
+  const Clamp clamp = *clamp_of(step.activation);
+  stream.threads()->parallel_for(shape[0] * blocks, blocks_at_a_time(pixels), [&](int64_t begin, int64_t end, int) {
+    for (int64_t piece = begin; piece < end; ++piece) {
+      const int64_t image = piece / blocks, block = piece % blocks, channel = block * kChannelLanes;
+      const float* const x =
+          args.inputs[images] + image * input_image_step(step, images) + block * pixels * kChannelLanes;
+      float* const y = args.output + image * output_image_step(step) + block * pixels * kChannelLanes;
+      if (norm) {
+        const float *scale = args.inputs[1] + channel, *variance = args.inputs[4] + channel;
+        Eight factor;
+        for (size_t i = 0; i < factor.size(); ++i) {
+          factor[i] = static_cast<float>(scale[i] / std::sqrt(static_cast<double>(variance[i]) + norm->epsilon));
+        }
+        scale_block(x, args.inputs[3] + channel, factor.data(), args.inputs[2] + channel, clamp, pixels, y);
+        continue;
+      }
+      const float* const own =
+          args.inputs[numbers] + (by_image ? image * input_image_step(step, numbers) : 0) + channel;
+      const bool adds = std::holds_alternative<AddOp>(step.op);
+      scale_block(x, kZero.data(), adds ? kOne.data() : own, adds ? own : kMinusZero.data(), clamp, pixels, y);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.channel_scale", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+    .layout = Layout::channel_lanes,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,76 @@
+// cpu.binary: a function of two arrays, element by element, broadcast as NumPy does.
+// Threads: runs of rows of the output; see cpu_broadcast.h.
+// Refuses nothing of its operator. Add and Mul have kernels of their own.
+// Limited by memory, except powers, remainders and divisions.
+
+#include <cmath>
+
+#include "convlab/kernels/ops/cpu_broadcast.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<BinaryOp>(step.op)) return "computes functions of two arrays";
+  return std::nullopt;
+}
+
+float truth(bool value) { return value ? 1.0f : 0.0f; }
+
+/// The remainder with the divisor's sign, as Python has it.
+float modulo(float a, float b) {
+  const float rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto compute = [&](auto function) { elementwise(args, *stream.threads(), function); };
+  switch (std::get<BinaryOp>(args.step.op).kind) {
+    case BinaryKind::subtract:
+      return compute([](float a, float b) { return a - b; });
+    case BinaryKind::divide:
+      return compute([](float a, float b) { return a / b; });
+    case BinaryKind::minimum:
+      return compute([](float a, float b) { return a < b || a != a ? a : b; });
+    case BinaryKind::maximum:
+      return compute([](float a, float b) { return a > b || a != a ? a : b; });
+    case BinaryKind::power:
+      if (element_count(args.step.inputs[1]) == 1 && args.inputs[1][0] == 2) {
+        return compute([](float a, float) { return a * a; });
+      }
+      return compute([](float a, float b) { return std::pow(a, b); });
+    case BinaryKind::modulo:
+      return compute(modulo);
+    case BinaryKind::fmod:
+      return compute([](float a, float b) { return std::fmod(a, b); });
+    case BinaryKind::equal:
+      return compute([](float a, float b) { return truth(a == b); });
+    case BinaryKind::greater:
+      return compute([](float a, float b) { return truth(a > b); });
+    case BinaryKind::greater_equal:
+      return compute([](float a, float b) { return truth(a >= b); });
+    case BinaryKind::less:
+      return compute([](float a, float b) { return truth(a < b); });
+    case BinaryKind::less_equal:
+      return compute([](float a, float b) { return truth(a <= b); });
+    case BinaryKind::logical_and:
+      return compute([](float a, float b) { return truth(a != 0 && b != 0); });
+    case BinaryKind::logical_or:
+      return compute([](float a, float b) { return truth(a != 0 || b != 0); });
+    case BinaryKind::logical_xor:
+      return compute([](float a, float b) { return truth((a != 0) != (b != 0)); });
+    case BinaryKind::prelu:
+      // The factor is chosen, not the product, so that compilers make vectors of it.
+      return compute([](float x, float slope) { return x * (x < 0 ? slope : 1.0f); });
+  }
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.binary", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

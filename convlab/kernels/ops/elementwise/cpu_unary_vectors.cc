@@ -1,0 +1,35 @@
+// cpu.unary_vectors: sqrt, exp, erf and the activations made of them, a vector at a time.
+// Threads: pieces of kPiece elements. An element's result does not depend on its place.
+// Refuses all other functions.
+// Limited by the arithmetic of exp().
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/elementwise/vector_functions.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPiece = 8192;
+
+Refusal refuses(const OpStep& step) {
+  const auto* op = std::get_if<UnaryOp>(&step.op);
+  if (op == nullptr || !has_vector_function(op->kind)) return "computes sqrt, exp, erf and activations made of them";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<UnaryOp>(args.step.op);
+  stream.threads()->parallel_for(element_count(args.step.output), kPiece, [&](int64_t begin, int64_t end, int) {
+    apply_vector_function(op.kind, op.alpha, op.beta, args.inputs[0] + begin, args.output + begin, end - begin);
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.unary_vectors", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,58 @@
+// cpu.where: elements of one array where a condition holds, of another where it does not, all three broadcast.
+// Threads: runs of rows of the output; see cpu_broadcast.h.
+// Refuses nothing of its operator.
+// Limited by memory.
+
+#include <type_traits>
+
+#include "convlab/kernels/ops/cpu_broadcast.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<WhereOp>(step.op)) return "computes Where";
+  return std::nullopt;
+}
+
+/// Calls function(step), step being 0 or 1 and known at compile time, so that loops over rows become vectors.
+template <class Function>
+void with_step(bool moves, Function function) {
+  if (moves) {
+    function(std::integral_constant<int64_t, 1>{});
+  } else {
+    function(std::integral_constant<int64_t, 0>{});
+  }
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const BroadcastRows rows(args.step.inputs, args.step.output);
+  const auto choose = [&](auto condition_step, auto a_step, auto b_step) {
+    stream.threads()->parallel_for(rows.count, rows.grain(), [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row) {
+        const float* condition = args.inputs[0] + rows.offset(0, row);
+        const float *a = args.inputs[1] + rows.offset(1, row), *b = args.inputs[2] + rows.offset(2, row);
+        float* y = args.output + row * rows.width;
+        for (int64_t i = 0; i < rows.width; ++i) {
+          const float yes = a[i * a_step], no = b[i * b_step];
+          y[i] = condition[i * condition_step] != 0 ? yes : no;
+        }
+      }
+    });
+  };
+  with_step(rows.moves[0], [&](auto condition_step) {
+    with_step(rows.moves[1], [&](auto a_step) {
+      with_step(rows.moves[2], [&](auto b_step) { choose(condition_step, a_step, b_step); });
+    });
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.where", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,46 @@
+// cpu.conv_integer: a convolution of 8-bit numbers, its sums exact as far as float32 holds them.
+// Threads: see integer_conv.h.
+// Refuses nothing of its operator.
+// Limited by unrolling, and by fused multiply-adds.
+
+#include "convlab/kernels/ops/quantized/integer_conv.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ConvIntegerOp>(step.op)) return "computes ConvInteger";
+  return std::nullopt;
+}
+
+ConvProblem problem_of(const OpStep& step) {
+  return conv_problem(std::get<ConvIntegerOp>(step.op).conv, step.inputs[0], step.inputs[1]);
+}
+
+size_t workspace_bytes(const OpStep& step) {
+  return static_cast<size_t>(integer_conv_workspace_count(problem_of(step))) * sizeof(float);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  IntegerConv conv{.problem = problem_of(args.step), .x = args.inputs[0], .w = args.inputs[1]};
+  if (args.inputs.size() > 2) conv.x_zero = *args.inputs[2];
+  if (args.inputs.size() > 3) {
+    conv.w_zeros = {args.inputs[3], static_cast<size_t>(element_count(args.step.inputs[3]))};
+  }
+  integer_conv(conv, static_cast<float*>(args.workspace), *stream.threads(),
+               [&](int64_t, int64_t place, int64_t count, const double* sums) {
+                 for (int64_t i = 0; i < count; ++i) args.output[place + i] = static_cast<float>(sums[i]);
+               });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.conv_integer", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,33 @@
+// cpu.dequantize: (x - the zero point) * scale.
+// Threads: rows with one scale, or with one for each element, are pieces of work.
+// Refuses nothing of its operator.
+// Limited by memory.
+
+#include "convlab/kernels/ops/quantized/steps.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<DequantizeOp>(step.op)) return "computes DequantizeLinear";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<DequantizeOp>(args.step.op);
+  for_each_quantized_row(args, op.axis, op.block_size, *stream.threads(), [](const QuantizedRow& row) {
+    for (int64_t i = 0; i < row.width; ++i) {
+      row.y[i] = (row.x[i] - row.zero[i * row.zero_stride]) * row.scale[i * row.scale_stride];
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.dequantize", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

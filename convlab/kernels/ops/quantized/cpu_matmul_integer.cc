@@ -1,0 +1,43 @@
+// cpu.matmul_integer: a product of matrices of 8-bit numbers, its sums exact as far as float32 holds them.
+// Threads: see integer_matmul.h.
+// Refuses nothing of its operator.
+// Limited by fused multiply-adds, or by packing b.
+
+#include "convlab/kernels/ops/quantized/integer_matmul.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<MatMulIntegerOp>(step.op)) return "computes MatMulInteger";
+  return std::nullopt;
+}
+
+size_t workspace_bytes(const OpStep& step) {
+  return static_cast<size_t>(integer_matmul_workspace_count(step.inputs[0], step.inputs[1], step.output)) *
+         sizeof(float);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const std::vector<Shape>& shapes = args.step.inputs;
+  const auto zeros = [&](size_t input) -> std::span<const float> {
+    if (input >= args.inputs.size()) return {};
+    return {args.inputs[input], static_cast<size_t>(element_count(shapes[input]))};
+  };
+  const IntegerMatrix a{args.inputs[0], shapes[0], zeros(2)}, b{args.inputs[1], shapes[1], zeros(3)};
+  integer_matmul(a, b, args.step.output, static_cast<float*>(args.workspace), *stream.threads(),
+                 [&](int64_t, int64_t, int64_t place, int64_t count, const double* sums) {
+                   for (int64_t i = 0; i < count; ++i) args.output[place + i] = static_cast<float>(sums[i]);
+                 });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.matmul_integer", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,57 @@
+// cpu.qlinear_conv: a convolution of 8-bit numbers to 8-bit numbers, its sums exact, the result rounded as ONNX Runtime
+// rounds it: the sum in float32, times x_scale * w_scale / y_scale in float32, to the nearest level, half to even.
+// Threads: see integer_conv.h.
+// Refuses nothing of its operator.
+// Limited by unrolling, and by fused multiply-adds.
+
+#include "convlab/kernels/ops/quantized/integer_conv.h"
+#include "convlab/kernels/ops/quantized/rounding.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<QLinearConvOp>(step.op)) return "computes QLinearConv";
+  return std::nullopt;
+}
+
+ConvProblem problem_of(const OpStep& step) {
+  return conv_problem(std::get<QLinearConvOp>(step.op).conv, step.inputs[0], step.inputs[3]);
+}
+
+size_t workspace_bytes(const OpStep& step) {
+  return static_cast<size_t>(integer_conv_workspace_count(problem_of(step))) * sizeof(float);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<QLinearConvOp>(args.step.op);
+  const auto count_of = [&](size_t input) { return static_cast<size_t>(element_count(args.step.inputs[input])); };
+  const float x_scale = *args.inputs[1], y_scale = *args.inputs[6], y_zero = *args.inputs[7];
+  const Levels levels{static_cast<float>(op.low), static_cast<float>(op.high)};
+  const IntegerConv conv{.problem = problem_of(args.step),
+                         .x = args.inputs[0],
+                         .w = args.inputs[3],
+                         .x_zero = *args.inputs[2],
+                         .w_zeros = {args.inputs[5], count_of(5)}};
+  integer_conv(conv, static_cast<float*>(args.workspace), *stream.threads(),
+               [&](int64_t map, int64_t place, int64_t count, const double* sums) {
+                 const float factor = x_scale * args.inputs[4][count_of(4) == 1 ? 0 : map] / y_scale;
+                 const double bias = args.inputs.size() > 8 ? args.inputs[8][map] : 0;
+                 float* y = args.output + place;
+                 for (int64_t i = 0; i < count; ++i) {
+                   y[i] = saturated(static_cast<float>(sums[i] + bias) * factor, y_zero, levels);
+                 }
+               });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.qlinear_conv", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

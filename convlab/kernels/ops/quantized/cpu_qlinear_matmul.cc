@@ -1,0 +1,53 @@
+// cpu.qlinear_matmul: a product of matrices of 8-bit numbers to 8-bit numbers, its sums exact, rounded as cpu.qlinear_conv
+// rounds.
+// Threads: see integer_matmul.h.
+// Refuses nothing of its operator.
+// Limited by fused multiply-adds, or by packing b.
+
+#include "convlab/kernels/ops/quantized/integer_matmul.h"
+#include "convlab/kernels/ops/quantized/rounding.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<QLinearMatMulOp>(step.op)) return "computes QLinearMatMul";
+  return std::nullopt;
+}
+
+size_t workspace_bytes(const OpStep& step) {
+  return static_cast<size_t>(integer_matmul_workspace_count(step.inputs[0], step.inputs[3], step.output)) *
+         sizeof(float);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<QLinearMatMulOp>(args.step.op);
+  const std::vector<Shape>& shapes = args.step.inputs;
+  const auto values = [&](size_t input) {
+    return std::span<const float>(args.inputs[input], static_cast<size_t>(element_count(shapes[input])));
+  };
+  const Levels levels{static_cast<float>(op.low), static_cast<float>(op.high)};
+  const IntegerMatrix a{args.inputs[0], shapes[0], values(2)}, b{args.inputs[3], shapes[3], values(5)};
+  const std::span<const float> a_scales = values(1), b_scales = values(4);
+  const float y_scale = *args.inputs[6], y_zero = *args.inputs[7];
+  integer_matmul(a, b, args.step.output, static_cast<float*>(args.workspace), *stream.threads(),
+                 [&](int64_t row, int64_t column, int64_t place, int64_t count, const double* sums) {
+                   const float a_scale = a_scales[a_scales.size() == 1 ? 0 : static_cast<size_t>(row)];
+                   for (int64_t i = 0; i < count; ++i) {
+                     const float b_scale = b_scales[b_scales.size() == 1 ? 0 : static_cast<size_t>(column + i)];
+                     const float factor = a_scale * b_scale / y_scale;
+                     args.output[place + i] = saturated(static_cast<float>(sums[i]) * factor, y_zero, levels);
+                   }
+                 });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.qlinear_matmul", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

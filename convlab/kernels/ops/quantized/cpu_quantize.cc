@@ -1,0 +1,41 @@
+// cpu.quantize: x / scale, rounded half to even, plus the zero point, saturated to the type's levels: as ONNX Runtime
+// rounds, before the zero point is added.
+// Threads: rows with one scale, or with one for each element, are pieces of work.
+// Refuses nothing of its operator.
+// Limited by memory.
+
+#include "convlab/kernels/ops/quantized/rounding.h"
+#include "convlab/kernels/ops/quantized/steps.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<QuantizeOp>(step.op)) return "computes QuantizeLinear";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<QuantizeOp>(args.step.op);
+  const Levels levels{static_cast<float>(op.low), static_cast<float>(op.high)};
+  for_each_quantized_row(args, op.axis, op.block_size, *stream.threads(), [&](const QuantizedRow& row) {
+    if (row.scale_stride == 0 && row.zero_stride == 0) {
+      const float scale = *row.scale, zero = *row.zero;
+      for (int64_t i = 0; i < row.width; ++i) row.y[i] = saturated(row.x[i] / scale, zero, levels);
+    } else {
+      for (int64_t i = 0; i < row.width; ++i) {
+        row.y[i] = saturated(row.x[i] / row.scale[i * row.scale_stride], row.zero[i * row.zero_stride], levels);
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.quantize", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

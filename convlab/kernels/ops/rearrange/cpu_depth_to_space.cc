@@ -1,0 +1,54 @@
+// cpu.depth_to_space: DepthToSpace and SpaceToDepth, which are transpositions of arrays of six dimensions.
+// Threads: stretches of rows; see strided_copy.h.
+// Refuses nothing of its operators.
+// Limited by memory, and by cache lines of which only some elements are used.
+
+#include "convlab/kernels/ops/strided_copy.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<DepthToSpaceOp>(step.op) && !std::holds_alternative<SpaceToDepthOp>(step.op)) {
+    return "computes DepthToSpace and SpaceToDepth";
+  }
+  return std::nullopt;
+}
+
+/// y = x, of `from`, with its dimensions in another order.
+void transpose(const OpArgs& args, const Shape& from, const std::vector<size_t>& order, ThreadPool& threads) {
+  const std::vector<int64_t> dense = dense_strides(from);
+  Shape shape;
+  std::vector<int64_t> strides;
+  for (size_t axis : order) {
+    shape.push_back(from[axis]);
+    strides.push_back(dense[axis]);
+  }
+  strided_copy(args.inputs[0], args.output, shape, strides, threads);
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape &x = args.step.inputs[0], &y = args.step.output;
+  ThreadPool& threads = *stream.threads();
+  if (const auto* op = std::get_if<DepthToSpaceOp>(&args.step.op)) {
+    const int64_t block = op->block;
+    if (op->columns_rows_depth) {
+      transpose(args, {x[0], y[1], block, block, x[2], x[3]}, {0, 1, 4, 2, 5, 3}, threads);
+    } else {
+      transpose(args, {x[0], block, block, y[1], x[2], x[3]}, {0, 3, 4, 1, 5, 2}, threads);
+    }
+    return;
+  }
+  const int64_t block = std::get<SpaceToDepthOp>(args.step.op).block;
+  transpose(args, {x[0], x[1], y[2], block, y[3], block}, {0, 3, 5, 1, 2, 4}, threads);
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.depth_to_space", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,44 @@
+// cpu.expand: an array repeated along axes where it has one element, as NumPy broadcasts it; Tile repeats any axes.
+// Threads: stretches of rows; see strided_copy.h.
+// Refuses nothing of its operators.
+// Limited by memory.
+
+#include "convlab/kernels/ops/cpu_broadcast.h"
+#include "convlab/kernels/ops/strided_copy.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ExpandOp>(step.op) && !std::holds_alternative<TileOp>(step.op)) {
+    return "computes Expand and Tile";
+  }
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0];
+  if (const auto* op = std::get_if<TileOp>(&args.step.op)) {
+    // Before each dimension of x stands one more, of its repeats.
+    Shape shape;
+    std::vector<int64_t> strides;
+    for (size_t i = 0; i < x.size(); ++i) {
+      shape.insert(shape.end(), {op->repeats[i], x[i]});
+      strides.insert(strides.end(), {0, dense_strides(x)[i]});
+    }
+    strided_copy(args.inputs[0], args.output, shape, strides, *stream.threads());
+    return;
+  }
+  strided_copy(args.inputs[0], args.output, args.step.output, broadcast_strides(x, args.step.output),
+               *stream.threads());
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.expand", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,42 @@
+// cpu.gather: slices of an array, chosen along one axis by an array of indices.
+// Threads: some slices are a piece of work.
+// Refuses nothing of its operator; an index outside the axis is an error.
+// Limited by memory.
+
+#include <algorithm>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/rearrange/indices.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<GatherOp>(step.op)) return "computes Gather";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0];
+  const int64_t axis = normalized_axis(std::get<GatherOp>(args.step.op).axis, std::ssize(x));
+  const int64_t size = x[static_cast<size_t>(axis)], indices = element_count(args.step.inputs[1]);
+  const int64_t inner = element_count({x.begin() + axis + 1, x.end()});
+  const int64_t slices = element_count(args.step.output) / inner;
+  stream.threads()->parallel_for(slices, std::max<int64_t>(1, 8192 / inner), [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t place = place_of(args.inputs[1][i % indices], size);
+      std::copy_n(args.inputs[0] + (i / indices * size + place) * inner, inner, args.output + i * inner);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.gather", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,46 @@
+// cpu.gather_nd: slices of an array, each chosen by a tuple of indices.
+// Threads: some slices are a piece of work.
+// Refuses nothing of its operator; an index outside its axis is an error.
+// Limited by memory.
+
+#include <algorithm>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/ops/rearrange/indices.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<GatherNdOp>(step.op)) return "computes GatherND";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape &x = args.step.inputs[0], &indices = args.step.inputs[1];
+  const int64_t batch = std::get<GatherNdOp>(args.step.op).batch_dims, length = indices.back();
+  const int64_t inner = element_count({x.begin() + batch + length, x.end()});
+  const int64_t tuples = element_count(indices) / length;
+  const int64_t in_batch = tuples / element_count({x.begin(), x.begin() + batch});
+  const int64_t batch_size = element_count({x.begin() + batch, x.end()});
+  stream.threads()->parallel_for(tuples, std::max<int64_t>(1, 8192 / inner), [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t slice = 0;
+      for (int64_t j = 0; j < length; ++j) {
+        const int64_t size = x[static_cast<size_t>(batch + j)];
+        slice = slice * size + place_of(args.inputs[1][i * length + j], size);
+      }
+      std::copy_n(args.inputs[0] + i / in_batch * batch_size + slice * inner, inner, args.output + i * inner);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.gather_nd", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

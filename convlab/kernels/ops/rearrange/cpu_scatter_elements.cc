@@ -1,0 +1,52 @@
+// cpu.scatter_elements: an array with elements replaced, or added to, at places along one axis that indices give.
+// Threads: some lines of indices along the axis are a piece of work; no two meet. In a line updates come in order.
+// Refuses nothing of its operator; an index outside the axis is an error.
+// Limited by memory.
+
+#include "convlab/kernels/ops/rearrange/indices.h"
+#include "convlab/kernels/ops/rearrange/scatter.h"
+#include "convlab/kernels/ops/strided_copy.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ScatterElementsOp>(step.op)) return "computes ScatterElements";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<ScatterElementsOp>(args.step.op);
+  const Shape &x = args.step.output, &indices = args.step.inputs[1];
+  copy_all(args.inputs[0], args.output, element_count(x), *stream.threads());
+  const auto axis = static_cast<size_t>(normalized_axis(op.axis, std::ssize(x)));
+  const std::vector<int64_t> x_strides = dense_strides(x), strides = dense_strides(indices);
+  const int64_t count = indices[axis];
+  if (element_count(indices) == 0) return;
+  stream.threads()->parallel_for(element_count(indices) / count, 16, [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end; ++line) {
+      int64_t from = 0, to = 0, rest = line;
+      for (size_t i = x.size(); i-- > 0;) {
+        if (i == axis) continue;
+        from += rest % indices[i] * strides[i];
+        to += rest % indices[i] * x_strides[i];
+        rest /= indices[i];
+      }
+      for (int64_t i = 0; i < count; ++i, from += strides[axis]) {
+        float& element = args.output[to + place_of(args.inputs[1][from], x[axis]) * x_strides[axis]];
+        element = scattered(op.reduction, element, args.inputs[2][from]);
+      }
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.scatter_elements", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,47 @@
+// cpu.scatter_nd: an array with slices replaced, or added to, where tuples of indices say.
+// Threads: stretches of a slice are pieces of work, each of which goes through all updates, in order.
+// Refuses nothing of its operator; an index outside its axis is an error.
+// Limited by memory.
+
+#include "convlab/kernels/ops/rearrange/indices.h"
+#include "convlab/kernels/ops/rearrange/scatter.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kPiece = 8192;
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ScatterNdOp>(step.op)) return "computes ScatterND";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const ScatterReduction reduction = std::get<ScatterNdOp>(args.step.op).reduction;
+  const Shape &x = args.step.output, &indices = args.step.inputs[1];
+  copy_all(args.inputs[0], args.output, element_count(x), *stream.threads());
+  const int64_t length = indices.back(), tuples = element_count(indices) / length;
+  const int64_t inner = element_count({x.begin() + length, x.end()});
+  stream.threads()->parallel_for(inner, kPiece, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = 0; i < tuples; ++i) {
+      int64_t slice = 0;
+      for (int64_t j = 0; j < length; ++j) {
+        const int64_t size = x[static_cast<size_t>(j)];
+        slice = slice * size + place_of(args.inputs[1][i * length + j], size);
+      }
+      float* y = args.output + slice * inner;
+      const float* update = args.inputs[2] + i * inner;
+      for (int64_t at = begin; at < end; ++at) y[at] = scattered(reduction, y[at], update[at]);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.scatter_nd", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

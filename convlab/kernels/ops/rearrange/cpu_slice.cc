@@ -1,0 +1,37 @@
+// cpu.slice: every so many elements of each axis, to and fro.
+// Threads: stretches of rows; see strided_copy.h.
+// Refuses nothing of its operator.
+// Limited by memory.
+
+#include "convlab/kernels/ops/strided_copy.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<SliceOp>(step.op)) return "computes Slice";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const Shape& x = args.step.inputs[0];
+  const std::vector<SliceRange> ranges = slice_ranges(std::get<SliceOp>(args.step.op), x);
+  std::vector<int64_t> strides = dense_strides(x);
+  int64_t first = 0;
+  for (size_t i = 0; i < strides.size(); ++i) {
+    first += ranges[i].start * strides[i];
+    strides[i] *= ranges[i].step;
+  }
+  strided_copy(args.inputs[0] + first, args.output, args.step.output, strides, *stream.threads());
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.slice", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,43 @@
+// cpu.trilu: the upper or lower triangle of each matrix, and 0 in the other.
+// Threads: each row is a piece of work.
+// Refuses nothing of its operator.
+// Limited by memory.
+
+#include <algorithm>
+
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<TriluOp>(step.op)) return "computes Trilu";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<TriluOp>(args.step.op);
+  const Shape& shape = args.step.output;
+  const int64_t height = shape[shape.size() - 2], width = shape.back();
+  const int64_t diagonal = std::clamp(op.k, -height - 1, width + 1);
+  stream.threads()->parallel_for(element_count(shape) / width, 16, [&](int64_t begin, int64_t end, int) {
+    for (int64_t row = begin; row < end; ++row) {
+      const float* x = args.inputs[0] + row * width;
+      float* y = args.output + row * width;
+      // The upper triangle begins on the diagonal, the lower one ends behind it.
+      const int64_t split = std::clamp<int64_t>(row % height + diagonal + (op.upper ? 0 : 1), 0, width);
+      std::fill(op.upper ? y : y + split, op.upper ? y + split : y + width, 0.0f);
+      std::copy(op.upper ? x + split : x, op.upper ? x + width : x + split, op.upper ? y + split : y);
+    }
+  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.trilu", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "convlab/base/error.h"
+
+namespace convlab {
+
+/// The place that an index means along an axis: negative ones count from the end. Error(bad_input) beyond it.
+inline int64_t place_of(float index, int64_t size) {
+  const auto limit = static_cast<float>(size);
+  if (!(index >= -limit && index < limit))
+    throw bad_input("index {} does not lie in an axis of {} elements", index, size);
+  const auto place = static_cast<int64_t>(index);
+  return place < 0 ? place + size : place;
+}
+
+}  // namespace convlab

@@ -1,0 +1,131 @@
+// cpu.conv_transpose: each input pixel adds its multiple of each filter to the output.
+// Threads: for each image and group, filters times pixels are one matrix product, on all threads; then each map of the
+// output adds up what falls on each of its pixels.
+// Refuses nothing of its operator.
+// Limited by fused multiply-adds where filters have many channels, otherwise by memory.
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu_gemm/gemm.h"
+#include "convlab/kernels/ops/windows/inside.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kMostProducts = int64_t{1} << 22;  // numbers, of which a second cache holds some
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<ConvTransposeOp>(step.op)) return "computes ConvTranspose";
+  return std::nullopt;
+}
+
+/// A group's product: (maps * taps) x channels by channels x pixels, some maps at a time.
+struct Sizes {
+  int64_t channels, maps, taps, pixels;
+  int64_t maps_together;
+  int64_t filters, packed, products, scratch;  ///< floats of the workspace's four parts
+
+  explicit Sizes(const OpStep& step) {
+    constexpr int64_t kAlignment = 16;
+    const Shape &x = step.inputs[0], &w = step.inputs[1];
+    channels = x[1] / std::get<ConvTransposeOp>(step.op).groups;
+    maps = w[1];
+    taps = checked_mul(w[2], w[3]);
+    pixels = checked_mul(x[2], x[3]);
+    maps_together = std::clamp<int64_t>(kMostProducts / checked_mul(taps, pixels), 1, maps);
+    filters = round_up(checked_product({maps, taps, channels}), kAlignment);
+    packed = round_up(packed_b_count(channels, pixels), kAlignment);
+    products = round_up(checked_product({maps_together, taps, pixels}), kAlignment);
+    scratch = gemm_workspace_count(maps_together * taps, pixels, channels);
+    // The last maps may be fewer, and then need more.
+    if (maps % maps_together != 0) {
+      scratch = std::max(scratch, gemm_workspace_count(maps % maps_together * taps, pixels, channels));
+    }
+  }
+};
+
+size_t workspace_bytes(const OpStep& step) {
+  const Sizes sizes(step);
+  return static_cast<size_t>(sizes.filters + sizes.packed + sizes.products + sizes.scratch) * sizeof(float);
+}
+
+/// Adds up a map: y[h * stride + r * dilation - pad] += products[r][s][h][w], for columns likewise.
+void add_up(const OpStep& step, const TransposedConv& conv, const float* products, float bias, float* y) {
+  const auto& op = std::get<ConvTransposeOp>(step.op);
+  const Shape &x = step.inputs[0], &w = step.inputs[1];
+  std::fill_n(y, conv.output_h * conv.output_w, bias);
+  for (int64_t r = 0; r < w[2]; ++r) {
+    const int64_t top = r * op.dilation_h - conv.pad_top;
+    const Inside rows(top, op.stride_h, x[2], conv.output_h);
+    for (int64_t s = 0; s < w[3]; ++s) {
+      const int64_t left = s * op.dilation_w - conv.pad_left;
+      const Inside columns(left, op.stride_w, x[3], conv.output_w);
+      const float* tap = products + (r * w[3] + s) * x[2] * x[3];
+      for (int64_t h = rows.first; h < rows.last; ++h) {
+        const float* from = tap + h * x[3];
+        float* to = y + (h * op.stride_h + top) * conv.output_w + left;
+        if (op.stride_w == 1) {
+          for (int64_t i = columns.first; i < columns.last; ++i) to[i] += from[i];
+        } else {
+          for (int64_t i = columns.first; i < columns.last; ++i) to[i * op.stride_w] += from[i];
+        }
+      }
+    }
+  }
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const auto& op = std::get<ConvTransposeOp>(step.op);
+  const TransposedConv conv = transposed_conv(op, step.inputs[0], step.inputs[1]);
+  const Sizes sizes(step);
+  ThreadPool& threads = *stream.threads();
+  float* filters = static_cast<float*>(args.workspace);
+  float* packed = filters + sizes.filters;
+  float* products = packed + sizes.packed;
+  float* scratch = products + sizes.products;
+  const int64_t rows = sizes.maps * sizes.taps, area = conv.output_h * conv.output_w;
+  for (int64_t group = 0; group < op.groups; ++group) {
+    const float* w = args.inputs[1] + group * sizes.channels * rows;
+    threads.parallel_for(rows, 64, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        for (int64_t c = 0; c < sizes.channels; ++c) filters[i * sizes.channels + c] = w[c * rows + i];
+      }
+    });
+    for (int64_t image = 0; image < step.inputs[0][0]; ++image) {
+      const int64_t place = image * op.groups + group;
+      const float* x = args.inputs[0] + place * sizes.channels * sizes.pixels;
+      pack_b(x, sizes.channels, sizes.pixels, false, 1, packed, threads);
+      for (int64_t first = 0; first < sizes.maps; first += sizes.maps_together) {
+        const int64_t maps = std::min(sizes.maps_together, sizes.maps - first);
+        gemm({.m = maps * sizes.taps,
+              .n = sizes.pixels,
+              .k = sizes.channels,
+              .a = filters + first * sizes.taps * sizes.channels,
+              .b = {packed},
+              .c = products},
+             scratch, threads);
+        threads.parallel_for(maps, 1, [&](int64_t begin, int64_t end, int) {
+          for (int64_t map = begin; map < end; ++map) {
+            const float bias = args.inputs.size() > 2 ? args.inputs[2][group * sizes.maps + first + map] : 0;
+            add_up(step, conv, products + map * sizes.taps * sizes.pixels, bias,
+                   args.output + (place * sizes.maps + first + map) * area);
+          }
+        });
+      }
+    }
+  }
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.conv_transpose", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,45 @@
+// cpu.lp_pool: the p-norm of each window.
+// Threads: each map of each image is a piece of work, summed in double.
+// Refuses nothing of its operator.
+// Limited by pow() unless p is 1 or 2.
+
+#include <cmath>
+
+#include "convlab/kernels/ops/windows/windows.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<LpPoolOp>(step.op)) return "computes LpPool";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<LpPoolOp>(args.step.op);
+  const Shape& x = args.step.inputs[0];
+  const auto p = static_cast<double>(op.p);
+  for_each_window({op.pool, op.auto_pad}, args.step, *stream.threads(),
+                  [&](int64_t map, int64_t output, const Window& window) {
+                    double sum = 0;
+                    for (int64_t r = window.rows.first; r < window.rows.last; ++r) {
+                      const int64_t row = map * x[2] + window.h + r * op.pool.dilation_h;
+                      for (int64_t s = window.columns.first; s < window.columns.last; ++s) {
+                        const double value = args.inputs[0][row * x[3] + window.w + s * op.pool.dilation_w];
+                        sum += op.p == 1 ? std::fabs(value) : op.p == 2 ? value * value : std::pow(std::fabs(value), p);
+                      }
+                    }
+                    const double norm = op.p == 1 ? sum : op.p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
+                    args.output[output] = static_cast<float>(norm);
+                  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.lp_pool", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

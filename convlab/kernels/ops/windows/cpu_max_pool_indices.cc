@@ -1,0 +1,50 @@
+// cpu.max_pool_indices: where the maxima of a pooling lie.
+// Threads: each map of each image is a piece of work.
+// Refuses inputs of more elements than float32 can count.
+// Limited by comparisons.
+
+#include <cmath>
+
+#include "convlab/kernels/ops/windows/windows.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kMostNumbers = 1 << 24;
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<MaxPoolIndicesOp>(step.op)) return "finds the places of MaxPool's maxima";
+  if (element_count(step.inputs[0]) > kMostNumbers) return "counts to 16777216 at most";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream& stream) {
+  const auto& op = std::get<MaxPoolIndicesOp>(args.step.op);
+  const int64_t height = args.step.inputs[0][2], width = args.step.inputs[0][3];
+  for_each_window({op.pool, op.auto_pad}, args.step, *stream.threads(),
+                  [&](int64_t map, int64_t output, const Window& window) {
+                    const float* x = args.inputs[0] + map * height * width;
+                    int64_t best = -1, place = 0;
+                    for (int64_t r = window.rows.first; r < window.rows.last; ++r) {
+                      const int64_t h = window.h + r * op.pool.dilation_h;
+                      for (int64_t s = window.columns.first; s < window.columns.last; ++s) {
+                        const int64_t w = window.w + s * op.pool.dilation_w, at = h * width + w;
+                        const bool first_nan = best >= 0 && std::isnan(x[at]) && !std::isnan(x[best]);
+                        if (best >= 0 && !first_nan && !(x[at] > x[best])) continue;
+                        best = at;
+                        place = op.columns_first ? w * height + h : at;
+                      }
+                    }
+                    args.output[output] = static_cast<float>(map * height * width + place);
+                  });
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.max_pool_indices", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

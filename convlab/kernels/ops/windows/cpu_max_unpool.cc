@@ -1,0 +1,44 @@
+// cpu.max_unpool: maxima put back where they were, and 0 elsewhere.
+// Threads: one, in order: where two indices are equal, the later element stays.
+// Refuses nothing of its operator; an index outside the array is an error.
+// Limited by memory.
+
+#include <algorithm>
+
+#include "convlab/base/error.h"
+#include "convlab/kernels/registry.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+Refusal refuses(const OpStep& step) {
+  if (!std::holds_alternative<MaxUnpoolOp>(step.op)) return "computes MaxUnpool";
+  return std::nullopt;
+}
+
+void launch(const OpArgs& args, Stream&) {
+  const Shape &x = args.step.inputs[0], &y = args.step.output;
+  const Shape inner = unpooled_shape(std::get<MaxUnpoolOp>(args.step.op), x);
+  const int64_t places = element_count(inner);
+  std::fill_n(args.output, element_count(y), 0.0f);
+  for (int64_t i = 0; i < element_count(x); ++i) {
+    const float index = args.inputs[1][i];
+    if (!(index >= 0 && index < static_cast<float>(places))) {
+      throw bad_input("index {} does not lie in an array of shape {}", index, to_text(inner));
+    }
+    const auto at = static_cast<int64_t>(index);
+    const int64_t row = at / inner[3], map = row / inner[2];
+    const int64_t image = map / inner[1], channel = map % inner[1];
+    args.output[((image * y[1] + channel) * y[2] + row % inner[2]) * y[3] + at % inner[3]] = args.inputs[0][i];
+  }
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cpu.max_unpool", .device = DeviceKind::cpu},
+    .refuses = refuses,
+    .launch = launch,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "convlab/conv/epilogue.h"
+#include "convlab/device/thread_pool.h"
+#include "convlab/kernels/op.h"
+#include "convlab/kernels/ops/windows/inside.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+
+/// The elements of a map (H W) that one window holds.
+struct Window {
+  int64_t h, w;  ///< of its first element, which may be in the padding
+  Inside rows, columns;
+};
+
+/// Calls each(map, output, window) for every window over x (N C H W), `output` counting windows. Threads: each map is a
+/// piece of work.
+template <class Each>
+void for_each_window(const PoolOp& op, const OpStep& step, ThreadPool& threads, Each each) {
+  const Shape &x = step.inputs[0], &y = step.output;
+  const Pool pool = resolved_pool(op, x);
+  threads.parallel_for(y[0] * y[1], 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t map = begin; map < end; ++map) {
+      for (int64_t p = 0; p < y[2]; ++p) {
+        for (int64_t q = 0; q < y[3]; ++q) {
+          const int64_t h = p * pool.stride_h - pool.pad_top, w = q * pool.stride_w - pool.pad_left;
+          const Window window{h, w, Inside(h, pool.dilation_h, pool.kernel_h, x[2]),
+                              Inside(w, pool.dilation_w, pool.kernel_w, x[3])};
+          each(map, (map * y[2] + p) * y[3] + q, window);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace convlab

@@ -1,0 +1,355 @@
+#include "convlab/model/onnx/reading/onnx_builder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/error.h"
+#include "convlab/base/half.h"
+#include "convlab/base/text.h"
+#include "convlab/model/onnx/onnx.pb.h"
+#include "convlab/model/onnx/onnx_tensor.h"
+#include "convlab/model/onnx/reading/constant_folding.h"
+#include "convlab/model/onnx/reading/known_values.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+/// Bytes of constants that nodes may make from other constants, for each byte of the model: enough to cast and rearrange
+/// all weights a few times, but a small model cannot fill the memory.
+constexpr size_t kConstantBytesPerByte = 16, kConstantBytesAlways = 1 << 20;
+
+/// The rank of an operator's output, where it follows from its operands' ranks.
+std::optional<int64_t> output_rank(const Op& op, const std::vector<OnnxValue*>& operands) {
+  if (std::holds_alternative<GemmOp>(op) || std::holds_alternative<FlattenOp>(op)) return 2;
+  if (const auto* reshape = std::get_if<ReshapeOp>(&op)) return std::ssize(reshape->shape);
+  int64_t most = 0;
+  for (const OnnxValue* operand : operands) {
+    if (!operand->rank) return std::nullopt;
+    most = std::max(most, *operand->rank);
+  }
+  if (const auto* squeeze = std::get_if<SqueezeOp>(&op)) {
+    const int64_t rank = *operands[0]->rank - std::ssize(squeeze->axes);
+    if (squeeze->axes.empty() || rank < 0) return std::nullopt;  // more axes than there are: refused with shapes
+    return rank;
+  }
+  // Of sizes that nobody knows, any: most operators' ranks do not depend on them.
+  std::vector<Shape> shapes;
+  constexpr int64_t kAnySize = 5040;
+  for (const OnnxValue* operand : operands) {
+    shapes.push_back(operand->constant ? operand->constant->shape()
+                                       : Shape(static_cast<size_t>(*operand->rank), kAnySize));
+  }
+  try {
+    return std::ssize(output_shape(op, shapes));
+  } catch (const Error&) {
+    const bool broadcasts = std::holds_alternative<AddOp>(op) || std::holds_alternative<MulOp>(op) ||
+                            std::holds_alternative<BinaryOp>(op) || std::holds_alternative<WhereOp>(op);
+    return broadcasts ? most : *operands[0]->rank;
+  }
+}
+
+/// The operands' shapes at a trial, where all are known.
+std::optional<std::vector<Shape>> shapes_at(size_t trial, const std::vector<OnnxValue*>& operands) {
+  std::vector<Shape> shapes;
+  for (const OnnxValue* operand : operands) {
+    if (!operand->shapes) return std::nullopt;
+    shapes.push_back((*operand->shapes)[trial]);
+  }
+  return shapes;
+}
+
+/// The result's shapes; nullopt where an operand's are not known, or the operator does not take them: a model may be made
+/// for a number of images of its own.
+std::optional<ByTrial<Shape>> output_shapes(const Op& op, const std::vector<OnnxValue*>& operands) {
+  ByTrial<Shape> result;
+  for (size_t trial = 0; trial < result.size(); ++trial) {
+    const std::optional<std::vector<Shape>> shapes = shapes_at(trial, operands);
+    if (!shapes) return std::nullopt;
+    try {
+      result[trial] = output_shape(op, *shapes);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+  return result;
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  return a.type() == b.type() && a.shape() == b.shape() &&
+         (a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
+}
+
+/// A constant as ONNX's Cast makes it of this type.
+Tensor cast(const Tensor& tensor, int32_t onnx_type) {
+  if (onnx_type == onnx::TensorProto::BOOL) {
+    const Tensor wide = converted(tensor, ElementType::f64);
+    Tensor truth(ElementType::u8, tensor.shape());
+    std::ranges::transform(wide.values<double>(), truth.values<uint8_t>().begin(),
+                           [](double value) -> uint8_t { return value != 0; });
+    return truth;
+  }
+  Tensor result = converted(tensor, element_type(onnx_type));
+  if (onnx_type == onnx::TensorProto::BFLOAT16) {
+    for (float& value : result.values<float>()) value = rounded_to_brain(value);
+  }
+  return result;
+}
+
+/// A constant as the graph keeps it. Whole numbers must be exact.
+Tensor as_float(Tensor tensor) {
+  if (tensor.type() == ElementType::f32) return tensor;
+  if (!is_real(tensor.type())) {
+    constexpr int64_t kExact = int64_t{1} << 24;
+    const Tensor wide = converted(tensor, ElementType::i64);
+    for (const int64_t value : wide.values<int64_t>()) {
+      if (value > kExact || value < -kExact) {
+        throw bad_input("{} is computed with, and whole numbers are exact only up to {}", value, kExact);
+      }
+    }
+  }
+  return converted(tensor, ElementType::f32);
+}
+
+}  // namespace
+
+OnnxBuilder::OnnxBuilder(std::string name, size_t file_bytes)
+    : constant_bytes_left_(file_bytes * kConstantBytesPerByte + kConstantBytesAlways) {
+  graph_.name = std::move(name);
+}
+
+void OnnxBuilder::add_bytes(size_t bytes) { constant_bytes_left_ += bytes * kConstantBytesPerByte; }
+
+OnnxValue& OnnxBuilder::store(const std::string& name, int32_t onnx_type) {
+  return values_.emplace_back(OnnxValue{.name = name, .onnx_type = onnx_type, .type = element_type(onnx_type)});
+}
+
+OnnxValue& OnnxBuilder::input(const std::string& name, int32_t onnx_type, const Shape& shape) {
+  OnnxValue& value = store(name, onnx_type);
+  value.rank = std::ssize(shape);
+  value.id = graph_.add_value(printable(name));
+  if (std::count(shape.begin() + (shape.empty() ? 0 : 1), shape.end(), -1) > 0) return value;
+  ByTrial<Shape>& shapes = value.shapes.emplace(ByTrial<Shape>{shape, shape});
+  if (shape.empty() || shape[0] != -1) return value;
+  for (size_t i = 0; i < shapes.size(); ++i) shapes[i][0] = kTrialImages[i];
+  if (images_ == nullptr) images_ = &value;
+  return value;
+}
+
+OnnxValue& OnnxBuilder::images() {
+  if (images_ == nullptr) throw bad_input("it asks for the number of images, which no input of the model leaves open");
+  return *images_;
+}
+
+OnnxValue& OnnxBuilder::constant(const std::string& name, int32_t onnx_type, Tensor tensor) {
+  OnnxValue& value = store(name, onnx_type);
+  value.rank = std::ssize(tensor.shape());
+  value.shapes = ByTrial<Shape>{tensor.shape(), tensor.shape()};
+  value.constant = std::move(tensor);
+  return value;
+}
+
+OnnxValue& OnnxBuilder::refused(const std::string& name) {
+  return values_.emplace_back(OnnxValue{.name = name, .refused = true});
+}
+
+/// What is alike in both trials is a constant.
+OnnxValue& OnnxBuilder::trial(const std::string& name, int32_t onnx_type, OnnxTrial tensors) {
+  if (same_elements(tensors[0], tensors[1])) return constant(name, onnx_type, std::move(tensors[0]));
+  OnnxValue& value = store(name, onnx_type);
+  value.shapes = ByTrial<Shape>{tensors[0].shape(), tensors[1].shape()};
+  value.rank = std::ssize(tensors[0].shape());
+  value.trial = std::move(tensors);
+  return value;
+}
+
+/// Counts a constant to be made from others: an error where all of these together become too large.
+void OnnxBuilder::count_constant(ElementType type, const Shape& shape) {
+  const int64_t bytes = checked_mul(element_count(shape), static_cast<int64_t>(size_of(type)));
+  if (static_cast<size_t>(bytes) > constant_bytes_left_) {
+    throw bad_input("the constants that are computed from constants take far more memory than the model");
+  }
+  constant_bytes_left_ -= static_cast<size_t>(bytes);
+}
+
+std::vector<OnnxValue*> OnnxBuilder::add(OnnxMeaning meaning, const std::vector<OnnxValue*>& inputs,
+                                         const std::string& node, const std::vector<std::string>& outputs) {
+  const std::string& name = outputs[0];
+  if (auto* tensor = std::get_if<Tensor>(&meaning)) {
+    // The type in which the tensor is kept is all that is left of its own.
+    return {&constant(name, onnx_type(tensor->type()), std::move(*tensor))};
+  }
+  if (auto* tensors = std::get_if<OnnxTrial>(&meaning)) {
+    return {&trial(name, onnx_type((*tensors)[0].type()), std::move(*tensors))};
+  }
+  if (const auto* passed = std::get_if<OnnxPassed>(&meaning)) return {passed_on(*inputs[0], passed->type, name)};
+  if (auto* recipe = std::get_if<OnnxRecipe>(&meaning)) return carried_out(*recipe, inputs, node, outputs);
+  auto& one = std::get<OnnxComputed>(meaning);
+  Step step{.op = std::move(one.op), .type = one.type, .node = node, .output = name};
+  for (size_t i = 0; i < one.operands; ++i) {
+    if (inputs[i] == nullptr) throw bad_input("its input {} is missing, and others come after it", i);
+    step.operands.push_back(inputs[i]);
+  }
+  check_types(step);
+  return {computed(std::move(step))};
+}
+
+OnnxValue* OnnxBuilder::passed_on(OnnxValue& input, int32_t type, const std::string& name) {
+  if (type == input.onnx_type) return &input;  // a second name, not a second value
+  if (input.constant) {
+    count_constant(element_type(type), input.constant->shape());
+    return &constant(name, type, cast(*input.constant, type));
+  }
+  if (input.trial) return &trial(name, type, {cast((*input.trial)[0], type), cast((*input.trial)[1], type)});
+  OnnxValue& value = store(name, type);
+  value.rank = input.rank;
+  value.shapes = input.shapes;
+  value.id = input.id;
+  return &value;
+}
+
+std::vector<OnnxValue*> OnnxBuilder::carried_out(OnnxRecipe& recipe, const std::vector<OnnxValue*>& inputs,
+                                                 const std::string& node, const std::vector<std::string>& outputs) {
+  std::vector<OnnxValue*> values(inputs);
+  values.resize(recipe.inputs(), nullptr);
+  size_t number = 0;
+  for (OnnxRecipe::Part& part : recipe.parts()) {
+    const size_t place = values.size();
+    const auto given = std::ranges::find(recipe.outputs(), place);
+    const auto output = static_cast<size_t>(given - recipe.outputs().begin());
+    const bool named = given != recipe.outputs().end() && output < outputs.size() && !outputs[output].empty();
+    const std::string name = named ? outputs[output] : fmt::format("{}.{}", node, ++number);
+    if (!part.step) {
+      values.push_back(&constant(name, onnx_type(part.constant.type()), std::move(part.constant)));
+      continue;
+    }
+    Step step{.op = std::move(part.step->op), .type = part.step->type, .output = name};
+    step.node = number <= 1 && named ? node : fmt::format("{}.{}", node, number);
+    for (const OnnxRecipe::Value operand : part.step->operands) {
+      step.operands.push_back(operand == OnnxRecipe::kImages ? &images() : values[operand]);
+    }
+    values.push_back(computed(std::move(step)));
+  }
+  std::vector<OnnxValue*> results;
+  for (const OnnxRecipe::Value output : recipe.outputs()) results.push_back(values[output]);
+  return results;
+}
+
+OnnxValue* OnnxBuilder::computed(Step step) {
+  const int32_t type = step.type.value_or(step.operands[0]->onnx_type);
+  if (OnnxValue* result = known(step, type)) return result;
+  Node node{.name = step.node};
+  for (OnnxValue* operand : step.operands) node.inputs.push_back(use(*operand));
+  OnnxValue& output = store(step.output, type);
+  output.shapes = output_shapes(step.op, step.operands);
+  output.rank = output.shapes ? std::ssize((*output.shapes)[0]) : output_rank(step.op, step.operands);
+  node.op = std::move(step.op);
+  node.output = output.id = graph_.add_value(printable(output.name));
+  graph_.nodes.push_back(std::move(node));
+  if (!is_real(output.type)) graph_.whole_types[output.id] = output.type;
+  return &output;
+}
+
+/// The result of a step whose operands are known, at least for a number of images; null where it is not to be worked out
+/// here.
+OnnxValue* OnnxBuilder::known(const Step& step, int32_t type) {
+  const auto is_known = [](const OnnxValue* operand) { return operand->constant || operand->trial; };
+  const auto is_trial = [](const OnnxValue* operand) { return operand->trial.has_value(); };
+  if (!std::ranges::all_of(step.operands, is_known)) return nullptr;
+  if (const auto* op = std::get_if<DequantizeOp>(&step.op); op != nullptr && op->block_size == 0) {
+    return dequantized_constant(step, *op);
+  }
+  OnnxTrial results;
+  const size_t trials = std::ranges::any_of(step.operands, is_trial) ? results.size() : 1;
+  for (size_t i = 0; i < trials; ++i) {
+    std::vector<const Tensor*> tensors;
+    for (const OnnxValue* operand : step.operands) {
+      tensors.push_back(operand->trial ? &(*operand->trial)[i] : &*operand->constant);
+    }
+    std::optional<Tensor> result = made_of(step.op, tensors);
+    if (!result) return nullptr;
+    results[i] = result->type() == element_type(type) ? std::move(*result) : cast(*result, type);
+  }
+  return trials == 1 ? &constant(step.output, type, std::move(results[0]))
+                     : &trial(step.output, type, std::move(results));
+}
+
+/// A constant of real numbers, with the whole numbers that it is made of; null where an operand is known by trials only.
+OnnxValue* OnnxBuilder::dequantized_constant(const Step& step, const DequantizeOp& op) {
+  Constants operands;
+  for (const OnnxValue* operand : step.operands) {
+    if (!operand->constant) return nullptr;
+    operands.push_back(*operand->constant);
+  }
+  WholeConstant whole = whole_constant(op, operands);
+  count_constant(ElementType::f32, whole.whole.shape());
+  OnnxValue& value = constant(step.output, onnx::TensorProto::FLOAT, dequantized(whole));
+  value.whole = std::move(whole);
+  return &value;
+}
+
+/// What an operator makes of constants: a few numbers, or any that it only rearranges. nullopt for all others.
+std::optional<Tensor> OnnxBuilder::made_of(const Op& op, const std::vector<const Tensor*>& operands) {
+  if (std::optional<Tensor> result = known_result(op, operands)) {
+    count_constant(result->type(), result->shape());
+    return result;
+  }
+  Constants constants;
+  for (const Tensor* operand : operands) constants.push_back(*operand);
+  const std::optional<Shape> shape = rearranged_shape(op, constants);
+  if (!shape) return std::nullopt;
+  count_constant(operands[0]->type(), *shape);
+  return rearranged(op, constants, *shape);
+}
+
+ValueId OnnxBuilder::use(OnnxValue& value) {
+  if (value.trial) {
+    throw bad_input("'{}' depends on the number of images alone, and is computed with; that is not supported",
+                    printable(value.name));
+  }
+  if (value.id < 0) value.id = graph_.add_value(printable(value.name));
+  return value.id;
+}
+
+/// ONNX converts nothing by itself. (Normalization's parameters have types of their own since opset 15; what a power is
+/// raised to has one always.)
+void OnnxBuilder::check_types(const Step& step) {
+  const auto* binary = std::get_if<BinaryOp>(&step.op);
+  const bool one_type = std::holds_alternative<ConvOp>(step.op) || std::holds_alternative<ConvTransposeOp>(step.op) ||
+                        std::holds_alternative<AddOp>(step.op) || std::holds_alternative<MulOp>(step.op) ||
+                        std::holds_alternative<GemmOp>(step.op) || std::holds_alternative<MatMulOp>(step.op) ||
+                        std::holds_alternative<ConcatOp>(step.op) ||
+                        (binary != nullptr && binary->kind != BinaryKind::power);
+  const bool chooses = std::holds_alternative<WhereOp>(step.op);
+  const std::span<OnnxValue* const> alike = std::span(step.operands).subspan(chooses ? 1 : 0);  // not the condition
+  const OnnxValue& first = *alike[0];
+  for (const OnnxValue* operand : alike) {
+    if (!(one_type || chooses) || operand->onnx_type == first.onnx_type) continue;
+    throw bad_input("its inputs '{}' and '{}' are {} and {}; they must be of one type", printable(first.name),
+                    printable(operand->name), onnx_type_name(first.onnx_type), onnx_type_name(operand->onnx_type));
+  }
+}
+
+Graph OnnxBuilder::take() {
+  for (OnnxValue& value : values_) {
+    if (!value.constant || value.id < 0) continue;
+    if (value.whole) graph_.whole_constants.emplace(value.id, std::move(*value.whole));
+    try {
+      graph_.constants.emplace(value.id, as_float(std::move(*value.constant)));
+    } catch (const Error& error) {
+      throw bad_input("constant '{}': {}", printable(value.name), error.what());
+    }
+  }
+  drop_unused(graph_);
+  std::vector<bool> read(graph_.value_names.size());
+  for (const Node& node : graph_.nodes) {
+    for (const ValueId input : node.inputs) read[static_cast<size_t>(input)] = true;
+  }
+  for (const GraphOutput& output : graph_.outputs) read[static_cast<size_t>(output.value)] = true;
+  std::erase_if(graph_.inputs, [&](const GraphInput& input) { return !read[static_cast<size_t>(input.value)]; });
+  return std::move(graph_);
+}
+
+}  // namespace convlab

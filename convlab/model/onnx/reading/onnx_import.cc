@@ -1,0 +1,379 @@
+#include "convlab/model/onnx/reading/onnx_import.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/model/limits.h"
+#include "convlab/model/onnx/onnx.pb.h"
+#include "convlab/model/onnx/onnx_tensor.h"
+#include "convlab/model/onnx/reading/onnx_builder.h"
+#include "convlab/model/onnx/reading/onnx_ops.h"
+#include "convlab/model/onnx/reading/onnx_outline.h"
+#include "convlab/model/onnx/reading/onnx_scope.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kFirstOpset = 7, kLastOpset = 26;
+
+bool is_onnx_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
+
+/// The opset of ONNX's own domain, of a model or a function.
+template <class Proto>
+int64_t opset_of(const Proto& proto) {
+  for (const onnx::OperatorSetIdProto& entry : proto.opset_import()) {
+    if (!is_onnx_domain(entry.domain())) continue;  // nodes of other domains are refused when we reach them
+    if (entry.version() < kFirstOpset || entry.version() > kLastOpset) {
+      throw bad_input("its opset is {}; {} to {} are supported", entry.version(), kFirstOpset, kLastOpset);
+    }
+    return entry.version();
+  }
+  throw bad_input("it does not say which opset it uses");
+}
+
+/// Goes through a model's nodes, those of its functions and of the branches that it takes, in order.
+class OnnxImporter {
+ public:
+  OnnxImporter(const OnnxOutline& outline, const OnnxBytes& bytes, std::string_view name,
+               const OnnxImportOptions& options)
+      : outline_(outline),
+        model_(outline.model),
+        bytes_(bytes),
+        options_(options),
+        files_(options.folder),
+        builder_(printable(name), static_cast<size_t>(bytes.size)) {
+    for (const onnx::FunctionProto& function : model_.functions()) {
+      functions_.emplace(function.domain() + ":" + function.name() + ":" + function.overload(), &function);
+    }
+  }
+
+  Graph import() {
+    const onnx::GraphProto& graph = model_.graph();
+    if (static_cast<size_t>(graph.node_size()) > kMostNodes) {
+      throw bad_input("it has {} nodes; {} are supported", graph.node_size(), kMostNodes);
+    }
+    OnnxScope scope(nullptr);
+    scope.note_producers(graph.node());
+    add_initializers(graph, scope, outline_.raw_data);
+    std::vector<GraphInput> inputs;
+    for (const onnx::ValueInfoProto& input : graph.input()) add_input(input, scope, inputs);
+    if (inputs.empty()) throw bad_input("it has no input");
+    builder_.graph().inputs = std::move(inputs);
+    add_nodes(graph.node(), {.opset = opset_of(model_)}, scope);
+    refuse();
+    set_outputs(scope);
+    Graph result = builder_.take();
+    for (const auto& entry : model_.metadata_props()) {
+      result.metadata[printable(entry.key())] = printable(entry.value());
+    }
+    return result;
+  }
+
+ private:
+  /// Where nodes stand: in the model's graph, or in a function that is called.
+  struct Place {
+    int64_t opset = 0;
+    std::string prefix = {};  ///< of nodes' names
+    int depth = 0;
+    const std::map<std::string, const onnx::AttributeProto*>* attributes = nullptr;  ///< of the call of a function
+  };
+
+  /// `raw_data`: by initializer, where it has any that is not in its message; empty: none has.
+  void add_initializers(const onnx::GraphProto& graph, OnnxScope& scope,
+                        std::span<const std::optional<OnnxPlace>> raw_data = {}) {
+    if (graph.sparse_initializer_size() > 0) throw bad_input("sparse initializers are not supported");
+    for (int i = 0; i < graph.initializer_size(); ++i) {
+      const onnx::TensorProto& proto = graph.initializer(i);
+      try {
+        const std::optional<OnnxPlace> place = raw_data.empty() ? std::nullopt : raw_data[static_cast<size_t>(i)];
+        Tensor tensor =
+            place ? read_raw_tensor(proto, place->bytes, from_file(place->offset)) : read_tensor(proto, files_);
+        if (proto.data_location() == onnx::TensorProto::EXTERNAL) builder_.add_bytes(tensor.bytes());
+        scope.define(proto.name(), builder_.constant(proto.name(), proto.data_type(), std::move(tensor)));
+      } catch (const Error& error) {
+        throw bad_input("initializer '{}': {}", printable(proto.name()), error.what());
+      }
+    }
+  }
+
+  FillBytes from_file(int64_t offset) const {
+    return [this, offset](std::span<uint8_t> into) { bytes_.read(offset, into); };
+  }
+
+  void add_input(const onnx::ValueInfoProto& proto, OnnxScope& scope, std::vector<GraphInput>& inputs) {
+    // Files of the first IR versions list their initializers among the inputs.
+    const OnnxValue* initializer = scope.find(proto.name());
+    if (initializer != nullptr && initializer->constant) return;
+    try {
+      const onnx::TypeProto& type = proto.type();
+      if (!type.has_tensor_type()) throw bad_input("it is no tensor");
+      const int32_t number = type.tensor_type().elem_type();
+      GraphInput input{.type = element_type(number)};
+      const auto given = options_.input_shapes.find(proto.name());
+      if (type.tensor_type().has_shape()) {
+        input.shape = shape_of(type.tensor_type().shape());
+      } else if (given != options_.input_shapes.end()) {
+        input.shape = Shape(given->second.size(), -1);
+      } else {
+        throw bad_input("it has no shape");
+      }
+      if (given != options_.input_shapes.end()) close_sizes(input.shape, given->second);
+      OnnxValue& value = builder_.input(proto.name(), number, input.shape);
+      input.value = value.id;
+      scope.define(proto.name(), value);
+      inputs.push_back(std::move(input));
+    } catch (const Error& error) {
+      throw bad_input("input '{}': {}", printable(proto.name()), error.what());
+    }
+  }
+
+  static Shape shape_of(const onnx::TensorShapeProto& proto) {
+    const auto dimensions = static_cast<size_t>(proto.dim_size());
+    if (dimensions > kMostRank) throw bad_input("it has {} dimensions; {} are supported", dimensions, kMostRank);
+    Shape shape;
+    for (const auto& dimension : proto.dim()) {
+      const bool open = !dimension.has_dim_value() || dimension.dim_value() == -1;
+      if (!open && dimension.dim_value() < 1) throw bad_input("a size is {}", dimension.dim_value());
+      shape.push_back(open ? -1 : dimension.dim_value());
+    }
+    return shape;
+  }
+
+  /// The caller's sizes where the model leaves them open; the first, the number of images, stays open. Whether the others
+  /// fit is seen when the network runs.
+  static void close_sizes(Shape& shape, const Shape& given) {
+    for (size_t i = 1; i < shape.size() && i < given.size(); ++i) {
+      if (shape[i] == -1) shape[i] = given[i];
+    }
+  }
+
+  // ---- Nodes ----
+
+  using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+  void add_nodes(const Nodes& nodes, const Place& place, OnnxScope& scope) {
+    for (int i = 0; i < nodes.size(); ++i) {
+      if (++nodes_ > kMostNodes)
+        throw bad_input("with its functions it has more than {} nodes, the most supported", kMostNodes);
+      add_node(nodes.Get(i), place, scope, node_name(nodes.Get(i), i, place));
+    }
+  }
+
+  /// As in the file; if it has none, the operator and the place in the list of nodes.
+  static std::string node_name(const onnx::NodeProto& proto, int index, const Place& place) {
+    return place.prefix + printable(proto.name().empty() ? fmt::format("{}_{}", proto.op_type(), index) : proto.name());
+  }
+
+  /// A node that is not supported is noted, and everything that needs it is left out.
+  void add_node(const onnx::NodeProto& proto, const Place& place, OnnxScope& scope, const std::string& name) {
+    try {
+      for (const std::string& output : proto.output()) {
+        if (!output.empty()) scope.require_new(output);
+      }
+      std::vector<OnnxValue*> inputs;
+      for (const std::string& input : proto.input()) inputs.push_back(input.empty() ? nullptr : scope.value(input));
+      const auto refused = [](const OnnxValue* input) { return input != nullptr && input->refused; };
+      if (std::ranges::any_of(inputs, refused)) return refuse_outputs(proto, scope);
+      if (proto.output_size() == 0 || std::ranges::all_of(proto.output(), &std::string::empty)) {
+        throw bad_input("it has no output");
+      }
+      compute(proto, place, scope, name, std::move(inputs));
+    } catch (const Error& error) {
+      refusals_.push_back(
+          {fmt::format("node '{}' ({}, opset {}): ", name, printable(proto.op_type()), place.opset), error.what()});
+      refuse_outputs(proto, scope);
+    }
+  }
+
+  void refuse_outputs(const onnx::NodeProto& proto, OnnxScope& scope) {
+    for (const std::string& output : proto.output()) {
+      if (!output.empty() && scope.find(output) == nullptr) scope.define(output, builder_.refused(output));
+    }
+  }
+
+  void compute(const onnx::NodeProto& proto, const Place& place, OnnxScope& scope, const std::string& name,
+               std::vector<OnnxValue*> inputs) {
+    const auto function = functions_.find(proto.domain() + ":" + proto.op_type() + ":" + proto.overload());
+    if (function != functions_.end()) return call(*function->second, proto, place, scope, name, inputs);
+    const bool microsoft = proto.domain() == "com.microsoft";
+    if (!is_onnx_domain(proto.domain()) && !microsoft) {
+      throw bad_input("operators of the domain '{}' are not supported", printable(proto.domain()));
+    }
+    const onnx::NodeProto resolved = with_attributes(proto, place);
+    if (proto.op_type() == "If") return branch(resolved, place, scope, name, inputs);
+    const OnnxReader read = microsoft ? find_microsoft_reader(proto.op_type()) : find_onnx_reader(proto.op_type());
+    if (read == nullptr && microsoft) throw bad_input("this operator of the domain 'com.microsoft' is not supported");
+    if (read == nullptr) throw bad_input("{}", why_unknown(proto.op_type()));
+    const OnnxNode node(resolved, place.opset, {inputs.begin(), inputs.end()}, files_);
+    OnnxMeaning meaning = read(node);
+    node.check_all_read();
+    const std::vector<std::string> names(proto.output().begin(), proto.output().end());
+    const std::vector<OnnxValue*> outputs = builder_.add(std::move(meaning), inputs, name, names);
+    for (size_t i = 0; i < names.size(); ++i) {
+      if (names[i].empty()) continue;
+      if (i < outputs.size()) {
+        scope.define(names[i], *outputs[i]);
+      } else {
+        scope.note_missing(names[i], fmt::format("{} '{}'", printable(proto.op_type()), name));
+      }
+    }
+  }
+
+  /// In words, for operators that are outside on purpose.
+  static std::string why_unknown(const std::string& type) {
+    static constexpr std::string_view kRecurrent[] = {"LSTM", "GRU", "RNN", "Loop", "Scan"};
+    if (std::ranges::find(kRecurrent, type) != std::end(kRecurrent)) {
+      return "recurrent networks and loops are not supported";
+    }
+    if (type.starts_with("Sequence") || type.starts_with("Optional") || type == "SplitToSequence") {
+      return "sequences and optional values are not supported";
+    }
+    if (type == "NonMaxSuppression" || type == "RoiAlign" || type == "MaxRoiPool") {
+      return "what detectors do after their network is not supported; export the network up to its boxes and scores";
+    }
+    if (type.starts_with("String") || type == "TfIdfVectorizer" || type == "LabelEncoder") {
+      return "text is not supported";
+    }
+    return "this operator is not supported";
+  }
+
+  /// The node with the attributes of the function's call in place of their names.
+  static onnx::NodeProto with_attributes(const onnx::NodeProto& proto, const Place& place) {
+    onnx::NodeProto resolved = proto;
+    if (place.attributes == nullptr) return resolved;
+    resolved.clear_attribute();
+    for (const onnx::AttributeProto& attribute : proto.attribute()) {
+      if (attribute.ref_attr_name().empty()) {
+        *resolved.add_attribute() = attribute;
+        continue;
+      }
+      const auto found = place.attributes->find(attribute.ref_attr_name());
+      if (found == place.attributes->end()) continue;  // an optional one that the call does not give
+      onnx::AttributeProto& copy = *resolved.add_attribute();
+      copy = *found->second;
+      copy.set_name(attribute.name());
+    }
+    return resolved;
+  }
+
+  Place inside(const Place& place, const std::string& name) const {
+    constexpr int kDeepest = 32;
+    if (place.depth >= kDeepest) throw bad_input("functions and branches are nested deeper than {}", kDeepest);
+    Place inner = place;
+    inner.prefix = name + "/";
+    ++inner.depth;
+    return inner;
+  }
+
+  /// A function of the model's own: its nodes, in place of the call.
+  void call(const onnx::FunctionProto& function, const onnx::NodeProto& proto, const Place& place, OnnxScope& scope,
+            const std::string& name, const std::vector<OnnxValue*>& inputs) {
+    const onnx::NodeProto resolved = with_attributes(proto, place);
+    std::map<std::string, const onnx::AttributeProto*> attributes;
+    for (const onnx::AttributeProto& attribute : function.attribute_proto()) attributes[attribute.name()] = &attribute;
+    for (const onnx::AttributeProto& attribute : resolved.attribute()) attributes[attribute.name()] = &attribute;
+    Place inner = inside(place, name);
+    inner.opset = opset_of(function);
+    inner.attributes = &attributes;
+    OnnxScope own(nullptr);
+    own.note_producers(function.node());
+    for (int i = 0; i < function.input_size(); ++i) {
+      OnnxValue* input = static_cast<size_t>(i) < inputs.size() ? inputs[static_cast<size_t>(i)] : nullptr;
+      own.define(function.input(i), input);
+    }
+    add_nodes(function.node(), inner, own);
+    for (int i = 0; i < proto.output_size() && i < function.output_size(); ++i) {
+      if (!proto.output(i).empty()) scope.define(proto.output(i), own.value(function.output(i)));
+    }
+  }
+
+  /// An If whose condition is known: the nodes of the branch that it takes.
+  void branch(const onnx::NodeProto& proto, const Place& place, OnnxScope& scope, const std::string& name,
+              const std::vector<OnnxValue*>& inputs) {
+    if (inputs.size() != 1 || inputs[0] == nullptr || !inputs[0]->constant || inputs[0]->constant->count() != 1) {
+      throw bad_input("its condition is computed by the model; one that is known is supported");
+    }
+    const bool truth = converted(*inputs[0]->constant, ElementType::i64).values<int64_t>()[0] != 0;
+    const std::string_view wanted = truth ? "then_branch" : "else_branch";
+    const auto taken = std::ranges::find(proto.attribute(), wanted, &onnx::AttributeProto::name);
+    if (taken == proto.attribute().end() || !taken->has_g()) throw bad_input("it has no {}", wanted);
+    OnnxScope own(&scope);
+    own.note_producers(taken->g().node());
+    add_initializers(taken->g(), own);
+    add_nodes(taken->g().node(), inside(place, name), own);
+    for (int i = 0; i < proto.output_size() && i < taken->g().output_size(); ++i) {
+      if (!proto.output(i).empty()) scope.define(proto.output(i), own.value(taken->g().output(i).name()));
+    }
+  }
+
+  // ---- The end ----
+
+  struct Refusal {
+    std::string place, reason;
+  };
+
+  /// Says all that is missing, at once.
+  void refuse() const {
+    if (refusals_.empty()) return;
+    constexpr size_t kMostListed = 50;
+    if (refusals_.size() == 1) throw bad_input("{}{}", refusals_[0].place, refusals_[0].reason);
+    std::string text = fmt::format("{} of its nodes are refused:", refusals_.size());
+    for (size_t i = 0; i < std::min(refusals_.size(), kMostListed); ++i) {
+      text += fmt::format("\n  {}{}", refusals_[i].place, refusals_[i].reason);
+    }
+    if (refusals_.size() > kMostListed) text += fmt::format("\n  and {} more", refusals_.size() - kMostListed);
+    throw bad_input("{}", text);
+  }
+
+  void set_outputs(const OnnxScope& scope) {
+    if (model_.graph().output_size() == 0) throw bad_input("it has no output");
+    std::vector<GraphOutput> outputs;
+    for (const onnx::ValueInfoProto& proto : model_.graph().output()) {
+      try {
+        OnnxValue* const output = scope.value(proto.name());
+        outputs.push_back({.value = builder_.use(*output), .type = output->type, .name = printable(proto.name())});
+      } catch (const Error& error) {
+        throw bad_input("output '{}': {}", printable(proto.name()), error.what());
+      }
+    }
+    builder_.graph().outputs = std::move(outputs);
+  }
+
+  const OnnxOutline& outline_;
+  const onnx::ModelProto& model_;
+  const OnnxBytes& bytes_;
+  const OnnxImportOptions& options_;
+  ExternalFiles files_;
+  OnnxBuilder builder_;
+  std::map<std::string, const onnx::FunctionProto*> functions_;
+  std::vector<Refusal> refusals_;
+  size_t nodes_ = 0;
+};
+
+Graph import_onnx(const OnnxBytes& bytes, std::string_view name, const OnnxImportOptions& options) {
+  try {
+    const OnnxOutline outline = read_outline(bytes);
+    return OnnxImporter(outline, bytes, name, options).import();
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+}  // namespace
+
+Graph import_onnx(std::span<const uint8_t> bytes, std::string_view name, const OnnxImportOptions& options) {
+  const auto read = [bytes](int64_t offset, std::span<uint8_t> into) {
+    std::ranges::copy(bytes.subspan(static_cast<size_t>(offset), into.size()), into.begin());
+  };
+  return import_onnx(OnnxBytes{std::ssize(bytes), read}, name, options);
+}
+
+Graph import_onnx(const InputFile& file, std::string_view name, const OnnxImportOptions& options) {
+  const auto read = [&file](int64_t offset, std::span<uint8_t> into) { file.read(offset, into); };
+  return import_onnx(OnnxBytes{file.size(), read}, name, options);
+}
+
+}  // namespace convlab

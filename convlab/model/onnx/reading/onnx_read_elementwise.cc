@@ -1,0 +1,308 @@
+// Element by element, and conversions: from ONNX's attributes and inputs, as each opset has them.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/model/onnx/onnx.pb.h"
+#include "convlab/model/onnx/onnx_tensor.h"
+#include "convlab/model/onnx/reading/onnx_readers.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+constexpr int32_t kBool = onnx::TensorProto::BOOL;
+
+template <ActivationKind kind>
+OnnxMeaning read_activation(const OnnxNode& node) {
+  return read_plain(node, 1, ActivationOp{{.kind = kind}});
+}
+
+OnnxMeaning read_leaky_relu(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxComputed{ActivationOp{{.kind = ActivationKind::leaky_relu, .alpha = node.real("alpha", 0.01f)}}};
+}
+
+template <UnaryKind kind>
+OnnxMeaning read_unary(const OnnxNode& node) {
+  return read_plain(node, 1, UnaryOp{kind});
+}
+
+template <UnaryKind kind>
+OnnxMeaning read_truth(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxComputed{UnaryOp{kind}, 1, kBool};
+}
+
+/// A function with one parameter.
+template <UnaryKind kind>
+OnnxMeaning read_with(const OnnxNode& node, std::string_view name, float otherwise) {
+  return read_plain(node, 1, UnaryOp{kind, node.real(name, otherwise)});
+}
+
+OnnxMeaning read_elu(const OnnxNode& node) { return read_with<UnaryKind::elu>(node, "alpha", 1); }
+OnnxMeaning read_celu(const OnnxNode& node) { return read_with<UnaryKind::celu>(node, "alpha", 1); }
+OnnxMeaning read_swish(const OnnxNode& node) { return read_with<UnaryKind::swish>(node, "alpha", 1); }
+OnnxMeaning read_thresholded_relu(const OnnxNode& node) {
+  return read_with<UnaryKind::thresholded_relu>(node, "alpha", 1);
+}
+
+OnnxMeaning read_selu(const OnnxNode& node) {
+  return read_plain(node, 1,
+                    UnaryOp{UnaryKind::selu, node.real("alpha", 1.67326319217681884765625f),
+                            node.real("gamma", 1.05070102214813232421875f)});
+}
+
+OnnxMeaning read_hard_sigmoid(const OnnxNode& node) {
+  return read_plain(node, 1, UnaryOp{UnaryKind::hard_sigmoid, node.real("alpha", 0.2f), node.real("beta", 0.5f)});
+}
+
+OnnxMeaning read_shrink(const OnnxNode& node) {
+  return read_plain(node, 1, UnaryOp{UnaryKind::shrink, node.real("lambd", 0.5f), node.real("bias", 0)});
+}
+
+OnnxMeaning read_gelu(const OnnxNode& node) {
+  const std::string approximate = node.text("approximate", "none");
+  if (approximate != "none" && approximate != "tanh")
+    throw bad_input("approximate '{}' is none of none and tanh", approximate);
+  return read_plain(node, 1, UnaryOp{approximate == "tanh" ? UnaryKind::gelu_tanh : UnaryKind::gelu});
+}
+
+OnnxMeaning read_is_inf(const OnnxNode& node) {
+  const auto detects = [&](const char* name) { return node.flag(name, true) ? 1.0f : 0.0f; };
+  node.check_inputs(1, 1);
+  return OnnxComputed{UnaryOp{UnaryKind::is_inf, detects("detect_negative"), detects("detect_positive")}, 1, kBool};
+}
+
+// ---- Of two and more ----
+
+/// What is left of a result in whole numbers of a few bits: it wraps around.
+OnnxRecipe::Value wrapped(OnnxRecipe& recipe, OnnxRecipe::Value value, int32_t onnx_type) {
+  const std::optional<WholeRange> range = whole_range(onnx_type);
+  if (!range) return value;
+  const auto low = static_cast<float>(range->low), numbers = static_cast<float>(range->high - range->low + 1);
+  if (low != 0) value = recipe.add(BinaryOp{BinaryKind::subtract}, {value, recipe.constant(low)}, onnx_type);
+  value = recipe.add(BinaryOp{BinaryKind::modulo}, {value, recipe.constant(numbers)}, onnx_type);
+  return low != 0 ? recipe.add(AddOp{}, {value, recipe.constant(low)}, onnx_type) : value;
+}
+
+/// Two operands, of which whole numbers of a few bits wrap around.
+OnnxMeaning arithmetic(const OnnxNode& node, Op op) {
+  node.check_inputs(2, 2);
+  const int32_t type = node.input(0).onnx_type;
+  const std::optional<WholeRange> range = whole_range(type);
+  if (!range) return OnnxComputed{std::move(op), 2};
+  if (std::holds_alternative<MulOp>(op) && range->high > 255) throw bad_input("products of 16 bits are not supported");
+  OnnxRecipe recipe(2);
+  recipe.give(wrapped(recipe, recipe.add(std::move(op), {0, 1}), type));
+  return recipe;
+}
+
+OnnxMeaning read_add(const OnnxNode& node) { return arithmetic(node, AddOp{}); }
+OnnxMeaning read_mul(const OnnxNode& node) { return arithmetic(node, MulOp{}); }
+OnnxMeaning read_sub(const OnnxNode& node) { return arithmetic(node, BinaryOp{BinaryKind::subtract}); }
+
+/// Whole numbers are divided towards 0.
+OnnxMeaning truncated(const OnnxNode& node, BinaryKind kind) {
+  node.check_inputs(2, 2);
+  if (is_real(node.input(0).type)) return OnnxComputed{BinaryOp{kind}, 2};
+  OnnxRecipe recipe(2);
+  recipe.give(recipe.add(UnaryOp{UnaryKind::truncate}, {recipe.add(BinaryOp{kind}, {0, 1})}));
+  return recipe;
+}
+
+OnnxMeaning read_div(const OnnxNode& node) { return truncated(node, BinaryKind::divide); }
+OnnxMeaning read_pow(const OnnxNode& node) { return truncated(node, BinaryKind::power); }
+
+template <BinaryKind kind>
+OnnxMeaning read_comparison(const OnnxNode& node) {
+  node.check_inputs(2, 2);
+  return OnnxComputed{BinaryOp{kind}, 2, kBool};
+}
+
+OnnxMeaning read_prelu(const OnnxNode& node) { return read_plain(node, 2, BinaryOp{BinaryKind::prelu}); }
+
+OnnxMeaning read_mod(const OnnxNode& node) {
+  const bool fmod = node.flag("fmod", false);
+  if (!fmod && is_real(node.input(0).type)) throw bad_input("of reals only fmod = 1 is defined");
+  return read_plain(node, 2, BinaryOp{fmod ? BinaryKind::fmod : BinaryKind::modulo});
+}
+
+/// One operator between all inputs, the first two first.
+OnnxMeaning chain(const OnnxNode& node, const Op& op, bool mean = false) {
+  const size_t count = node.input_count();
+  node.check_inputs(std::max<size_t>(count, 1), SIZE_MAX);
+  if (count == 1) return OnnxPassed{node.input(0).onnx_type};
+  if (count == 2 && !mean) return OnnxComputed{op, 2};
+  OnnxRecipe recipe(count);
+  OnnxRecipe::Value sum = 0;
+  for (size_t i = 1; i < count; ++i) sum = recipe.add(op, {sum, i});
+  if (mean) sum = recipe.add(BinaryOp{BinaryKind::divide}, {sum, recipe.constant(static_cast<float>(count))});
+  recipe.give(sum);
+  return recipe;
+}
+
+OnnxMeaning read_sum(const OnnxNode& node) { return chain(node, AddOp{}); }
+OnnxMeaning read_mean(const OnnxNode& node) { return chain(node, AddOp{}, true); }
+OnnxMeaning read_min(const OnnxNode& node) { return chain(node, BinaryOp{BinaryKind::minimum}); }
+OnnxMeaning read_max(const OnnxNode& node) { return chain(node, BinaryOp{BinaryKind::maximum}); }
+
+OnnxMeaning read_where(const OnnxNode& node) {
+  node.check_inputs(3, 3);
+  return OnnxComputed{WhereOp{}, 3, node.input(1).onnx_type};
+}
+
+/// A Clip whose bounds the model computes, or of whole numbers.
+OnnxMeaning clip_between_values(const OnnxNode& node) {
+  OnnxRecipe recipe(3);
+  OnnxRecipe::Value value = 0;
+  if (node.has_input(1)) value = recipe.add(BinaryOp{BinaryKind::maximum}, {value, 1});
+  if (node.has_input(2)) value = recipe.add(BinaryOp{BinaryKind::minimum}, {value, 2});
+  if (value == 0) return OnnxPassed{node.input(0).onnx_type};
+  recipe.give(value);
+  return recipe;
+}
+
+OnnxMeaning read_clip(const OnnxNode& node) {
+  Activation clip{.kind = ActivationKind::clip,
+                  .alpha = std::numeric_limits<float>::lowest(),
+                  .beta = std::numeric_limits<float>::max()};
+  if (node.opset() < 11) {
+    node.check_inputs(1, 1);
+    clip.alpha = node.real("min", clip.alpha);
+    clip.beta = node.real("max", clip.beta);
+    return OnnxComputed{ActivationOp{clip}};
+  }
+  node.check_inputs(1, 3);
+  for (size_t i = 1; i < node.input_count(); ++i) {
+    if (!node.has_input(i) || node.input(i).onnx_type == node.input(0).onnx_type) continue;
+    throw bad_input("its bound '{}' is {}, and its input is {}", printable(node.input(i).name),
+                    onnx_type_name(node.input(i).onnx_type), onnx_type_name(node.input(0).onnx_type));
+  }
+  const auto computed = [&](size_t i) { return node.has_input(i) && !node.input(i).constant; };
+  if (computed(1) || computed(2) || !is_real(node.input(0).type)) return clip_between_values(node);
+  clip.alpha = node.constant_real(1, "its minimum", clip.alpha);
+  clip.beta = node.constant_real(2, "its maximum", clip.beta);
+  return OnnxComputed{ActivationOp{clip}};
+}
+
+// ---- Conversions ----
+
+/// Of a value that the model computes.
+OnnxMeaning converted_to(const OnnxNode& node, int32_t type) {
+  const OnnxValue& x = node.input(0);
+  const ElementType wanted = element_type(type);
+  if (x.constant || x.trial) return OnnxPassed{type};
+  if (type == kBool)
+    return x.onnx_type == kBool ? OnnxMeaning(OnnxPassed{type}) : OnnxComputed{UnaryOp{UnaryKind::to_bool}, 1, type};
+  const bool from_reals = is_real(x.type),
+             to_reals = wanted == ElementType::f32 || wanted == ElementType::f16 || wanted == ElementType::f64;
+  // Bytes fit into halves as they are.
+  const bool rounds = x.type == ElementType::f32 || x.type == ElementType::f64 || x.type == ElementType::i32 ||
+                      x.type == ElementType::i64;
+  if (type == onnx::TensorProto::FLOAT16)
+    return rounds ? OnnxMeaning(OnnxComputed{RoundOp{}, 1, type}) : OnnxPassed{type};
+  if (type == onnx::TensorProto::BFLOAT16) {
+    return x.onnx_type == type ? OnnxMeaning(OnnxPassed{type}) : OnnxComputed{RoundOp{.brain = true}, 1, type};
+  }
+  if (to_reals) return OnnxPassed{type};
+  if (from_reals) return OnnxComputed{UnaryOp{UnaryKind::truncate}, 1, type};
+  const std::optional<WholeRange> from = whole_range(x.onnx_type), to = whole_range(type);
+  const bool fits = !to || x.onnx_type == kBool || (from && from->low >= to->low && from->high <= to->high);
+  if (fits) return OnnxPassed{type};
+  OnnxRecipe recipe(1);
+  recipe.give(wrapped(recipe, 0, type));
+  return recipe;
+}
+
+OnnxMeaning read_cast(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  const int64_t number = node.integer("to");
+  node.ignore("saturate");    // of types that are refused
+  node.ignore("round_mode");  // likewise
+  if (number < 0 || number > INT32_MAX) throw bad_input("its type is number {}, which is none", number);
+  return converted_to(node, static_cast<int32_t>(number));
+}
+
+OnnxMeaning read_cast_like(const OnnxNode& node) {
+  node.check_inputs(2, 2);
+  node.ignore("saturate");
+  node.ignore("round_mode");
+  return converted_to(node, node.input(1).onnx_type);
+}
+
+constexpr OnnxEntry kElementwiseReaders[] = {
+    {"Abs", read_unary<UnaryKind::abs>},
+    {"Acos", read_unary<UnaryKind::acos>},
+    {"Acosh", read_unary<UnaryKind::acosh>},
+    {"Add", read_add},
+    {"And", read_comparison<BinaryKind::logical_and>},
+    {"Asin", read_unary<UnaryKind::asin>},
+    {"Asinh", read_unary<UnaryKind::asinh>},
+    {"Atan", read_unary<UnaryKind::atan>},
+    {"Atanh", read_unary<UnaryKind::atanh>},
+    {"Cast", read_cast},
+    {"CastLike", read_cast_like},
+    {"Ceil", read_unary<UnaryKind::ceil>},
+    {"Celu", read_celu},
+    {"Clip", read_clip},
+    {"Cos", read_unary<UnaryKind::cos>},
+    {"Cosh", read_unary<UnaryKind::cosh>},
+    {"Div", read_div},
+    {"Elu", read_elu},
+    {"Equal", read_comparison<BinaryKind::equal>},
+    {"Erf", read_unary<UnaryKind::erf>},
+    {"Exp", read_unary<UnaryKind::exp>},
+    {"Floor", read_unary<UnaryKind::floor>},
+    {"Gelu", read_gelu},
+    {"Greater", read_comparison<BinaryKind::greater>},
+    {"GreaterOrEqual", read_comparison<BinaryKind::greater_equal>},
+    {"HardSigmoid", read_hard_sigmoid},
+    {"HardSwish", read_unary<UnaryKind::hard_swish>},
+    {"IsInf", read_is_inf},
+    {"IsNaN", read_truth<UnaryKind::is_nan>},
+    {"LeakyRelu", read_leaky_relu},
+    {"Less", read_comparison<BinaryKind::less>},
+    {"LessOrEqual", read_comparison<BinaryKind::less_equal>},
+    {"Log", read_unary<UnaryKind::log>},
+    {"Max", read_max},
+    {"Mean", read_mean},
+    {"Min", read_min},
+    {"Mish", read_unary<UnaryKind::mish>},
+    {"Mod", read_mod},
+    {"Mul", read_mul},
+    {"Neg", read_unary<UnaryKind::neg>},
+    {"Not", read_truth<UnaryKind::logical_not>},
+    {"Or", read_comparison<BinaryKind::logical_or>},
+    {"PRelu", read_prelu},
+    {"Pow", read_pow},
+    {"Reciprocal", read_unary<UnaryKind::reciprocal>},
+    {"Relu", read_activation<ActivationKind::relu>},
+    {"Round", read_unary<UnaryKind::round>},
+    {"Selu", read_selu},
+    {"Shrink", read_shrink},
+    {"Sigmoid", read_activation<ActivationKind::sigmoid>},
+    {"Sign", read_unary<UnaryKind::sign>},
+    {"Sin", read_unary<UnaryKind::sin>},
+    {"Sinh", read_unary<UnaryKind::sinh>},
+    {"Softplus", read_unary<UnaryKind::softplus>},
+    {"Softsign", read_unary<UnaryKind::softsign>},
+    {"Sqrt", read_unary<UnaryKind::sqrt>},
+    {"Sub", read_sub},
+    {"Sum", read_sum},
+    {"Swish", read_swish},
+    {"Tan", read_unary<UnaryKind::tan>},
+    {"Tanh", read_activation<ActivationKind::tanh>},
+    {"ThresholdedRelu", read_thresholded_relu},
+    {"Where", read_where},
+    {"Xor", read_comparison<BinaryKind::logical_xor>},
+};
+
+}  // namespace
+
+std::span<const OnnxEntry> onnx_elementwise_readers() { return kElementwiseReaders; }
+
+}  // namespace convlab

@@ -1,0 +1,223 @@
+// Rearrangements and slices: from ONNX's attributes and inputs, as each opset has them.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "convlab/base/error.h"
+#include "convlab/model/onnx/reading/onnx_readers.h"
+#include "convlab/model/onnx/reading/onnx_sizes.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+OnnxMeaning read_concat(const OnnxNode& node) {
+  node.check_inputs(std::max<size_t>(node.input_count(), 1), SIZE_MAX);
+  return OnnxComputed{ConcatOp{.axis = node.integer("axis")}, node.input_count()};
+}
+
+OnnxMeaning read_flatten(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxComputed{FlattenOp{.axis = node.integer("axis", 1)}};
+}
+
+OnnxMeaning read_reshape(const OnnxNode& node) {
+  node.check_inputs(2, 2);
+  const std::vector<OnnxSize> sizes = node.sizes(1, "its shape");
+  const bool allow_zero = node.opset() >= 14 && node.flag("allowzero", false);
+  const ReshapeOp op = reshape_to(sizes, node.input(0));
+  const bool asks_for_none =
+      std::ranges::any_of(sizes, [](const OnnxSize& size) { return size.fixed() && size.value() == 0; });
+  if (allow_zero && asks_for_none) {
+    throw bad_input("its shape {} (allowzero = 1) is that of a tensor without elements", fmt::join(op.shape, "x"));
+  }
+  return OnnxComputed{op};
+}
+
+OnnxMeaning read_squeeze(const OnnxNode& node) { return OnnxComputed{SqueezeOp{.axes = read_axes(node, 13, 1)}}; }
+
+OnnxMeaning read_unsqueeze(const OnnxNode& node) {
+  UnsqueezeOp op{.axes = read_axes(node, 13, 1)};
+  if (node.opset() < 13 ? !node.has("axes") : !node.has_input(1)) throw bad_input("the list of axes is missing");
+  return OnnxComputed{op};
+}
+
+OnnxMeaning read_transpose(const OnnxNode& node) {
+  return read_plain(node, 1, TransposeOp{.permutation = node.integers("perm")});
+}
+
+PadMode read_pad_mode(const OnnxNode& node) {
+  const std::string mode = node.text("mode", "constant");
+  if (mode == "constant") return PadMode::constant;
+  if (mode == "reflect") return PadMode::reflect;
+  if (mode == "edge") return PadMode::edge;
+  if (mode == "wrap") return PadMode::wrap;
+  throw bad_input("mode '{}' is not supported; constant, reflect, edge and wrap are", mode);
+}
+
+OnnxMeaning read_pad(const OnnxNode& node) {
+  PadOp op{.mode = read_pad_mode(node)};
+  if (node.opset() < 11) {
+    node.check_inputs(1, 1);
+    if (!node.has("pads")) throw bad_input("attribute 'pads' is missing");
+    op.pads = node.integers("pads");
+    op.value = node.real("value", 0);
+    return OnnxComputed{op};
+  }
+  node.check_inputs(2, node.opset() < 18 ? 3 : 4);
+  op.pads = node.constant_integers(1, "the list of pads");
+  op.value = node.constant_real(2, "the value to pad with", 0);
+  if (!node.has_input(3)) return OnnxComputed{op};
+
+  // Pads of some axes only: the others get 0.
+  std::vector<int64_t> axes = node.constant_integers(3, "the list of axes");
+  const int64_t rank = node.rank(0);
+  if (op.pads.size() != 2 * axes.size()) throw bad_input("{} pads are given for {} axes", op.pads.size(), axes.size());
+  std::vector<int64_t> pads(static_cast<size_t>(2 * rank));
+  std::vector<bool> given(static_cast<size_t>(rank));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const size_t axis = static_cast<size_t>(normalized_axis(axes[i], rank));
+    if (given[axis]) throw bad_input("axis {} is given twice", axes[i]);
+    given[axis] = true;
+    pads[axis] = op.pads[i];
+    pads[static_cast<size_t>(rank) + axis] = op.pads[axes.size() + i];
+  }
+  op.pads = std::move(pads);
+  return OnnxComputed{op};
+}
+
+// ---- Slices ----
+
+OnnxMeaning read_slice(const OnnxNode& node) {
+  SliceOp op;
+  if (node.opset() < 10) {
+    node.check_inputs(1, 1);
+    op = {.starts = node.integers("starts"), .ends = node.integers("ends"), .axes = node.integers("axes")};
+    return OnnxComputed{op};
+  }
+  node.check_inputs(3, 5);
+  op.starts = node.constant_integers(1, "the list of starts");
+  op.axes = node.constant_integers(3, "the list of axes");
+  op.steps = node.constant_integers(4, "the list of steps");
+  const std::vector<OnnxSize> ends = node.sizes(2, "the list of ends");
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (!ends[i].fixed()) {
+      const OnnxSize size = node.size_along(0, i < op.axes.size() ? op.axes[i] : static_cast<int64_t>(i));
+      const bool whole = ends[i].by_trial[0] >= size.by_trial[0] && ends[i].by_trial[1] >= size.by_trial[1];
+      if (!whole) throw bad_input("an end depends on the number of images");
+    }
+    op.ends.push_back(ends[i].fixed() ? ends[i].value() : std::numeric_limits<int64_t>::max());
+  }
+  return OnnxComputed{op};
+}
+
+/// The sizes of a Split's parts.
+std::vector<int64_t> read_parts(const OnnxNode& node, int64_t axis) {
+  constexpr int64_t kMostParts = 1024;
+  std::vector<int64_t> parts =
+      node.opset() < 13 ? node.integers("split") : node.constant_integers(1, "the list of sizes", kMostParts);
+  int64_t count = static_cast<int64_t>(node.output_count());
+  if (node.opset() >= 18 && node.has("num_outputs")) count = node.integer("num_outputs");
+  if (!parts.empty()) return parts;
+  const OnnxSize size = node.size_along(0, axis);
+  if (!size.fixed()) throw bad_input("it splits along the images, whose number is not known");
+  if (count < 1 || count > size.value()) throw bad_input("it splits {} elements into {} parts", size.value(), count);
+  const int64_t each = (size.value() + count - 1) / count;
+  parts.assign(static_cast<size_t>(count), each);
+  parts.back() = size.value() - each * (count - 1);
+  return parts;
+}
+
+OnnxMeaning read_split(const OnnxNode& node) {
+  node.check_inputs(1, node.opset() < 13 ? 1 : 2);
+  const int64_t axis = node.integer("axis", 0);
+  const std::vector<int64_t> parts = read_parts(node, axis);
+  if (parts.size() < node.output_count())
+    throw bad_input("it has {} parts and {} outputs", parts.size(), node.output_count());
+  OnnxRecipe recipe(node.input_count());
+  int64_t start = 0;
+  for (const int64_t part : parts) {
+    if (part < 1) throw bad_input("a part has {} elements; it must have at least one", part);
+    recipe.give(recipe.add(SliceOp{.starts = {start}, .ends = {start + part}, .axes = {axis}}, {0}));
+    start += part;
+  }
+  if (node.input(0).shapes && node.size_along(0, axis).value() != start) {
+    throw bad_input("its parts have {} elements together, of {}", start, node.size_along(0, axis).value());
+  }
+  return recipe;
+}
+
+OnnxMeaning read_expand(const OnnxNode& node) {
+  node.check_inputs(2, 2);
+  std::vector<OnnxSize> sizes = node.sizes(1, "its shape");
+  const auto& shapes = node.input(0).shapes;
+  for (size_t back = 1; shapes && back <= std::min(sizes.size(), (*shapes)[0].size()); ++back) {
+    OnnxSize& size = sizes[sizes.size() - back];
+    const OnnxSize own = node.size_along(0, -static_cast<int64_t>(back));
+    if (!size.fixed() && own.by_trial == size.by_trial) size = {{-1, -1}};
+  }
+  OnnxRecipe recipe(node.input_count());
+  recipe.give(add_expansion(recipe, 0, sizes));
+  return recipe;
+}
+
+/// Repeats that depend on the number of images are an expansion: before each such axis comes one of the repeats, and both
+/// become one.
+OnnxMeaning read_tile(const OnnxNode& node) {
+  node.check_inputs(2, 2);
+  const std::vector<OnnxSize> repeats = node.sizes(1, "the list of repeats");
+  OnnxRecipe recipe(node.input_count());
+  TileOp tile;
+  for (const OnnxSize& each : repeats) tile.repeats.push_back(each.fixed() ? each.value() : 1);
+  const auto axis = std::ranges::find_if_not(repeats, &OnnxSize::fixed) - repeats.begin();
+  if (axis == std::ssize(repeats)) return OnnxComputed{tile};
+  if (!std::all_of(repeats.begin() + axis + 1, repeats.end(), [](const OnnxSize& each) { return each.fixed(); })) {
+    throw bad_input("two of its repeats depend on the number of images");
+  }
+  std::vector<OnnxSize> tiled, wanted(repeats.size() + 1, {{1, 1}});
+  for (size_t i = 0; i < repeats.size(); ++i) {
+    const OnnxSize size = node.size_along(0, static_cast<int64_t>(i)), times = repeats[i];
+    tiled.push_back({{size.by_trial[0] * times.by_trial[0], size.by_trial[1] * times.by_trial[1]}});
+  }
+  wanted[static_cast<size_t>(axis)] = repeats[static_cast<size_t>(axis)];
+  OnnxRecipe::Value x = recipe.add(tile, {0});
+  x = recipe.add(UnsqueezeOp{{axis}}, {x});
+  x = add_expansion(recipe, x, wanted);
+  recipe.give(recipe.add(reshape_to(tiled, OnnxValue{}), {x}));
+  return recipe;
+}
+
+OnnxMeaning read_depth_to_space(const OnnxNode& node) {
+  DepthToSpaceOp op{.block = node.integer("blocksize")};
+  const std::string mode = node.opset() < 11 ? "DCR" : node.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") throw bad_input("mode '{}' is none of DCR and CRD", mode);
+  op.columns_rows_depth = mode == "CRD";
+  return read_plain(node, 1, op);
+}
+
+OnnxMeaning read_space_to_depth(const OnnxNode& node) {
+  return read_plain(node, 1, SpaceToDepthOp{.block = node.integer("blocksize")});
+}
+
+OnnxMeaning read_trilu(const OnnxNode& node) {
+  node.check_inputs(1, 2);
+  const std::vector<int64_t> k = node.constant_integers(1, "k");
+  return OnnxComputed{TriluOp{.upper = node.flag("upper", true), .k = k.empty() ? 0 : k[0]}};
+}
+
+constexpr OnnxEntry kRearrangeReaders[] = {
+    {"Concat", read_concat}, {"DepthToSpace", read_depth_to_space},
+    {"Expand", read_expand}, {"Flatten", read_flatten},
+    {"Pad", read_pad},       {"Reshape", read_reshape},
+    {"Slice", read_slice},   {"SpaceToDepth", read_space_to_depth},
+    {"Split", read_split},   {"Squeeze", read_squeeze},
+    {"Tile", read_tile},     {"Transpose", read_transpose},
+    {"Trilu", read_trilu},   {"Unsqueeze", read_unsqueeze},
+};
+
+}  // namespace
+
+std::span<const OnnxEntry> onnx_rearrange_readers() { return kRearrangeReaders; }
+
+}  // namespace convlab

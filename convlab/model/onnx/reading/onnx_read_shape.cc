@@ -1,0 +1,182 @@
+// Constants, and the arithmetic of shapes: from ONNX's attributes and inputs, as each opset has them.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/model/onnx/onnx.pb.h"
+#include "convlab/model/onnx/onnx_tensor.h"
+#include "convlab/model/onnx/reading/onnx_readers.h"
+#include "convlab/model/onnx/reading/onnx_sizes.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kMostElements = 1 << 24;  ///< of a constant that a node makes from a shape
+
+OnnxMeaning read_constant(const OnnxNode& node) {
+  node.check_inputs(0, 0);
+  if (node.has("value")) return node.tensor("value");
+  if (node.has("value_float")) {
+    const float value = node.real("value_float", 0);
+    return Tensor::of<float>({}, {{value}});
+  }
+  if (node.has("value_floats")) {
+    const std::vector<float> values = node.reals("value_floats");
+    return Tensor::of<float>({std::ssize(values)}, values);
+  }
+  if (node.has("value_int")) {
+    const int64_t value = node.integer("value_int");
+    return Tensor::of<int64_t>({}, {{value}});
+  }
+  if (node.has("value_ints")) {
+    const std::vector<int64_t> values = node.integers("value_ints");
+    return Tensor::of<int64_t>({std::ssize(values)}, values);
+  }
+  throw bad_input("it has none of value, value_float, value_floats, value_int and value_ints, which are supported");
+}
+
+OnnxMeaning read_identity(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  return OnnxPassed{node.input(0).onnx_type};
+}
+
+OnnxMeaning read_dropout(const OnnxNode& node) {
+  if (node.opset() < 12) {
+    node.check_inputs(1, 1);
+    node.ignore("ratio");
+  } else {
+    node.check_inputs(1, 3);
+    node.ignore("seed");
+    if (node.has_input(2)) {
+      const Tensor& training = node.constant(2, "training_mode");
+      if (training.type() != ElementType::u8 || training.count() != 1) throw bad_input("training_mode is not one bool");
+      if (training.values<uint8_t>()[0] != 0) throw bad_input("training mode is not supported");
+    }
+  }
+  return OnnxPassed{node.input(0).onnx_type};
+}
+
+/// The shape of the input, or a stretch of it, for each trial.
+OnnxMeaning read_shape(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  const OnnxValue& x = node.input(0);
+  if (!x.shapes) {
+    throw bad_input(
+        "the sizes of its input '{}' are not known here: the model leaves them open; give the input's shape",
+        printable(x.name));
+  }
+  const int64_t rank = node.rank(0);
+  const auto place = [&](const char* name, int64_t otherwise) {
+    const int64_t at = node.opset() >= 15 ? node.integer(name, otherwise) : otherwise;
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const int64_t start = place("start", 0), end = std::max(place("end", rank), start);
+  OnnxTrial trial;
+  for (size_t i = 0; i < trial.size(); ++i) {
+    const Shape& shape = (*x.shapes)[i];
+    trial[i] = Tensor::of<int64_t>(
+        {end - start}, std::span(shape).subspan(static_cast<size_t>(start), static_cast<size_t>(end - start)));
+  }
+  return trial;
+}
+
+OnnxMeaning read_size(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  const OnnxValue& x = node.input(0);
+  if (!x.shapes) throw bad_input("the sizes of its input '{}' are not known here", printable(x.name));
+  OnnxTrial trial;
+  for (size_t i = 0; i < trial.size(); ++i) {
+    const int64_t count = element_count((*x.shapes)[i]);
+    trial[i] = Tensor::of<int64_t>({}, {{count}});
+  }
+  return trial;
+}
+
+OnnxMeaning read_constant_of_shape(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  const Tensor value = node.has("value") ? node.tensor("value") : Tensor::of<float>({}, {{0.0f}});
+  if (value.count() != 1) throw bad_input("its value has {} elements; it must have one", value.count());
+  const std::vector<OnnxSize> sizes = node.sizes(0, "its shape");
+  Shape shape;  // for one image
+  for (const OnnxSize& size : sizes) {
+    if (size.fixed() && size.value() < 0) throw bad_input("a size is {}", size.value());
+    shape.push_back(size.fixed() ? size.value() : 1);
+  }
+  const int64_t count = element_count(shape);
+  if (count > kMostElements)
+    throw bad_input("it makes a constant of {} elements; {} are supported", count, kMostElements);
+  Tensor tensor(value.type(), shape);
+  const size_t bytes = size_of(value.type());
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(static_cast<char*>(tensor.raw()) + static_cast<size_t>(i) * bytes, value.raw(), bytes);
+  }
+  if (std::ranges::all_of(sizes, &OnnxSize::fixed)) return tensor;
+  OnnxRecipe recipe(node.input_count());
+  recipe.give(add_expansion(recipe, recipe.constant(std::move(tensor)), sizes));
+  return recipe;
+}
+
+/// A number that is known, for a trial.
+double number_at(const OnnxNode& node, size_t i, size_t trial) {
+  const OnnxValue& value = node.input(i);
+  const Tensor& tensor = value.trial ? (*value.trial)[trial] : node.constant(i, "a bound");
+  if (tensor.count() != 1)
+    throw bad_input("'{}' has {} elements; it must have one", printable(value.name), tensor.count());
+  return converted(tensor, ElementType::f64).values<double>()[0];
+}
+
+OnnxMeaning read_range(const OnnxNode& node) {
+  node.check_inputs(3, 3);
+  OnnxTrial trial;
+  for (size_t i = 0; i < trial.size(); ++i) {
+    const double start = number_at(node, 0, i), limit = number_at(node, 1, i), step = number_at(node, 2, i);
+    const double count = std::max(std::ceil((limit - start) / step), 0.0);
+    if (!(count <= static_cast<double>(kMostElements))) {
+      throw bad_input("from {} to {} by {} are too many numbers, or none that ends", start, limit, step);
+    }
+    Tensor numbers(ElementType::f64, {static_cast<int64_t>(count)});
+    const std::span<double> values = numbers.values<double>();
+    for (size_t k = 0; k < values.size(); ++k) values[k] = start + static_cast<double>(k) * step;
+    trial[i] = converted(numbers, node.input(0).type);
+  }
+  if (trial[0].shape() == trial[1].shape()) return std::move(trial[0]);
+  return trial;
+}
+
+/// Where a constant is not 0, axis by axis.
+OnnxMeaning read_non_zero(const OnnxNode& node) {
+  node.check_inputs(1, 1);
+  const Tensor& constant = node.constant(0, "its input");
+  const Tensor wide = converted(constant, ElementType::f64);
+  const Shape& shape = constant.shape();
+  std::vector<std::vector<int64_t>> places(shape.size());
+  const auto values = wide.values<double>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] == 0) continue;
+    int64_t rest = static_cast<int64_t>(i);
+    for (size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) places[axis].push_back(rest % shape[axis]);
+  }
+  std::vector<int64_t> all;
+  for (const std::vector<int64_t>& each : places) all.insert(all.end(), each.begin(), each.end());
+  const int64_t rank = std::ssize(shape), count = rank == 0 ? 0 : std::ssize(all) / rank;
+  return Tensor::of<int64_t>({rank, count}, all);
+}
+
+constexpr OnnxEntry kShapeReaders[] = {
+    {"Constant", read_constant}, {"ConstantOfShape", read_constant_of_shape},
+    {"Dropout", read_dropout},   {"Identity", read_identity},
+    {"NonZero", read_non_zero},  {"Range", read_range},
+    {"Shape", read_shape},       {"Size", read_size},
+};
+
+}  // namespace
+
+std::span<const OnnxEntry> onnx_shape_readers() { return kShapeReaders; }
+
+}  // namespace convlab

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/model/onnx/onnx.pb.h"
+#include "convlab/model/onnx/reading/onnx_value.h"
+
+namespace convlab {
+
+/// The names that nodes may use: those of the graph or the function in which they stand, and, in a branch, those around it.
+class OnnxScope {
+ public:
+  explicit OnnxScope(const OnnxScope* outer) : outer_(outer) {}
+
+  /// Notes which node makes which value, to tell names that come too late from names that no node makes.
+  void note_producers(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+    for (const onnx::NodeProto& node : nodes) {
+      for (const std::string& output : node.output()) producers_.emplace(output, &node);
+    }
+  }
+
+  /// null: an input that a function's caller leaves out.
+  void define(const std::string& name, OnnxValue* value) {
+    if (name.empty()) throw bad_input("it has no name");
+    if (!names_.emplace(name, value).second) throw bad_input("the name is defined twice");
+  }
+  void define(const std::string& name, OnnxValue& value) { define(name, &value); }
+
+  /// Notes an output that a node could have, but that convlab does not compute.
+  void note_missing(const std::string& name, std::string node) { missing_.emplace(name, std::move(node)); }
+
+  void require_new(const std::string& name) const {
+    if (names_.contains(name) || missing_.contains(name)) {
+      throw bad_input("its output '{}' is defined already", printable(name));
+    }
+  }
+
+  /// The value of a name that is defined; otherwise nullptr.
+  OnnxValue* find(const std::string& name) const {
+    const auto found = names_.find(name);
+    return found != names_.end() ? found->second : nullptr;
+  }
+
+  /// The value of a name, here or around; otherwise Error(bad_input) that says why there is none.
+  OnnxValue* value(const std::string& name) const {
+    for (const OnnxScope* scope = this; scope != nullptr; scope = scope->outer_) {
+      if (const auto found = scope->names_.find(name); found != scope->names_.end()) return found->second;
+    }
+    if (const auto missing = missing_.find(name); missing != missing_.end()) {
+      throw bad_input("it uses '{}', a further output of {}, which is not supported", printable(name), missing->second);
+    }
+    if (const auto later = producers_.find(name); later != producers_.end()) {
+      const std::string node = later->second->name().empty() ? later->second->op_type() : later->second->name();
+      throw bad_input("it uses '{}', which node '{}' computes later: the nodes are not in order, or form a cycle",
+                      printable(name), printable(node));
+    }
+    throw bad_input("it uses '{}', which nothing defines", printable(name));
+  }
+
+ private:
+  const OnnxScope* outer_;
+  std::unordered_map<std::string, OnnxValue*> names_;
+  std::unordered_map<std::string, std::string> missing_;
+  std::unordered_map<std::string, const onnx::NodeProto*> producers_;
+};
+
+}  // namespace convlab

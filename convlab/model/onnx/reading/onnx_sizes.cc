@@ -1,0 +1,67 @@
+#include "convlab/model/onnx/reading/onnx_sizes.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/error.h"
+
+namespace convlab {
+namespace {
+
+/// What is left for a size of -1, where that is known and does not depend on the number of images.
+std::optional<int64_t> fixed_rest(const std::vector<OnnxSize>& sizes, const OnnxValue& x) {
+  if (!x.shapes) return std::nullopt;
+  OnnxSize rest{};
+  for (size_t trial = 0; trial < kTrialImages.size(); ++trial) {
+    const Shape& from = (*x.shapes)[trial];
+    int64_t others = 1;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+      const int64_t size = sizes[i].by_trial[trial];
+      if (size == 0 && i >= from.size()) return std::nullopt;
+      if (size != -1) others = checked_mul(others, size == 0 ? from[i] : size);
+    }
+    if (others < 1 || element_count(from) % others != 0) return std::nullopt;
+    rest.by_trial[trial] = element_count(from) / others;
+  }
+  return rest.fixed() ? std::optional(rest.value()) : std::nullopt;
+}
+
+}  // namespace
+
+ReshapeOp reshape_to(const std::vector<OnnxSize>& sizes, const OnnxValue& x) {
+  ReshapeOp op;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i].fixed()) {
+      op.shape.push_back(sizes[i].value());
+      continue;
+    }
+    const bool kept = x.shapes && i < (*x.shapes)[0].size() &&
+                      ByTrial<int64_t>{(*x.shapes)[0][i], (*x.shapes)[1][i]} == sizes[i].by_trial;
+    op.shape.push_back(kept ? 0 : -1);
+  }
+  if (std::ranges::count(op.shape, -1) < 2) return op;
+  const auto left = std::ranges::find(sizes, ByTrial<int64_t>{-1, -1}, &OnnxSize::by_trial);
+  if (left == sizes.end()) return op;
+  op.shape[static_cast<size_t>(left - sizes.begin())] = fixed_rest(sizes, x).value_or(-1);
+  return op;
+}
+
+OnnxRecipe::Value add_expansion(OnnxRecipe& recipe, OnnxRecipe::Value value, const std::vector<OnnxSize>& sizes) {
+  ExpandOp op;
+  std::vector<OnnxRecipe::Value> operands{value};
+  for (const OnnxSize& size : sizes) {
+    op.shape.push_back(size.fixed() ? size.value() : ExpandOp::kImages);
+    if (size.fixed()) continue;
+    const bool first = operands.size() == 1;
+    if (size.per_image() == 0 || !(first || op.per_image == size.per_image())) {
+      throw bad_input("a size depends on the number of images, and is no multiple of it");
+    }
+    op.per_image = size.per_image();
+    if (first) operands.push_back(OnnxRecipe::kImages);
+  }
+  return recipe.add(std::move(op), std::move(operands));
+}
+
+}  // namespace convlab

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "convlab/model/onnx/writing/onnx_writer.h"
+
+namespace convlab {
+
+/// Writes a node of the graph. Error(bad_input) that names it for what ONNX cannot express.
+void write_onnx(OnnxWriter& writer, const Node& node);
+
+/// What an operator adds to a node that has its name: attributes, inputs beyond its operands, types that are not float32,
+/// the opset. One function an operator, theme by theme. Error(bad_input) with the reason alone.
+// Windows over images, and sampling.
+void write(OnnxNodeWriter& node, const ConvOp& op);
+void write(OnnxNodeWriter& node, const ConvTransposeOp& op);
+void write(OnnxNodeWriter& node, const PoolOp& op);
+void write(OnnxNodeWriter& node, const MaxPoolIndicesOp& op);
+void write(OnnxNodeWriter& node, const MaxUnpoolOp& op);
+void write(OnnxNodeWriter& node, const LpPoolOp& op);
+void write(OnnxNodeWriter& node, const GlobalAveragePoolOp& op);
+void write(OnnxNodeWriter& node, const LrnOp& op);
+void write(OnnxNodeWriter& node, const ResizeOp& op);
+void write(OnnxNodeWriter& node, const GridSampleOp& op);
+// Element by element.
+void write(OnnxNodeWriter& node, const ActivationOp& op);
+void write(OnnxNodeWriter& node, const UnaryOp& op);
+void write(OnnxNodeWriter& node, const RoundOp& op);
+void write(OnnxNodeWriter& node, const AddOp& op);
+void write(OnnxNodeWriter& node, const MulOp& op);
+void write(OnnxNodeWriter& node, const BinaryOp& op);
+void write(OnnxNodeWriter& node, const WhereOp& op);
+// Along axes, normalization and matrix products.
+void write(OnnxNodeWriter& node, const BatchNormOp& op);
+void write(OnnxNodeWriter& node, const NormalizeOp& op);
+void write(OnnxNodeWriter& node, const LpNormalizeOp& op);
+void write(OnnxNodeWriter& node, const SoftmaxOp& op);
+void write(OnnxNodeWriter& node, const ReduceOp& op);
+void write(OnnxNodeWriter& node, const ArgReduceOp& op);
+void write(OnnxNodeWriter& node, const TopKOp& op);
+void write(OnnxNodeWriter& node, const CumSumOp& op);
+void write(OnnxNodeWriter& node, const GemmOp& op);
+void write(OnnxNodeWriter& node, const MatMulOp& op);
+void write(OnnxNodeWriter& node, const EinsumOp& op);
+// Rearrangements, picking and placing.
+void write(OnnxNodeWriter& node, const ConcatOp& op);
+void write(OnnxNodeWriter& node, const FlattenOp& op);
+void write(OnnxNodeWriter& node, const ReshapeOp& op);
+void write(OnnxNodeWriter& node, const SqueezeOp& op);
+void write(OnnxNodeWriter& node, const UnsqueezeOp& op);
+void write(OnnxNodeWriter& node, const TransposeOp& op);
+void write(OnnxNodeWriter& node, const PadOp& op);
+void write(OnnxNodeWriter& node, const SliceOp& op);
+void write(OnnxNodeWriter& node, const ExpandOp& op);
+void write(OnnxNodeWriter& node, const TileOp& op);
+void write(OnnxNodeWriter& node, const DepthToSpaceOp& op);
+void write(OnnxNodeWriter& node, const SpaceToDepthOp& op);
+void write(OnnxNodeWriter& node, const TriluOp& op);
+void write(OnnxNodeWriter& node, const GatherOp& op);
+void write(OnnxNodeWriter& node, const GatherElementsOp& op);
+void write(OnnxNodeWriter& node, const GatherNdOp& op);
+void write(OnnxNodeWriter& node, const ScatterElementsOp& op);
+void write(OnnxNodeWriter& node, const ScatterNdOp& op);
+// Quantized.
+void write(OnnxNodeWriter& node, const QuantizeOp& op);
+void write(OnnxNodeWriter& node, const DequantizeOp& op);
+void write(OnnxNodeWriter& node, const QLinearConvOp& op);
+void write(OnnxNodeWriter& node, const ConvIntegerOp& op);
+void write(OnnxNodeWriter& node, const QLinearMatMulOp& op);
+void write(OnnxNodeWriter& node, const MatMulIntegerOp& op);
+// The engine's own.
+void write(OnnxNodeWriter& node, const ByteAddOp& op);
+void write(OnnxNodeWriter& node, const ByteConvOp& op);
+void write(OnnxNodeWriter& node, const ByteMeanOp& op);
+void write(OnnxNodeWriter& node, const ByteConcatOp& op);
+void write(OnnxNodeWriter& node, const ScaleOp& op);
+void write(OnnxNodeWriter& node, const ArgMaxOp& op);
+
+/// The attributes of a convolution, which the quantized ones have, too.
+void write_conv(OnnxNodeWriter& node, const ConvOp& op);
+
+}  // namespace convlab

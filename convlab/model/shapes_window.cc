@@ -1,0 +1,205 @@
+#include <algorithm>
+#include <utility>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/error.h"
+#include "convlab/model/shape_rules.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+struct Padding {
+  int64_t before = 0, after = 0;
+};
+
+/// ONNX: output = ceil(size / stride), and as much padding as that needs.
+Padding automatic_padding(AutoPad mode, int64_t size, int64_t kernel, int64_t stride, int64_t dilation) {
+  if (mode == AutoPad::valid) return {};
+  const int64_t reach = checked_add(checked_mul(kernel - 1, dilation), 1);
+  const int64_t used = checked_add(checked_mul(ceil_div(size, stride) - 1, stride), reach);
+  const int64_t total = std::max<int64_t>(used - size, 0);
+  const int64_t half = total / 2;
+  return mode == AutoPad::same_upper ? Padding{half, total - half} : Padding{total - half, half};
+}
+
+}  // namespace
+
+ConvProblem conv_problem(const ConvOp& op, const Shape& x, const Shape& w) {
+  check_image(x);
+  if (w.size() != 4) throw bad_input("its filters have the shape {}; only K x C x R x S is supported", to_text(w));
+  ConvProblem problem{.n = x[0],
+                      .c = x[1],
+                      .h = x[2],
+                      .w = x[3],
+                      .k = w[0],
+                      .r = w[2],
+                      .s = w[3],
+                      .pad_top = op.pad_top,
+                      .pad_left = op.pad_left,
+                      .pad_bottom = op.pad_bottom,
+                      .pad_right = op.pad_right,
+                      .stride_h = op.stride_h,
+                      .stride_w = op.stride_w,
+                      .dilation_h = op.dilation_h,
+                      .dilation_w = op.dilation_w,
+                      .groups = op.groups};
+  if (op.auto_pad != AutoPad::explicit_pads) {
+    for (int64_t stride : {op.stride_h, op.stride_w}) check_range("the stride", stride, 1);
+    for (int64_t size : {x[2], x[3]}) check_range("the image's side", size, 1);
+    const Padding h = automatic_padding(op.auto_pad, problem.h, problem.r, op.stride_h, op.dilation_h);
+    const Padding v = automatic_padding(op.auto_pad, problem.w, problem.s, op.stride_w, op.dilation_w);
+    problem.pad_top = h.before, problem.pad_bottom = h.after;
+    problem.pad_left = v.before, problem.pad_right = v.after;
+  }
+  validate(problem);
+  if (w[1] != problem.channels_per_group()) {
+    throw bad_input("its filters of shape {} take {} channels in each of {} groups, and its input of shape {} has {}",
+                    to_text(w), w[1], op.groups, to_text(x), problem.channels_per_group());
+  }
+  return problem;
+}
+
+Pool resolved_pool(const PoolOp& op, const Shape& x) {
+  check_image(x);
+  Pool pool = op.pool;
+  for (int64_t size : {pool.kernel_h, pool.kernel_w}) check_range("the window", size, 1);
+  for (int64_t size : {pool.stride_h, pool.stride_w}) check_range("the stride", size, 1);
+  for (int64_t size : {pool.dilation_h, pool.dilation_w}) check_range("the dilation", size, 1);
+  for (int64_t size : {x[2], x[3]}) check_range("the image's side", size, 1);
+  if (op.auto_pad != AutoPad::explicit_pads) {
+    const Padding h = automatic_padding(op.auto_pad, x[2], pool.kernel_h, pool.stride_h, pool.dilation_h);
+    const Padding v = automatic_padding(op.auto_pad, x[3], pool.kernel_w, pool.stride_w, pool.dilation_w);
+    pool.pad_top = h.before, pool.pad_bottom = h.after;
+    pool.pad_left = v.before, pool.pad_right = v.after;
+  }
+  struct Axis {
+    int64_t size, kernel, dilation, before, after;
+  };
+  for (const auto& [size, kernel, dilation, before, after] :
+       {Axis{x[2], pool.kernel_h, pool.dilation_h, pool.pad_top, pool.pad_bottom},
+        Axis{x[3], pool.kernel_w, pool.dilation_w, pool.pad_left, pool.pad_right}}) {
+    check_range("a pad", std::min(before, after), 0);
+    const int64_t most = std::max(before, after), reach = checked_add(checked_mul(kernel - 1, dilation), 1);
+    // Otherwise a window can lie entirely in the padding, or step over the image, and then it has no maximum.
+    if (op.auto_pad == AutoPad::explicit_pads && most >= kernel) {
+      throw bad_input("a pad of {} is not smaller than the window of {}", most, kernel);
+    }
+    if (most > 0 && dilation > size) throw bad_input("a dilation of {} steps over the image of {}", dilation, size);
+    if (reach > size + before + after) {
+      throw bad_input("the window, {} with its dilation, is larger than the padded image, {}", reach,
+                      size + before + after);
+    }
+  }
+  if (pool.ceil_mode) {
+    Pool floor = pool;
+    floor.ceil_mode = false;
+    if (floor.output_h(x[2]) == pool.output_h(x[2]) && floor.output_w(x[3]) == pool.output_w(x[3])) return floor;
+  }
+  return pool;
+}
+
+TransposedConv transposed_conv(const ConvTransposeOp& op, const Shape& x, const Shape& w) {
+  check_image(x);
+  if (w.size() != 4) throw bad_input("its filters have the shape {}; only C x K x R x S is supported", to_text(w));
+  check_range("the number of groups", op.groups, 1);
+  for (int64_t size : {x[2], x[3]}) check_range("the image's side", size, 1);
+  for (int64_t size : {w[1], w[2], w[3]}) check_range("the filters' size", size, 1);
+  if (w[0] != x[1] || x[1] % op.groups != 0) {
+    throw bad_input("its filters of shape {} take {} channels in {} groups, and its input of shape {} has {}",
+                    to_text(w), w[0], op.groups, to_text(x), x[1]);
+  }
+  const auto resolved = [&](int64_t size, int64_t kernel, int64_t stride, int64_t dilation, int64_t before,
+                            int64_t after, int64_t output_pad, int64_t output) {
+    check_range("the stride", stride, 1);
+    check_range("the dilation", dilation, 1);
+    check_range("a pad", std::min(before, after), 0);
+    check_range("a pad", std::max(before, after), 0);
+    check_range("the output's padding", output_pad, 0);
+    check_range("the output's side", output, 0);
+    const int64_t reach = checked_add(checked_mul(kernel - 1, dilation), 1);
+    const int64_t full = checked_add(checked_add(checked_mul(size - 1, stride), reach), output_pad);
+    const bool same = op.auto_pad == AutoPad::same_upper || op.auto_pad == AutoPad::same_lower;
+    if (output == 0 && same) output = checked_mul(size, stride);
+    if (output == 0) {
+      const Padding pad = op.auto_pad == AutoPad::valid ? Padding{} : Padding{before, after};
+      output = full - pad.before - pad.after;
+      if (output < 1) throw bad_input("pads of {} and {} leave nothing of {}", before, after, full);
+      return std::pair(pad.before, output);
+    }
+    const int64_t total = std::max<int64_t>(full - output, 0);
+    return std::pair(op.auto_pad == AutoPad::same_upper ? total / 2 : total - total / 2, output);
+  };
+  const auto [top, output_h] =
+      resolved(x[2], w[2], op.stride_h, op.dilation_h, op.pad_top, op.pad_bottom, op.output_pad_h, op.output_h);
+  const auto [left, output_w] =
+      resolved(x[3], w[3], op.stride_w, op.dilation_w, op.pad_left, op.pad_right, op.output_pad_w, op.output_w);
+  return {.pad_top = top, .pad_left = left, .output_h = output_h, .output_w = output_w};
+}
+
+Shape unpooled_shape(const MaxUnpoolOp& op, const Shape& x) {
+  check_image(x);
+  const auto undone = [](int64_t size, int64_t kernel, int64_t stride, int64_t before, int64_t after) {
+    check_range("the image's side", size, 1);
+    check_range("the window", kernel, 1);
+    check_range("the stride", stride, 1);
+    check_range("a pad", std::min(before, after), 0);
+    check_range("a pad", std::max(before, after), 0);
+    const int64_t full = checked_add(checked_mul(size - 1, stride), kernel);
+    if (full - before - after < 1) throw bad_input("pads of {} and {} leave nothing of {}", before, after, full);
+    return full - before - after;
+  };
+  const Pool& pool = op.pool;
+  return {x[0], x[1], undone(x[2], pool.kernel_h, pool.stride_h, pool.pad_top, pool.pad_bottom),
+          undone(x[3], pool.kernel_w, pool.stride_w, pool.pad_left, pool.pad_right)};
+}
+Shape shape_of(const ConvOp& op, Shapes inputs) {
+  const ConvProblem problem = conv_problem(op, inputs[0], inputs[1]);
+  if (inputs.size() == 3) check_vector("the bias", inputs[2], problem.k);
+  return problem.output_shape();
+}
+
+Shape shape_of(const ConvTransposeOp& op, Shapes inputs) {
+  const TransposedConv conv = transposed_conv(op, inputs[0], inputs[1]);
+  const int64_t maps = checked_mul(inputs[1][1], op.groups);
+  if (inputs.size() == 3) check_vector("the bias", inputs[2], maps);
+  return {inputs[0][0], maps, conv.output_h, conv.output_w};
+}
+Shape shape_of(const PoolOp& op, Shapes inputs) {
+  const Shape& x = inputs[0];
+  const Pool pool = resolved_pool(op, x);
+  return {x[0], x[1], pool.output_h(x[2]), pool.output_w(x[3])};
+}
+
+Shape shape_of(const MaxPoolIndicesOp& op, Shapes inputs) {
+  return shape_of(PoolOp{.pool = op.pool, .auto_pad = op.auto_pad}, inputs);
+}
+
+Shape shape_of(const LpPoolOp& op, Shapes inputs) {
+  check_range("p", op.p, 1);
+  return shape_of(PoolOp{.pool = op.pool, .auto_pad = op.auto_pad}, inputs);
+}
+
+Shape shape_of(const MaxUnpoolOp& op, Shapes inputs) {
+  const Shape y = unpooled_shape(op, inputs[0]);
+  if (inputs[1] != inputs[0]) {
+    throw bad_input("its indices of shape {} are not one for each of {}", to_text(inputs[1]), to_text(inputs[0]));
+  }
+  if (op.output_shape.empty()) return y;
+  bool fits = op.output_shape.size() == 4;
+  for (size_t i = 0; fits && i < 4; ++i) fits = op.output_shape[i] >= y[i];
+  if (!fits) throw bad_input("what has shape {} does not fit in {}", to_text(y), to_text(op.output_shape));
+  return op.output_shape;
+}
+Shape shape_of(const GlobalAveragePoolOp&, Shapes inputs) {
+  check_image(inputs[0]);
+  return {inputs[0][0], inputs[0][1], 1, 1};
+}
+
+Shape shape_of(const ScaleOp& op, Shapes inputs) {
+  check_image(inputs[0]);
+  check_range("the side", op.side, 1);
+  return {inputs[0][0], inputs[0][1], op.side, op.side};
+}
+
+}  // namespace convlab

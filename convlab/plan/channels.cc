@@ -1,0 +1,146 @@
+#include "convlab/plan/channels.h"
+
+#include <algorithm>
+#include <set>
+
+#include "convlab/kernels/cpu/bf16.h"
+#include "convlab/model/shapes.h"
+
+namespace convlab {
+namespace {
+
+/// The activation that a node is, as kernels of this layout compute it in a step with a convolution.
+std::optional<Activation> activation_of(const Op& op) {
+  if (const auto* activation = std::get_if<ActivationOp>(&op)) return activation->activation;
+  const auto* unary = std::get_if<UnaryOp>(&op);
+  if (unary == nullptr) return std::nullopt;
+  if (unary->kind == UnaryKind::hard_swish) return Activation{ActivationKind::hard_swish};
+  if (unary->kind == UnaryKind::swish && unary->alpha == 1) return Activation{ActivationKind::swish};
+  return std::nullopt;
+}
+
+/// The other value of an addition of two of one shape.
+std::optional<ValueId> added_to(const PlanRequest& request, const Node& node, ValueId value) {
+  if (!std::holds_alternative<AddOp>(node.op)) return std::nullopt;
+  const ValueId other = node.inputs[node.inputs[0] == value ? 1 : 0];
+  if (other == value || request.shape_of(other) != request.shape_of(value)) return std::nullopt;
+  return other;
+}
+
+bool joins_channels(const PlanRequest& request, const Node& node) {
+  const auto* concat = std::get_if<ConcatOp>(&node.op);
+  if (concat == nullptr || !keeps(request, request.shape_of(node.output))) return false;
+  if (concat->axis != 1 && concat->axis != -3) return false;
+  return std::ranges::all_of(node.inputs, [&](ValueId input) { return fits_channels(request.shape_of(input)); });
+}
+
+}  // namespace
+
+bool fits_channels(const Shape& shape) { return shape.size() == 4 && shape[1] > 0 && shape[1] % kChannelLanes == 0; }
+
+Layout channel_layout(const PlanRequest& request) {
+  const PlanOptions& options = request.options;
+  if (options.mode == PlanMode::layers || request.caps.kind != DeviceKind::cpu) return Layout::plain;
+  if (request.images() == 0 || (options.math != Math::fp32 && options.math != Math::bf16)) return Layout::plain;
+  // Without an instruction for pairs, sums of floats are faster.
+  const bool halves = options.math == Math::bf16 && has_unit(Bf16Unit::avx512_bf16);
+  const Layout layout = halves ? Layout::channel_halves : Layout::channel_lanes;
+  const auto known = [layout](const ConvKernel* kernel) { return kernel->layout == layout; };
+  return std::ranges::any_of(request.candidates, known) ? layout : Layout::plain;
+}
+
+bool keeps_channels(const PlanRequest& request) {
+  if (channel_layout(request) == Layout::plain) return false;
+  double all = 0, wide = 0;
+  for (const Node& node : request.graph.nodes) {
+    const auto* op = std::get_if<ConvOp>(&node.op);
+    if (op == nullptr) continue;
+    const ConvProblem problem = conv_problem(*op, request.shape_of(node.inputs[0]), request.shape_of(node.inputs[1]));
+    const bool whole = problem.c % kChannelLanes == 0 && problem.k % kChannelLanes == 0;
+    all += problem.flops();
+    if (whole && std::min(problem.c, problem.k) >= 16) wide += problem.flops();
+  }
+  return wide > all / 2;
+}
+
+FusedConv joined_conv_from(const PlanRequest& request, size_t conv, const std::function<bool(ValueId)>& ready) {
+  const Node& node = request.graph.nodes[conv];
+  FusedConv fused{.output = node.output, .nodes = {conv}, .conv_name = node.name};
+  fused.step.problem =
+      conv_problem(std::get<ConvOp>(node.op), request.shape_of(node.inputs[0]), request.shape_of(node.inputs[1]));
+  fused.step.epilogue.bias = node.inputs.size() > 2;
+  while (const std::optional<size_t> at = request.readers.only(fused.output)) {
+    const Node& next = request.graph.nodes[*at];
+    const std::optional<ValueId> added = added_to(request, next, fused.output);
+    if (added && !fused.step.adds && ready(*added)) {
+      fused.step.adds = true;
+      fused.added = *added;
+      fused.added_name = next.name;
+      fused.output = next.output;
+      fused.nodes.push_back(*at);
+      continue;
+    }
+    if (const std::optional<Activation> activation = activation_of(next.op)) {
+      fused.step.epilogue.activation = *activation;
+      fused.activation_name = next.name;
+      fused.output = next.output;
+      fused.nodes.push_back(*at);
+    }
+    break;
+  }
+  return fused;
+}
+
+std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const std::vector<const ConvKernel*>& kernels,
+                                             const FusedConv& fused, Layout x_layout) {
+  ConvStep step = fused.step;
+  step.input_layout = x_layout;
+  const Shape y = step.output_shape();
+  const bool plain = one_pixel(y) && (request.channels == Layout::channel_halves || !fits_channels(y));
+  step.output_layout = plain ? Layout::plain : request.channels;
+  const bool only_plain = plain && x_layout == Layout::plain;  // images of one pixel, which are in lanes, too
+  std::vector<const ConvKernel*> fitting;
+  for (const ConvKernel* kernel : kernels) {
+    const bool knows = kernel->layout == request.channels || (only_plain && kernel->layout == Layout::channel_lanes);
+    if (knows && !kernel->refuses(step, request.caps)) fitting.push_back(kernel);
+  }
+  if (fitting.empty()) return std::nullopt;
+  return ConvChoice{fitting.front(), step, fitting};
+}
+
+std::map<ValueId, JointPlace> joint_places(const PlanRequest& request) {
+  const Graph& graph = request.graph;
+  std::set<ValueId> computed;  // by a node that writes it
+  for (const Node& node : graph.nodes) {
+    if (!is_alias(node.op)) computed.insert(node.output);
+  }
+  std::map<ValueId, JointPlace> places;
+  for (auto place = graph.nodes.rbegin(); place != graph.nodes.rend(); ++place) {
+    const Node& node = *place;
+    if (!joins_channels(request, node)) continue;
+    const auto first = places.find(node.inputs[0]);
+    JointPlace next{node.output, 0};
+    if (const auto own = places.find(node.output); own != places.end()) {
+      next = own->second;
+    } else if (first != places.end()) {
+      // All of it may be a part of what another one concatenates.
+      JointPlace at = first->second;
+      const bool part = std::ranges::all_of(node.inputs, [&](ValueId input) {
+        const auto place = places.find(input);
+        const bool there =
+            place != places.end() && place->second.joint == at.joint && place->second.channel == at.channel;
+        at.channel += request.shape_of(input)[1];
+        return there;
+      });
+      if (part) next = first->second;
+    }
+    places.emplace(node.output, next);
+    for (const ValueId input : node.inputs) {
+      if (computed.contains(input)) places.emplace(input, next);
+      next.channel += request.shape_of(input)[1];
+    }
+  }
+  return places;
+}
+
+}  // namespace convlab

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convlab/tensor/layout.h"
+#include "convlab/tensor/tensor.h"
+
+namespace convlab {
+
+/// Plain float32 images {n, channels, h, w} in Layout::channel_halves, as the nearest bfloat16; channels beyond a number
+/// that is no multiple of 8 are NaN.
+Tensor to_channel_halves(const Tensor& images);
+
+/// The reverse: elements of such an array as plain images of that shape.
+std::vector<float> from_channel_halves(std::span<const uint16_t> halves, const Shape& shape);
+
+}  // namespace convlab

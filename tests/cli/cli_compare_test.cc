@@ -1,0 +1,132 @@
+// convlab compare and explain: the first wrong layer, and what a network is made of.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "convlab/base/file.h"
+#include "convlab/tensor/npy.h"
+#include "tests/onnx_model.h"
+#include "tests/program.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using Json = nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// x (N x 2 x 4 x 4) -> conv -> relu -> sums, with a filter of which one weight is `weight`.
+OnnxModel small_network(float weight) {
+  std::vector<float> filter(3 * 2 * 3 * 3, 0.5f);
+  filter[7] = weight;
+  OnnxModel model(17);
+  model.input("x", {-1, 2, 4, 4}).output("sums").initializer("w", OnnxModel::floats({3, 2, 3, 3}, filter));
+  model.node("Conv", {"x", "w"}, {"conv"}).node("HardSwish", {"conv"}, {"act"});
+  model.node("ReduceMean", {"act"}, {"sums"}).list("axes", {2, 3});
+  return model;
+}
+
+class Compare : public testing::Test {
+ protected:
+  std::string written(const std::string& name, const OnnxModel& model) const {
+    const std::string path = (folder_.path() / name).string();
+    write_file(path, model.bytes());
+    return path;
+  }
+  std::string written(const std::string& name, const Tensor& tensor) const {
+    const std::string path = (folder_.path() / name).string();
+    write_file(path, to_npy(tensor));
+    return path;
+  }
+  static Tensor counted(const Shape& shape) {
+    Tensor tensor(ElementType::f32, shape);
+    float next = -3;
+    for (float& value : tensor.values<float>()) value = (next += 0.25f) > 4 ? next = -3 : next;
+    return tensor;
+  }
+
+  TemporaryFolder folder_;
+  const std::string right_ = written("right.onnx", small_network(0.5f)),
+                    wrong_ = written("wrong.onnx", small_network(0.625f));
+  const std::string x_ = written("x.npy", counted({2, 2, 4, 4}));
+};
+
+TEST_F(Compare, TheSameNetworkHasNoWrongLayer) {
+  const ProgramRun run = run_program({"compare", right_, right_, "--input", x_, "--kernel", "cpu.reference,auto"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("3 layers compared"), HasSubstr("no layer is wrong")));
+}
+
+TEST_F(Compare, NamesTheFirstWrongLayerAndNoneAfterIt) {
+  const ProgramRun run = run_program({"compare", right_, wrong_, "--input", x_, "--json", "-"});
+  EXPECT_EQ(run.status, 1);
+  EXPECT_THAT(run.complaint, HasSubstr("'the_node' (Conv) is wrong: element ("));
+  const Json json = Json::parse(run.output);
+  EXPECT_EQ(json["first_wrong"], "the_node");
+  ASSERT_EQ(json["layers"].size(), 3u);
+  EXPECT_GT(json["layers"][0]["here"], json["layers"][0]["limit"]);
+  EXPECT_EQ(json["layers"][1]["reason"], "") << "given what is expected before it, it is right";
+  EXPECT_EQ(json["layers"][1]["here"], 0.0);
+  EXPECT_GT(json["layers"][1]["so_far"], 0.0) << "with the error before it, it is not";
+}
+
+TEST_F(Compare, JudgesByWhatAFrameworkRecorded) {
+  const std::filesystem::path record = folder_.path() / "record";
+  std::filesystem::create_directory(record);
+  const std::string conv = (folder_.path() / "conv.onnx").string();
+  OnnxModel only_conv = small_network(0.5f);
+  only_conv.graph().mutable_output(0)->set_name("conv");
+  write_file(conv, only_conv.bytes());
+  const std::string y = (record / "conv.npy").string();
+  ASSERT_EQ(run_program({"infer", conv, "--input", x_, "--output", y}).status, 0);
+  EXPECT_EQ(run_program({"compare", right_, record.string(), "--input", x_}).status, 0);
+  const ProgramRun run = run_program({"compare", wrong_, record.string(), "--input", x_});
+  EXPECT_THAT(run.output, HasSubstr("1 layers compared"));
+}
+
+TEST_F(Compare, RefusesWhatDoesNotBelongTogether) {
+  const std::filesystem::path empty = folder_.path() / "empty";
+  std::filesystem::create_directory(empty);
+  const ProgramRun none = run_program({"compare", right_, empty.string(), "--input", x_});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.complaint, HasSubstr("it holds no .npy file"));
+  write_file(empty / "other.npy", to_npy(counted({1})));
+  const ProgramRun other = run_program({"compare", right_, empty.string(), "--input", x_});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.complaint, HasSubstr("has a name that the other side knows"));
+  const ProgramRun three = run_program({"compare", right_, right_, "--input", x_, "--math", "fp32,bf16,fp16"});
+  EXPECT_EQ(three.status, 2);
+  EXPECT_THAT(three.complaint, HasSubstr("has 3 parts"));
+}
+
+TEST_F(Compare, ExplainShowsAndDrawsEachStep) {
+  const std::string svg = (folder_.path() / "net.svg").string();
+  const ProgramRun run =
+      run_program({"explain", right_, "-o", svg, "-n", "2", "--json", (folder_.path() / "net.json").string()});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("2x3x2x2"), HasSubstr("HardSwish"), HasSubstr("3 nodes in 3 steps")));
+  const std::string drawn = read_text(svg);
+  EXPECT_THAT(drawn, AllOf(HasSubstr("<svg"), HasSubstr("HardSwish"), HasSubstr("</svg>")));
+  const Json json = Json::parse(read_text(folder_.path() / "net.json"));
+  EXPECT_EQ(json["steps"][1]["inputs"], Json::array({0}));
+  EXPECT_EQ(json["steps"][0]["flops"], 2.0 * 2 * 3 * 2 * 2 * 2 * 9);
+}
+
+TEST_F(Compare, ExplainAsksForSizesThatAreOpen) {
+  OnnxModel open(17);
+  open.input("x", {-1, 2, -1, -1}).output("y").node("Relu", {"x"}, {"y"});
+  const std::string path = written("open.onnx", open);
+  const ProgramRun asked = run_program({"explain", path});
+  EXPECT_EQ(asked.status, 2);
+  EXPECT_THAT(asked.complaint, HasSubstr("--shape x=1x3x224x224"));
+  EXPECT_THAT(run_program({"explain", path, "--shape", "x=3x2x8x8"}).output, HasSubstr("3x2x8x8"));
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,257 @@
+// convlab infer, end to end: pictures, archives, classes, profiles.
+
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "convlab/tensor/npy.h"
+#include "convlab/tensor/npz.h"
+#include "tests/onnx_model.h"
+#include "tests/picture_files.h"
+#include "tests/program.h"
+#include "tests/tensor_values.h"
+
+namespace convlab {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Infer : public testing::Test {
+ protected:
+  Infer() {
+    write_model("same.onnx", OnnxModel(13).input("x", {-1, 3, -1, -1}).output("y").node("Identity", {"x"}, {"y"}));
+    write_file(path("red.png"), png_bytes({.width = 4, .height = 4, .samples = filled(16, {255, 0, 0})}));
+    write_file(path("blue.png"), png_bytes({.width = 4, .height = 4, .samples = filled(16, {0, 0, 255})}));
+    write_file(path("blue.jpg"), jpeg_bytes({.width = 8, .height = 4, .samples = filled(32, {0, 0, 255})}));
+  }
+
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  void write_model(const std::string& name, const OnnxModel& model) const { write_file(path(name), model.bytes()); }
+
+  /// Scores of a picture of 4 x 4: its mean red, green and blue, from 0 to 1.
+  void write_classifier() const {
+    OnnxModel model(13);
+    model.input("x", {-1, 3, 4, 4}).output("y").node("GlobalAveragePool", {"x"}, {"m"}).node("Flatten", {"m"}, {"y"});
+    write_model("means.onnx", model);
+  }
+
+  ProgramRun infer(const std::string& model, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"infer", path(model)});
+    return run_program(arguments);
+  }
+  Tensor output(const std::string& model, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.end(), {"--output", path("y.npy")});
+    const ProgramRun run = infer(model, arguments);
+    EXPECT_EQ(run.status, 0) << run.complaint;
+    return parse_npy(read_file(path("y.npy")), "y.npy");
+  }
+  void expect_refused(const std::string& model, const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& parts) const {
+    const ProgramRun run = infer(model, arguments);
+    EXPECT_EQ(run.status, 2);
+    EXPECT_THAT(run.output, IsEmpty());
+    for (const std::string& part : parts) EXPECT_THAT(run.complaint, HasSubstr(part));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Infer, APictureBecomesAnInput) {
+  const Tensor y = output("same.onnx", {"--image", path("red.png"), "--mean", "0.5", "--std", "0.25,0.5,1"});
+  EXPECT_EQ(y.shape(), (Shape{1, 3, 4, 4}));
+  const auto values = values_of<float>(y);
+  EXPECT_EQ(values[0], 2);
+  EXPECT_EQ(values[16], -1);
+  EXPECT_EQ(values[32], -0.5);
+}
+
+TEST_F(Infer, SeveralAreScaledAlikeAndStandInOrder) {
+  const Tensor y = output("same.onnx", {"--image", path("red.png"), path("blue.jpg"), path("red.png"), "--preset",
+                                        "raw", "--channels", "bgr", "--resize", "2x3"});
+  EXPECT_EQ(y.shape(), (Shape{3, 3, 2, 3}));
+  const auto values = values_of<float>(y);
+  EXPECT_EQ(values[0], 0) << "red has no blue";
+  EXPECT_NEAR(values[18], 255, 2);
+  EXPECT_EQ(values[36 + 12], 255);
+}
+
+TEST_F(Infer, AModelOfBytesGetsBytes) {
+  write_model("bytes.onnx", OnnxModel(13)
+                                .input("x", {1, 4, 4, 3}, onnx::TensorProto::UINT8)
+                                .output("y")
+                                .node("Cast", {"x"}, {"y"})
+                                .set("to", int64_t{OnnxModel::kFloat}));
+  const Tensor y = output("bytes.onnx", {"--image", path("red.png"), "--layout", "nhwc"});
+  EXPECT_EQ(y.shape(), (Shape{1, 4, 4, 3}));
+  EXPECT_EQ(values_of<float>(y)[0], 255);
+  expect_refused("bytes.onnx", {"--image", path("red.png"), "--layout", "nhwc", "--mean", "1"}, {"--mean", "bytes"});
+}
+
+TEST_F(Infer, ClassesOfPictures) {
+  write_classifier();
+  write_file(path("labels.txt"), "red\r\ngreen\nblue\n");
+  const std::vector<std::string> arguments{
+      "--image", path("red.png"), path("blue.png"), "--labels", path("labels.txt"), "--top", "2"};
+  const ProgramRun run = infer("means.onnx", arguments);
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("red.png:\n  100.0000 %  0  red\n    0.0000 %  1  green\n"),
+                                HasSubstr("blue.png:\n"), HasSubstr("%  2  blue\n")));
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"--json", "-"});
+  const auto json = nlohmann::json::parse(infer("means.onnx", as_json).output);
+  ASSERT_EQ(json["top"].size(), 2u);
+  ASSERT_EQ(json["top"][1].size(), 2u);
+  EXPECT_EQ(json["top"][1][0]["class"], 2);
+  EXPECT_EQ(json["top"][1][0]["label"], "blue");
+  EXPECT_EQ(json["top"][1][0]["score"], 1);
+}
+
+TEST_F(Infer, ScoresThatDoNotAddUpToOneBecomeProbabilities) {
+  write_classifier();
+  const ProgramRun run =
+      infer("means.onnx", {"--image", path("red.png"), "--preset", "raw", "--std", "255", "--mean", "255"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, HasSubstr("57.6117 %  0\n")) << "1 / (1 + 2 / e)";
+}
+
+TEST_F(Infer, ClassesOfArrays) {
+  write_classifier();
+  Tensor x(ElementType::f32, {2, 3, 4, 4});
+  std::ranges::fill(x.values<float>(), 0.25f);
+  write_file(path("x.npy"), to_npy(x));
+  const ProgramRun run = infer("means.onnx", {"--input", path("x.npy"), "--top", "1"});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("image 0:\n   33.3333 %  0\n"), HasSubstr("image 1:\n")));
+}
+
+TEST_F(Infer, WhatIsNotClassesIsRefusedIfAskedFor) {
+  EXPECT_EQ(infer("same.onnx", {"--image", path("red.png")}).status, 0);
+  expect_refused("same.onnx", {"--image", path("red.png"), "--top", "1"}, {"--top", "1x3x4x4"});
+  write_classifier();
+  write_file(path("labels.txt"), "a\nb\n");
+  expect_refused("means.onnx", {"--image", path("red.png"), "--labels", path("labels.txt")},
+                 {"labels.txt: 2 labels", "3 classes"});
+  write_file(path("labels.txt"), "\n\n");
+  expect_refused("means.onnx", {"--image", path("red.png"), "--labels", path("labels.txt")}, {"no label"});
+}
+
+TEST_F(Infer, PicturesThatDoNotFit) {
+  write_classifier();
+  expect_refused("means.onnx", {"--image", path("blue.jpg")}, {"takes ?x3x4x4", "1x3x4x8", "--resize"});
+  expect_refused("same.onnx", {"--image", path("red.png"), path("blue.jpg")}, {"blue.jpg has 4x8", "red.png has 4x4"});
+  expect_refused("same.onnx", {"--image", path("red.png"), path("none.png")}, {"none.png"});
+  expect_refused("same.onnx", {"--image", "z=" + path("red.png")}, {"no such input", "x"});
+  write_file(path("text.png"), "no picture");
+  expect_refused("same.onnx", {"--image", path("red.png"), path("text.png")}, {"text.png: neither JPEG nor PNG"});
+  expect_refused("same.onnx", {"--image", path("red.png"), "--mean", "1,2"}, {"--mean: 2 numbers"});
+  expect_refused("same.onnx", {"--image", path("red.png"), "--preset", "imagnet"}, {"did you mean 'imagenet'"});
+}
+
+TEST_F(Infer, UsageThatCannotBeMeant) {
+  Tensor x(ElementType::u8, {1, 3, 1, 1});
+  std::ranges::fill(x.values<uint8_t>(), uint8_t{1});
+  write_file(path("x.npy"), to_npy(x));
+  expect_refused("same.onnx", {"--input", path("x.npy")}, {"--output, --top, --repeat or --json"});
+  expect_refused("same.onnx", {"--output", path("y.npy")}, {"--input or --image"});
+  expect_refused("same.onnx", {"--input", path("x.npy"), "--json", "-", "--resize", "8"}, {"--resize", "no --image"});
+}
+
+TEST_F(Infer, AFolderForOneOutputIsMade) {
+  write_file(path("x.npy"), to_npy(Tensor(ElementType::f32, {1, 3, 1, 1})));
+  EXPECT_EQ(infer("same.onnx", {"--input", path("x.npy"), "--output", path("new/")}).status, 0);
+  EXPECT_EQ(parse_npy(read_file(path("new/y.npy")), "y.npy").shape(), (Shape{1, 3, 1, 1}));
+}
+
+/// y = a + b, z = a - b.
+OnnxModel two_inputs() {
+  OnnxModel model(13);
+  model.input("a", {-1, 3, 4, 4}).input("b", {-1, 3, 4, 4}).output("y").output("z");
+  model.node("Add", {"a", "b"}, {"y"}).node("Sub", {"a", "b"}, {"z"});
+  return model;
+}
+
+TEST_F(Infer, ArchivesNameInputsAndOutputs) {
+  write_model("two.onnx", two_inputs());
+  const std::vector<float> ones(48, 1), threes(48, 3);
+  NamedTensor arrays[] = {{"b", Tensor::of<float>({1, 3, 4, 4}, ones)}, {"a", Tensor::of<float>({1, 3, 4, 4}, threes)}};
+  write_file(path("x.npz"), to_npz(arrays));
+  const ProgramRun run = infer("two.onnx", {"--input", path("x.npz"), "--output", path("y.npz")});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  const auto outputs = parse_npz(read_file(path("y.npz")), "y.npz");
+  ASSERT_EQ(outputs.size(), 2u);
+  EXPECT_EQ(outputs[0].name, "y");
+  EXPECT_EQ(outputs[0].tensor.values<float>()[0], 4);
+  EXPECT_EQ(outputs[1].name, "z");
+  EXPECT_EQ(outputs[1].tensor.values<float>()[47], 2);
+  expect_refused("two.onnx", {"--input", "a=" + path("x.npz"), "--output", path("y.npz")}, {"names of their own"});
+  expect_refused("two.onnx", {"--input", path("x.npz"), "--output", path("y.npy")}, {"2 outputs", "y.npz"});
+}
+
+TEST_F(Infer, PicturesOfSeveralInputs) {
+  write_model("two.onnx", two_inputs());
+  const ProgramRun run = infer("two.onnx", {"--image", "b=" + path("red.png"), "a=" + path("blue.jpg"), "--crop", "4",
+                                            "--output", path("y.npz")});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  const auto outputs = parse_npz(read_file(path("y.npz")), "y.npz");
+  EXPECT_NEAR(outputs[1].tensor.values<float>()[0], -1, 0.02) << "blue less red, of red";
+  expect_refused("two.onnx", {"--image", path("red.png"), "--output", path("y.npz")}, {"which input", "a, b"});
+}
+
+TEST_F(Infer, AnUnnamedArrayIsForTheOnlyInput) {
+  const std::vector<float> ones(3, 1);
+  NamedTensor arrays[] = {{"arr_0", Tensor::of<float>({1, 3, 1, 1}, ones)}};
+  write_file(path("x.npz"), to_npz(arrays));
+  EXPECT_EQ(output("same.onnx", {"--input", path("x.npz")}).shape(), (Shape{1, 3, 1, 1}));
+}
+
+TEST_F(Infer, AProfileAndATrace) {
+  write_classifier();
+  const ProgramRun run = infer("means.onnx", {"--image", path("red.png"), "--profile", "--trace", path("trace.json")});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, AllOf(HasSubstr("Profiling result"), HasSubstr("convlab infer")));
+  EXPECT_FALSE(nlohmann::json::parse(read_text(path("trace.json"))).empty());
+}
+
+TEST_F(Infer, WeightsAreInMemoryOnce) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers keep freed memory and notes of their own";
+#endif
+  // Three dense layers of 16 MiB and a convolution that takes up what follows it.
+  constexpr int64_t kSide = 2048, kMaps = 512;
+  const auto weights = [](const Shape& shape) {
+    return OnnxModel::raw<float>(shape, OnnxModel::kFloat,
+                                 std::vector<float>(static_cast<size_t>(element_count(shape)), 0.1f));
+  };
+  OnnxModel model(13);
+  model.input("x", {-1, kSide}).output("y");
+  std::string last = "x";
+  for (const std::string layer : {"a", "b", "c"}) {
+    model.initializer("w" + layer, weights({kSide, kSide}))
+        .node("Gemm", {last, "w" + layer}, {layer})
+        .set("transB", int64_t{1});
+    last = layer;
+  }
+  model.initializer("shape", OnnxModel::integers({4}, {-1, kMaps, 2, 2})).node("Reshape", {last, "shape"}, {"image"});
+  model.initializer("wd", weights({kMaps, kMaps, 3, 3}))
+      .node("Conv", {"image", "wd"}, {"d"})
+      .list("pads", {1, 1, 1, 1});
+  model.initializer("two", weights({1, kMaps, 1, 1})).node("Mul", {"d", "two"}, {"y"});
+  write_model("large.onnx", model);
+  Tensor x(ElementType::f32, {1, kSide});
+  std::ranges::fill(x.values<float>(), 1e-6f);
+  write_file(path("x.npy"), to_npy(x));
+
+  const ProgramRun run = infer("large.onnx", {"--input", path("x.npy"), "--repeat", "1", "--json", "-"});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  const auto json = nlohmann::json::parse(run.output);
+  const int64_t before = json["memory_before_kb"], most = json["memory_most_kb"];
+  const auto file = static_cast<double>(std::filesystem::file_size(path("large.onnx"))) / 1024;
+  EXPECT_GE(static_cast<double>(most - before), 0.9 * file);
+  EXPECT_LE(static_cast<double>(most - before), 1.6 * file) << "all weights, and the largest layer's twice";
+}
+
+}  // namespace
+}  // namespace convlab

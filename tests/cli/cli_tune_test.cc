@@ -1,0 +1,176 @@
+// convlab tune and --plan-file: a plan is written, and replayed with the same bits; what it does not fit is refused.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "convlab/base/file.h"
+#include "convlab/plan/plan_file.h"
+#include "convlab/tensor/npy.h"
+#include "tests/onnx_model.h"
+#include "tests/program.h"
+#include "tests/temporary_folder.h"
+
+namespace convlab {
+namespace {
+
+using Json = nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Tune : public testing::Test {
+ protected:
+  Tune() {
+    Tensor x(ElementType::f32, {16, 1, 28, 28});
+    float next = 0;
+    for (float& value : x.values<float>()) value = next = next > 200 ? 0 : next + 7;
+    write_file(x_, to_npy(x));
+  }
+
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  ProgramRun tuned(std::vector<std::string> more = {}, const std::string& images = "16") const {
+    std::vector<std::string> words{"tune", "fa17-low",  "-o",   plan_,       "-n",
+                                   images, "--seconds", "0.01", "--threads", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_program(words);
+  }
+
+  ProgramRun inferred(const std::string& output, std::vector<std::string> more = {},
+                      const std::string& model = "fa17-low") const {
+    std::vector<std::string> words{"infer", model, "--input", x_, "--output", output};
+    if (std::ranges::find(more, "--threads") == more.end()) words.insert(words.end(), {"--threads", "2"});
+    words.insert(words.end(), more.begin(), more.end());
+    return run_program(words);
+  }
+
+  /// What infer says of the plan where it is not taken.
+  std::string complaint(std::vector<std::string> more, const std::string& model = "fa17-low") const {
+    more.insert(more.end(), {"--plan-file", plan_});
+    const ProgramRun run = inferred(path("refused.npy"), more, model);
+    EXPECT_EQ(run.status, 2) << run.complaint;
+    return run.complaint;
+  }
+
+  TemporaryFolder folder_;
+  const std::string x_ = path("x.npy"), plan_ = path("plan.txt");
+};
+
+TEST_F(Tune, HelpHasAnExample) {
+  const ProgramRun help = run_program({"tune", "--help"});
+  EXPECT_EQ(help.status, 0);
+  EXPECT_THAT(help.output, AllOf(HasSubstr("Example: convlab tune"), HasSubstr("--seconds")));
+}
+
+TEST_F(Tune, ReplaysWithTheSameBits) {
+  const ProgramRun tune = tuned({"--batch", "16"});
+  ASSERT_EQ(tune.status, 0) << tune.complaint;
+  EXPECT_THAT(tune.complaint, HasSubstr("note: measuring 1 convolutions of 16 images"));
+  EXPECT_THAT(tune.output, HasSubstr("as the planner plans"));
+  EXPECT_THAT(read_text(plan_),
+              AllOf(HasSubstr("\nmodel fa17-low\n"), HasSubstr("\nbatch 16\n"), HasSubstr("conv cpu.")));
+  ASSERT_EQ(inferred(path("a.npy")).status, 0);
+  const ProgramRun replayed = inferred(path("b.npy"), {"--plan-file", plan_}),
+                   again = inferred(path("c.npy"), {"--plan-file", plan_});
+  ASSERT_EQ(replayed.status, 0) << replayed.complaint;
+  EXPECT_EQ(read_file(path("b.npy")), read_file(path("a.npy")));
+  EXPECT_EQ(read_file(path("c.npy")), read_file(path("b.npy")));
+}
+
+TEST_F(Tune, WritesJson) {
+  const std::string json = path("tune.json");
+  ASSERT_EQ(tuned({"--json", json}).status, 0);
+  const Json results = Json::parse(read_text(json));
+  EXPECT_EQ(results["model"], "fa17-low");
+  EXPECT_FALSE(results["ways"].empty());
+  EXPECT_FALSE(results["plans"][0]["steps"].empty());
+}
+
+TEST_F(Tune, ExplainTellsTheReason) {
+  ASSERT_EQ(tuned({"--batch", "16"}).status, 0);
+  const ProgramRun run = run_program({"explain", "fa17-low", "-n", "16", "--threads", "2", "--plan-file", plan_});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  EXPECT_THAT(run.output, HasSubstr("tuned ("));
+}
+
+TEST_F(Tune, RunAndCompareReplay) {
+  ASSERT_EQ(tuned({"--bytes", "--batch", "20"}, "20").status, 0);
+  EXPECT_THAT(read_text(plan_), AllOf(HasSubstr("\nbatch 16\n"), HasSubstr("\nplan 4x1x28x28 ")));
+  const ProgramRun run = run_program({"run", "fa17-low", "-n", "20", "--threads", "2", "--plan-file", plan_});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  ASSERT_EQ(tuned({"--plan", "layers"}).status, 0);
+  const ProgramRun compare =
+      run_program({"compare", "fa17-low", "fa17-low", "--input", x_, "--threads", "2", "--plan-file", plan_});
+  EXPECT_EQ(compare.status, 0) << compare.complaint;
+}
+
+TEST_F(Tune, WhatDoesNotFitIsRefused) {
+  ASSERT_EQ(tuned({"--batch", "16"}).status, 0);
+  EXPECT_THAT(complaint({}, "fa19"), HasSubstr("plan.txt: line 9: it is for another model, 'fa17-low', than fa19"));
+  EXPECT_THAT(complaint({"--threads", "1"}), HasSubstr("give --threads 2"));
+  EXPECT_THAT(complaint({"--math", "bf16"}), HasSubstr("give --math fp32"));
+  EXPECT_THAT(complaint({"--plan", "layers"}), HasSubstr("tune again with --plan layers"));
+  EXPECT_THAT(complaint({"--batch", "8"}), HasSubstr("leave --batch out"));
+  EXPECT_THAT(complaint({"--kernel", "cpu.direct"}), HasSubstr("give one of them"));
+  write_file(plan_, read_text(plan_) + "\n");
+  EXPECT_THAT(complaint({}), HasSubstr("plan.txt: line "));
+  write_file(plan_, "");
+  EXPECT_THAT(complaint({}), HasSubstr("line 1: the file ends here"));
+}
+
+TEST_F(Tune, WhatWasEditedIsRefused) {
+  ASSERT_EQ(tuned({"--batch", "16"}).status, 0);
+  const std::string text = read_text(plan_);
+  const auto with = [&](auto change, std::vector<std::string> more = {}) {
+    PlanFile file = parse_plan_file(text, plan_);
+    change(file);
+    write_file(plan_, to_text(file));  // with the checksum that fits it
+    return complaint(std::move(more));
+  };
+  EXPECT_THAT(with([](PlanFile& file) { file.choices.plans[0].kernels[0].kernel = "cpu.dense"; }),
+              HasSubstr("plan.txt: line 14: 'conv1+pool1+tanh1' is to be computed by cpu.dense, which does not do so"));
+  EXPECT_THAT(with([](PlanFile& file) { file.choices.plans[0].kernels[0].kernel = "cpu.channel_depthwise"; }),
+              HasSubstr("plan.txt: line 14: fa17-low: node 'conv1' (Conv, n16_c1h28w28_k50r5s5): the kernel does not "
+                        "fit: cpu.channel_depthwise: "));
+  EXPECT_THAT(with([](PlanFile& file) { file.processor = "Z80"; }),
+              HasSubstr("plan.txt: line 6: it is for processor Z80, and this is "));
+  EXPECT_THAT(with([](PlanFile& file) { file.version = "0.0.1"; }), HasSubstr("plan.txt: line 2: "));
+  EXPECT_THAT(with([](PlanFile& file) { file.device = DeviceKind::cuda; }, {"--device", "cpu"}),
+              HasSubstr("plan.txt: line 5: it is for device cuda, and this is cpu"));
+  EXPECT_THAT(with([](PlanFile& file) { file.choices.plans[0].inputs[0][0] = 8; }),
+              HasSubstr("plan.txt: it has no plan for inputs of 16x1x28x28, but for 8x1x28x28"));
+  std::string edited = text;
+  edited.replace(edited.find("batch 16"), 8, "batch 12");
+  write_file(plan_, edited);
+  EXPECT_THAT(complaint({}), HasSubstr("the last line does not fit what stands before it"));
+}
+
+/// Two convolutions of 16 channels, for which several kernels compete, and layouts.
+TEST_F(Tune, OnnxNetworksReplayWithTheSameBits) {
+  OnnxModel model(13);
+  model.input("x", {1, 16, 12, 12}).output("y");
+  std::vector<float> weights(size_t{16} * 16 * 3 * 3);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i % 7) * 0.01f - 0.03f;
+  model.initializer("w", OnnxModel::floats({16, 16, 3, 3}, weights));
+  model.node("Conv", {"x", "w"}, {"a"}).node("Relu", {"a"}, {"b"}).node("Conv", {"b", "w"}, {"y"});
+  const std::string net = path("net.onnx"), x = path("x16.npy");
+  write_file(net, model.bytes());
+  Tensor pixels(ElementType::f32, {1, 16, 12, 12});
+  for (size_t i = 0; float& value : pixels.values<float>()) value = static_cast<float>(i++ % 11);
+  write_file(x, to_npy(pixels));
+  const ProgramRun tune = run_program({"tune", net, "-o", plan_, "--input", x, "--seconds", "0.01", "--threads", "2"});
+  ASSERT_EQ(tune.status, 0) << tune.complaint;
+  for (const char* output : {"a.npy", "b.npy"}) {
+    const ProgramRun run =
+        run_program({"infer", net, "--input", x, "--output", path(output), "--threads", "2", "--plan-file", plan_});
+    ASSERT_EQ(run.status, 0) << run.complaint;
+  }
+  EXPECT_EQ(read_file(path("a.npy")), read_file(path("b.npy")));
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,123 @@
+#pragma once
+
+// How kernels of Layout::channel_bytes are run in tests: arrays among guards, with whatever may stand in what fills up a
+// pixel.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/registry.h"
+#include "tests/kernels/op_checks.h"
+
+namespace convlab {
+
+/// Whole numbers as float32, drawn from low to high.
+inline Tensor whole(const Shape& shape, int64_t low, int64_t high, uint64_t seed) {
+  Rng rng(seed);
+  Tensor tensor(ElementType::f32, shape);
+  for (float& value : tensor.values<float>()) value = static_cast<float>(rng.integer(low, high));
+  return tensor;
+}
+
+/// An array that a kernel reads or writes, between guards.
+class GuardedBytes {
+ public:
+  GuardedBytes(Device& device, size_t bytes) : bytes_(bytes), buffer_(device.allocate(bytes + 2 * kGuard)) {
+    std::memset(buffer_.data(), kFill, buffer_.bytes());
+  }
+  ~GuardedBytes() {
+    for (size_t i = 0; i < kGuard; ++i) {
+      EXPECT_EQ(first()[-1 - static_cast<int64_t>(i)], kFill) << "written before an array";
+      EXPECT_EQ(first()[bytes_ + i], kFill) << "written behind an array";
+    }
+  }
+  GuardedBytes(GuardedBytes&& other) = delete;
+
+  uint8_t* first() const { return static_cast<uint8_t*>(buffer_.data()) + kGuard; }
+  float* as_floats() const { return reinterpret_cast<float*>(first()); }
+
+ private:
+  static constexpr size_t kGuard = 64;
+  static constexpr int kFill = 0xee;
+  size_t bytes_;
+  Buffer buffer_;
+};
+
+/// Where the level of an index lies in Layout::channel_bytes.
+inline size_t place_in_bytes(const Shape& shape, const Index& index) {
+  int64_t pixel = index[0];
+  for (size_t i = 2; i < shape.size(); ++i) pixel = pixel * shape[i] + index[i];
+  return static_cast<size_t>(pixel * round_up(shape[1], kChannelBytes) + index[1]);
+}
+
+inline void put_bytes(const Tensor& levels, uint8_t* bytes) {
+  for_each(levels.shape(), [&](const Index& index, size_t flat) {
+    bytes[place_in_bytes(levels.shape(), index)] = static_cast<uint8_t>(levels.values<float>()[flat]);
+  });
+}
+
+inline Tensor taken_bytes(const Shape& shape, const uint8_t* bytes) {
+  Tensor levels(ElementType::f32, shape);
+  for_each(shape, [&](const Index& index, size_t flat) {
+    levels.values<float>()[flat] = static_cast<float>(bytes[place_in_bytes(shape, index)]);
+  });
+  return levels;
+}
+
+/// A step on bytes from end to end, whose inputs from `images` on are constant, except the last if it is `added`.
+inline OpStep byte_step(const Op& op, const std::vector<const Tensor*>& inputs, size_t images, bool added = false) {
+  OpStep step = step_of(op, inputs);
+  for (size_t i = images; i + (added ? 1 : 0) < inputs.size(); ++i) step.constant[i] = true;
+  step.input_layout = step.output_layout = Layout::channel_bytes;
+  step.written = step.inputs[0];
+  return step;
+}
+
+/// What the kernel gives, as plain numbers: in whatever layouts the step says.
+inline Tensor run_on_bytes(const OpKernel& kernel, const OpStep& step, const std::vector<const Tensor*>& inputs,
+                           int threads) {
+  const std::unique_ptr<Device> device = open_cpu({.threads = threads});
+  const std::unique_ptr<Stream> stream = device->make_stream();
+  EXPECT_EQ(kernel.refuses(step), std::nullopt) << kernel.info.name;
+  std::vector<std::unique_ptr<GuardedBytes>> arrays;
+  std::vector<const float*> addresses, known;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool plain = step.constant[i] || step.input_layout == Layout::plain;
+    const Layout layout = plain ? Layout::plain : Layout::channel_bytes;
+    const size_t size = size_in(layout, ElementType::f32);
+    arrays.push_back(
+        std::make_unique<GuardedBytes>(*device, static_cast<size_t>(element_count(step.inputs[i], layout)) * size));
+    if (plain) {
+      std::memcpy(arrays.back()->first(), inputs[i]->raw(), inputs[i]->bytes());
+    } else {
+      put_bytes(*inputs[i], arrays.back()->first());
+    }
+    addresses.push_back(arrays.back()->as_floats());
+    known.push_back(step.constant[i] ? addresses.back() : nullptr);
+  }
+  const size_t size = size_in(step.output_layout, ElementType::f32);
+  const GuardedBytes output(*device, static_cast<size_t>(element_count(step.output, step.output_layout)) * size);
+  const GuardedBytes prepared(*device, kernel.prepared_bytes ? kernel.prepared_bytes(step) : 0);
+  const GuardedBytes workspace(*device, workspace_bytes(kernel, step, threads));
+  const OpArgs first{step, known, nullptr, prepared.first(), nullptr};
+  if (kernel.prepare != nullptr) kernel.prepare(first, *stream);
+  if (kernel.packs_weights) addresses[1] = nullptr;
+  kernel.launch({step, addresses, output.as_floats(), prepared.first(), workspace.first()}, *stream);
+  stream->synchronize();
+  if (step.output_layout == Layout::channel_bytes) return taken_bytes(step.output, output.first());
+  const auto count = static_cast<size_t>(element_count(step.output));
+  return Tensor::of<float>(step.output, {output.as_floats(), count});
+}
+
+/// The operator's kernel of this name.
+inline const OpKernel& op_kernel(std::string_view name) {
+  const auto found = std::ranges::find(op_kernels(), name, [](const OpKernel& kernel) { return kernel.info.name; });
+  EXPECT_NE(found, op_kernels().end()) << name;
+  return *found;
+}
+
+}  // namespace convlab

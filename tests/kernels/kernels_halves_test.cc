@@ -1,0 +1,117 @@
+// Convolutions of channels in halves that read and write parts of joint arrays, for any number of threads, and image by
+// image: the same bits as dense arrays give, with every instruction set. That those are right is verified in
+// kernels_cpu_conv_test.cc.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "convlab/device/cpu.h"
+#include "convlab/kernels/registry.h"
+#include "tests/kernels/channel_checks.h"
+#include "tests/kernels/half_checks.h"
+#include "tests/kernels/op_checks.h"
+#include "tests/kernels_simd_targets.h"
+
+namespace convlab {
+namespace {
+
+constexpr const char* kKernels[] = {"cpu.half_conv", "cpu.half_conv_dots", "cpu.half_conv_amx", "cpu.half_depthwise"};
+
+constexpr const char* kProblems[] = {"n3_c24h9w19_k40r3s3_p1",
+                                     "n2_c64h12w17_k48r1s1",
+                                     "n2_c16h15w18_k72r3s3_p1_st2",
+                                     "n2_c40h7w7_k24r5s5_p2",
+                                     "n3_c3h19w21_k40r7s7_p3_st2",
+                                     "n2_c16h9w9_k16r3s3_p2_d2",
+                                     "n2_c32h20w20_k32r3s3_p0x1x0x1_g2",
+                                     "n2_c16h40w38_k16r3s3_st2",
+                                     "n2_c48h2w2_k16r1s1",
+                                     "n3_c24h9w19_k24r3s3_p1_g24",
+                                     "n2_c40h15w18_k40r5s5_p2_st2_g40"};
+
+struct Inputs {
+  Tensor x, w, bias, added;
+};
+
+Tensor convolve(const ConvKernel& kernel, ConvStep step, const Inputs& inputs, bool joint, int threads) {
+  const std::unique_ptr<Device> device = open_cpu({.threads = threads});
+  const std::unique_ptr<Stream> stream = device->make_stream();
+  std::optional<HalfArray> x;
+  if (step.input_layout != Layout::plain) {
+    x.emplace(*device, inputs.x, joint);
+    step.input_step = x->step();
+  }
+  const HalfArray added(*device, inputs.added, joint), y(*device, step.output_shape(), joint);
+  step.added_step = added.step();
+  step.output_step = y.step();
+  EXPECT_EQ(kernel.refuses(step, device->caps()), std::nullopt);
+  const Buffer prepared = device->allocate(kernel.prepared_bytes(step, device->caps()));
+  const Buffer workspace = device->allocate(kernel.workspace_bytes ? kernel.workspace_bytes(step, device->caps()) : 0);
+  ConvArgs args{.step = step,
+                .x = x ? x->first() : inputs.x.raw(),
+                .w = inputs.w.values<float>().data(),
+                .bias = inputs.bias.values<float>().data(),
+                .added = added.first(),
+                .y = y.first(),
+                .prepared = prepared.data(),
+                .workspace = workspace.data()};
+  kernel.prepare(args, *stream);
+  args.w = nullptr;
+  kernel.launch(args, *stream);
+  stream->synchronize();
+  return y.images();
+}
+
+class HalfConvolution : public testing::TestWithParam<std::tuple<int64_t, const char*>> {
+ protected:
+  void SetUp() override {
+    if (kernel().absent != nullptr && kernel().absent()) GTEST_SKIP() << *kernel().absent();
+  }
+  const ConvKernel& kernel() const { return require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
+
+ private:
+  ForcedTarget forced_{std::get<0>(GetParam())};
+};
+
+INSTANTIATE_TEST_SUITE_P(Cpu, HalfConvolution,
+                         testing::Combine(testing::ValuesIn(simd_targets()), testing::ValuesIn(kKernels)),
+                         [](const auto& info) {
+                           std::string name =
+                               fmt::format("{}_{}", std::get<1>(info.param), hwy::TargetName(std::get<0>(info.param)));
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+TEST_P(HalfConvolution, GivesTheSameBitsInJointArraysByThreadsAndByImages) {
+  for (const char* text : kProblems) {
+    const ConvProblem problem = parse_problem(text);
+    const bool plain = problem.c % kChannelLanes != 0;
+    const ConvStep step{.problem = problem,
+                        .epilogue = {.bias = true, .activation = {ActivationKind::relu}},
+                        .input_layout = plain ? Layout::plain : Layout::channel_halves,
+                        .output_layout = Layout::channel_halves,
+                        .adds = true};
+    if (kernel().refuses(step, open_cpu({.threads = 1})->caps())) continue;
+    SCOPED_TRACE(text);
+    const Inputs inputs{random(problem.input_shape(), 1), random(problem.filter_shape(), 2), random({problem.k}, 3),
+                        random(problem.output_shape(), 4)};
+    const Tensor expected = convolve(kernel(), step, inputs, false, 1);
+    for (const int threads : {1, 3}) {
+      for (const bool joint : {false, true}) {
+        SCOPED_TRACE(fmt::format("joint: {}, {} threads", joint, threads));
+        expect_same_bits(convolve(kernel(), step, inputs, joint, threads), expected);
+      }
+    }
+    ConvStep single = step;
+    single.problem.n = 1;
+    for (int64_t n = 0; n < problem.n; ++n) {
+      const Inputs own{image_of(inputs.x, n), inputs.w.clone(), inputs.bias.clone(), image_of(inputs.added, n)};
+      expect_same_bits(convolve(kernel(), single, own, true, 2), image_of(expected, n));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "convlab/model/graph.h"
+#include "convlab/model/onnx/reading/onnx_import.h"
+#include "tests/errors.h"
+#include "tests/onnx_model.h"
+
+namespace convlab {
+
+inline Graph import(const OnnxModel& model) { return import_onnx(model.bytes(), "test.onnx"); }
+
+/// Why the model is refused.
+inline std::string refusal(const OnnxModel& model) {
+  return bad_input_message([&] { import(model); });
+}
+
+}  // namespace convlab

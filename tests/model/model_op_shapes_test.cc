@@ -1,0 +1,166 @@
+// Shapes of operators beyond a plain network's, by ONNX's rules, worked by hand, and what they refuse in words.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "convlab/base/error.h"
+#include "convlab/model/shapes.h"
+#include "tests/op_shapes.h"
+
+namespace convlab {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+
+TEST(ModelOpShapes, NumbersOfInputs) {
+  EXPECT_THAT(refusal(UnaryOp{}, {{2}, {2}}), HasSubstr("it has 2 inputs; it takes 1"));
+  EXPECT_THAT(refusal(BinaryOp{}, {{2}}), HasSubstr("it takes 2"));
+  EXPECT_THAT(refusal(WhereOp{}, {{2}, {2}}), HasSubstr("it takes 3"));
+  EXPECT_THAT(refusal(NormalizeOp{}, {{2}, {2}, {2}, {2}}), HasSubstr("it takes 1 to 3"));
+  EXPECT_THAT(refusal(QLinearConvOp{}, {{2}}), HasSubstr("it takes 8 to 9"));
+  EXPECT_THAT(refusal(ConvIntegerOp{}, {{2}}), HasSubstr("it takes 2 to 4"));
+}
+
+TEST(ModelOpShapes, ElementByElement) {
+  EXPECT_EQ(shape(BinaryOp{}, {{2, 1, 4}, {3, 1}}), (Shape{2, 3, 4}));
+  EXPECT_EQ(shape(WhereOp{}, {{4}, {3, 1}, {2, 1, 1}}), (Shape{2, 3, 4}));
+  EXPECT_THAT(refusal(WhereOp{}, {{4}, {3}, {}}), HasSubstr("do not broadcast"));
+  EXPECT_THAT(refusal(BinaryOp{BinaryKind::prelu}, {{3, 1}, {3, 4}}), HasSubstr("the slope"));
+}
+
+TEST(ModelOpShapes, TransposedConvolutions) {
+  const std::vector<Shape> inputs{{2, 4, 5, 6}, {4, 3, 3, 2}};
+  EXPECT_EQ(shape(ConvTransposeOp{}, inputs), (Shape{2, 3, 7, 7}));
+  EXPECT_EQ(shape(ConvTransposeOp{.stride_h = 2, .pad_top = 1, .output_pad_h = 1, .groups = 2}, inputs),
+            (Shape{2, 6, 11, 7}));
+  EXPECT_THAT(refusal(ConvTransposeOp{}, {{2, 3, 5, 6}, {4, 3, 3, 2}}), HasSubstr("take 4 channels"));
+  EXPECT_THAT(refusal(ConvTransposeOp{.groups = 3}, inputs), HasSubstr("3 groups"));
+  EXPECT_THAT(refusal(ConvTransposeOp{.groups = 0}, inputs), HasSubstr("number of groups is 0"));
+  EXPECT_THAT(refusal(ConvTransposeOp{.stride_h = 0}, inputs), HasSubstr("stride is 0"));
+  EXPECT_THAT(refusal(ConvTransposeOp{.pad_top = -1}, inputs), HasSubstr("a pad is -1"));
+  EXPECT_THAT(refusal(ConvTransposeOp{.pad_top = 4, .pad_bottom = 3}, inputs), HasSubstr("leave nothing"));
+  EXPECT_THAT(refusal(ConvTransposeOp{.output_pad_h = kHuge}, inputs), HasSubstr("padding is"));
+  EXPECT_THAT(refusal(ConvTransposeOp{}, {inputs[0], inputs[1], {4}}), HasSubstr("the bias"));
+}
+
+TEST(ModelOpShapes, PoolsAndTheirUndoing) {
+  const Pool pool{.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2};
+  EXPECT_EQ(shape(LpPoolOp{pool}, {{1, 3, 6, 7}}), (Shape{1, 3, 3, 3}));
+  EXPECT_EQ(shape(MaxPoolIndicesOp{pool}, {{1, 3, 6, 7}}), (Shape{1, 3, 3, 3}));
+  EXPECT_EQ(shape(MaxUnpoolOp{pool}, {{1, 3, 3, 3}, {1, 3, 3, 3}}), (Shape{1, 3, 6, 6}));
+  EXPECT_THAT(refusal(LpPoolOp{pool, 0}, {{1, 3, 6, 7}}), HasSubstr("p is 0"));
+  EXPECT_THAT(refusal(MaxUnpoolOp{pool}, {{1, 3, 3, 3}, {1, 3, 3}}), HasSubstr("indices"));
+  EXPECT_THAT(refusal(MaxUnpoolOp{.pool = {.stride_h = kHuge}}, {{1, 3, 3, 3}, {1, 3, 3, 3}}), HasSubstr("stride"));
+}
+
+TEST(ModelOpShapes, Resizing) {
+  const Shape x{2, 3, 4, 5};
+  EXPECT_EQ(shape(ResizeOp{.scales = {1, 1, 0.6f, 2.5f}}, {x}), (Shape{2, 3, 2, 12}));
+  EXPECT_EQ(shape(ResizeOp{.sizes = {7, 9}, .axes = {-1, 2}}, {x}), (Shape{2, 3, 9, 7}));
+  EXPECT_EQ(shape(ResizeOp{.aspect_ratio = AspectRatio::not_larger, .sizes = {10, 10}, .axes = {2, 3}}, {x}),
+            (Shape{2, 3, 8, 10}));
+  EXPECT_EQ(shape(ResizeOp{.aspect_ratio = AspectRatio::not_smaller, .sizes = {10, 10}, .axes = {2, 3}}, {x}),
+            (Shape{2, 3, 10, 13}));  // 12.5, half up
+  EXPECT_THAT(refusal(ResizeOp{}, {x}), HasSubstr("either scales or sizes"));
+  EXPECT_THAT(refusal(ResizeOp{.scales = {1, 2}}, {x}), HasSubstr("2 scales or sizes are given for 4 axes"));
+  EXPECT_THAT(refusal(ResizeOp{.scales = {-1}, .axes = {2}}, {x}), HasSubstr("cannot be scaled by -1"));
+  EXPECT_THAT(refusal(ResizeOp{.scales = {0.1f}, .axes = {2}}, {x}), HasSubstr("size is 0"));
+  EXPECT_THAT(refusal(ResizeOp{.sizes = {kHuge}, .axes = {2}}, {x}), HasSubstr("a size is"));
+  EXPECT_EQ(shape(GridSampleOp{}, {x, {2, 6, 7, 2}}), (Shape{2, 3, 6, 7}));
+  EXPECT_THAT(refusal(GridSampleOp{}, {x, {1, 6, 7, 2}}), HasSubstr("does not fit"));
+  EXPECT_THAT(refusal(GridSampleOp{}, {x, {2, 6, 7, 3}}), HasSubstr("does not fit"));
+}
+
+TEST(ModelOpShapes, AlongAxes) {
+  const Shape x{2, 3, 4};
+  EXPECT_EQ(shape(ReduceOp{ReduceKind::sum, {-1, 0}}, {x}), (Shape{1, 3, 1}));
+  EXPECT_EQ(shape(ReduceOp{ReduceKind::sum, {-1, 0}, false}, {x}), Shape{3});
+  EXPECT_EQ(shape(ReduceOp{ReduceKind::sum, {}, false}, {x}), Shape{});
+  EXPECT_THAT(refusal(ReduceOp{ReduceKind::sum, {1, -2}}, {x}), HasSubstr("given twice"));
+  EXPECT_EQ(shape(ArgReduceOp{1, false}, {x}), (Shape{2, 4}));
+  EXPECT_THAT(refusal(ArgReduceOp{3}, {x}), HasSubstr("axis 3"));
+  EXPECT_EQ(shape(TopKOp{1, 2}, {x}), (Shape{2, 2, 4}));
+  EXPECT_THAT(refusal(TopKOp{1, 4}, {x}), HasSubstr("k is 4"));
+  EXPECT_THAT(refusal(CumSumOp{-4}, {x}), HasSubstr("axis -4"));
+  EXPECT_EQ(shape(NormalizeOp{.axis = 1}, {x, {3, 4}, {4}}), x);
+  EXPECT_EQ(shape(NormalizeOp{.axis = 1, .part = NormalizePart::mean}, {x}), (Shape{2, 1, 1}));
+  EXPECT_THAT(refusal(NormalizeOp{.axis = 1}, {x, {3}}), HasSubstr("the scale of shape 3"));
+  EXPECT_THAT(refusal(NormalizeOp{.groups = 2}, {x}), HasSubstr("3 channels do not form 2"));
+  EXPECT_THAT(refusal(NormalizeOp{.groups = 3}, {x, {1}}), HasSubstr("the scale"));
+  EXPECT_THAT(refusal(LrnOp{.size = 0}, {x}), HasSubstr("size is 0"));
+  EXPECT_THAT(refusal(LpNormalizeOp{.p = 3}, {x}), HasSubstr("p is 3"));
+}
+
+TEST(ModelOpShapes, Rearranging) {
+  EXPECT_EQ(shape(SliceOp{{1, 8}, {kHuge, -kHuge}, {0, 2}, {1, -3}}, {{3, 4, 9}}), (Shape{2, 4, 3}));
+  EXPECT_THAT(refusal(SliceOp{{0}, {1}, {}, {0}}, {{3}}), HasSubstr("the step of axis 0 is 0"));
+  EXPECT_THAT(refusal(SliceOp{{2}, {1}, {}, {}}, {{3}}), HasSubstr("nothing is left"));
+  EXPECT_THAT(refusal(SliceOp{{0, 0}, {1, 1}, {}, {}}, {{3}}), HasSubstr("slices 2 axes"));
+  EXPECT_EQ(shape(ExpandOp{{2, -1, 4}}, {{3, 1}}), (Shape{2, 3, 4}));
+  EXPECT_THAT(refusal(ExpandOp{{-3}}, {{3}}), HasSubstr("a size is -3"));
+  EXPECT_EQ(shape(ExpandOp{{ExpandOp::kImages, 3, 4}, 2}, {{3, 1}, {5, 7}}), (Shape{10, 3, 4}));
+  EXPECT_THAT(refusal(ExpandOp{{ExpandOp::kImages}}, {{1}}),
+              HasSubstr("is asked for, and an input that holds them is missing"));
+  EXPECT_THAT(refusal(ExpandOp{{4}}, {{1}, {5, 7}}), HasSubstr("is of no use, and an input that holds them is given"));
+  EXPECT_THAT(refusal(ExpandOp{{ExpandOp::kImages}}, {{1}, {}}), HasSubstr("too few dimensions"));
+  EXPECT_THAT(refusal(TileOp{{kHuge}}, {{3}}), HasSubstr("a repeat is"));
+  EXPECT_EQ(shape(DepthToSpaceOp{2}, {{1, 8, 3, 5}}), (Shape{1, 2, 6, 10}));
+  EXPECT_EQ(shape(SpaceToDepthOp{2}, {{1, 2, 6, 10}}), (Shape{1, 8, 3, 5}));
+  EXPECT_THAT(refusal(DepthToSpaceOp{kHuge}, {{1, 8, 3, 5}}), HasSubstr("the block is"));
+  EXPECT_EQ(shape(PadOp{PadMode::wrap, {5, 7}}, {{3}}), Shape{15});
+}
+
+TEST(ModelOpShapes, Indices) {
+  const Shape x{2, 3, 4};
+  EXPECT_EQ(shape(GatherOp{1}, {x, {5, 6}}), (Shape{2, 5, 6, 4}));
+  EXPECT_EQ(shape(GatherOp{1}, {x, {}}), (Shape{2, 4}));
+  EXPECT_EQ(shape(GatherElementsOp{1}, {x, {1, 9, 4}}), (Shape{1, 9, 4}));
+  EXPECT_THAT(refusal(GatherElementsOp{1}, {x, {3, 1, 4}}), HasSubstr("do not fit"));
+  EXPECT_EQ(shape(GatherNdOp{}, {x, {7, 2}}), (Shape{7, 4}));
+  EXPECT_EQ(shape(GatherNdOp{1}, {x, {2, 7, 1}}), (Shape{2, 7, 4}));
+  EXPECT_THAT(refusal(GatherNdOp{1}, {x, {3, 7, 1}}), HasSubstr("do not fit"));
+  EXPECT_THAT(refusal(GatherNdOp{}, {x, {7, 4}}), HasSubstr("do not fit"));
+  EXPECT_THAT(refusal(GatherNdOp{}, {x, {}}), HasSubstr("too few dimensions"));
+  EXPECT_EQ(shape(ScatterNdOp{}, {x, {5, 1}, {5, 3, 4}}), x);
+  EXPECT_THAT(refusal(ScatterNdOp{}, {x, {5, 1}, {5, 3}}), HasSubstr("must have the shape 5x3x4"));
+  EXPECT_THAT(refusal(ScatterElementsOp{}, {x, {1, 3, 4}, {1, 3}}), HasSubstr("not one for each"));
+}
+
+TEST(ModelOpShapes, SumsOfProducts) {
+  EXPECT_EQ(shape(EinsumOp{"bij,bjk->bik"}, {{2, 3, 4}, {2, 4, 5}}), (Shape{2, 3, 5}));
+  EXPECT_EQ(shape(EinsumOp{"...ij,...jk"}, {{7, 1, 3, 4}, {6, 4, 5}}), (Shape{7, 6, 3, 5}));
+  EXPECT_EQ(shape(EinsumOp{"b a"}, {{2, 3}}), (Shape{3, 2}));
+  EXPECT_EQ(shape(EinsumOp{"ij->"}, {{2, 3}}), Shape{});
+  EXPECT_THAT(refusal(EinsumOp{"ij,jk->ik"}, {{2, 3}, {4, 5}}), HasSubstr("sizes 3 and 4"));
+  EXPECT_THAT(refusal(EinsumOp{"ij->ik"}, {{2, 3}}), HasSubstr("index 'k'"));
+  EXPECT_THAT(refusal(EinsumOp{"i1->i"}, {{2, 3}}), HasSubstr("no term"));
+  EXPECT_THAT(refusal(EinsumOp{"...ijk->i"}, {{2, 3}}), HasSubstr("does not name"));
+  EXPECT_THAT(refusal(EinsumOp{""}, {{2, 3}}), HasSubstr("does not name"));
+}
+
+TEST(ModelOpShapes, Quantized) {
+  const Shape x{1, 3, 4, 4}, w{5, 3, 3, 3};
+  const std::vector<Shape> conv{x, {}, {1}, w, {5}, {5}, {}, {}, {5}};
+  EXPECT_EQ(shape(QLinearConvOp{}, conv), (Shape{1, 5, 2, 2}));
+  for (size_t i = 1; i < conv.size(); ++i) {
+    std::vector<Shape> wrong = conv;
+    wrong[i] = {2};
+    EXPECT_NE(refusal(QLinearConvOp{}, wrong), "") << i;
+  }
+  EXPECT_THAT(refusal(QLinearConvOp{.low = 1, .high = 0}, conv), HasSubstr("levels"));
+  EXPECT_EQ(shape(ConvIntegerOp{}, {x, w, {}, {5}}), (Shape{1, 5, 2, 2}));
+  EXPECT_EQ(shape(QuantizeOp{1}, {x, {3}, {3}}), x);
+  EXPECT_EQ(shape(QuantizeOp{1, 2}, {x, {1, 2, 4, 4}}), x);
+  EXPECT_THAT(refusal(QuantizeOp{1, 2}, {x, {1, 3, 4, 4}}), HasSubstr("take 1x2x4x4"));
+  EXPECT_THAT(refusal(DequantizeOp{2}, {x, {3}}), HasSubstr("the scale of shape 3"));
+  EXPECT_EQ(shape(QLinearMatMulOp{}, {{6, 5, 4}, {5}, {5, 1}, {4, 7}, {7}, {1, 7}, {}, {}}), (Shape{6, 5, 7}));
+  EXPECT_THAT(refusal(QLinearMatMulOp{}, {{5, 4}, {4}, {}, {4, 7}, {}, {}, {}, {}}), HasSubstr("a's scale"));
+  EXPECT_THAT(refusal(MatMulIntegerOp{}, {{5, 4}, {4, 7}, {}, {5}}), HasSubstr("b's zero point"));
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,131 @@
+// Plans that keep channels in lanes: what they join, where they put what is concatenated, and that random networks of many
+// channels give what they give layer by layer.
+
+#include "convlab/plan/channels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "convlab/device/cpu.h"
+#include "convlab/engine/engine.h"
+#include "convlab/engine/executor.h"
+#include "convlab/kernels/registry.h"
+#include "tests/plan/wide_graph.h"
+
+namespace convlab {
+namespace {
+
+using testing::ElementsAre;
+
+Plan plan_of(const Graph& graph, int64_t n = 1, PlanOptions options = {}) {
+  return make_plan(graph, Shape{n, 3, kHeight, kWidth}, open_cpu({.threads = 2})->caps(), options);
+}
+
+std::vector<Tensor> outputs_of(const Graph& graph, PlanMode mode, int64_t n, int threads) {
+  const auto device = open_cpu({.threads = threads});
+  Executor executor(copy_of(graph), Shape{n, 3, kHeight, kWidth}, *device, {.plan = {.mode = mode}});
+  const Tensor x = images(n);
+  return executor.run({&x, 1});
+}
+
+void expect_as_by_layers(const Graph& graph, int64_t n) {
+  const std::vector<Tensor> wanted = outputs_of(graph, PlanMode::layers, n, 1);
+  const std::vector<Tensor> got = outputs_of(graph, PlanMode::fused, n, 1);
+  const std::vector<Tensor> again = outputs_of(graph, PlanMode::fused, n, 3);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ(got[i].shape(), wanted[i].shape());
+    double error = 0, size = 0;
+    for (int64_t at = 0; at < wanted[i].count(); ++at) {
+      const double value = wanted[i].values<float>()[at], other = got[i].values<float>()[at];
+      error += (value - other) * (value - other);
+      size += value * value;
+      ASSERT_EQ(other, again[i].values<float>()[at]) << "with more threads, at " << at;
+    }
+    EXPECT_LT(std::sqrt(error), 2e-5 * std::sqrt(size)) << "output " << i;
+  }
+}
+
+TEST(ChannelPlan, ConvolutionTakesInAdditionAndActivation) {
+  WideGraph graph;
+  const ValueId first = graph.conv(graph.input(), 3, 16, 3);
+  const ValueId left = graph.conv(first, 16, 32, 3);
+  const ValueId right = graph.conv(first, 16, 32, 1);
+  const ValueId sum = graph.add(AddOp{}, {left, right});
+  graph.activation(graph.conv(graph.activation(sum, ActivationKind::relu), 32, 16, 1), ActivationKind::tanh);
+  const Plan plan = plan_of(graph.graph());
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+add+bias+relu", "Conv+bias+tanh", "Copy"));
+  EXPECT_EQ(plan.steps[2].inputs[3], plan.steps[1].output);
+  expect_as_by_layers(graph.graph(), 2);
+}
+
+TEST(ChannelPlan, SwishIsAnActivation) {
+  for (const UnaryKind kind : {UnaryKind::swish, UnaryKind::hard_swish}) {
+    WideGraph graph;
+    const ValueId first = graph.conv(graph.input(), 3, 16, 1);
+    const ValueId second = graph.add(UnaryOp{kind, 1}, {graph.conv(first, 16, 64, 3)});
+    graph.conv(second, 64, 16, 3);
+    EXPECT_EQ(plan_of(graph.graph()).steps.size(), 4u);
+    expect_as_by_layers(graph.graph(), 1);
+  }
+}
+
+TEST(ChannelPlan, WhatIsConcatenatedIsWrittenWhereItBelongs) {
+  WideGraph graph;
+  graph.concatenations();
+  const Plan plan = plan_of(graph.graph(), 2);
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Copy"));
+  constexpr int64_t kPixels = kHeight * kWidth;
+  EXPECT_EQ(plan.steps[1].output.at - plan.steps[0].output.at, 16 * kPixels * 4);
+  EXPECT_EQ(plan.steps[2].conv_step()->input_step, 40 * kPixels);
+  EXPECT_EQ(plan.steps[2].inputs[0], plan.steps[0].output) << "the whole begins with its first part";
+  expect_as_by_layers(graph.graph(), 3);
+}
+
+TEST(ChannelPlan, NetworksOfFewChannelsKeepImagesInLanesOrNone) {
+  GraphBuilder graph({-1, 1, 12, 12});
+  graph.conv(graph.conv(graph.input(), 6, 1, 5), 16, 6, 5);
+  const Plan plan = make_plan(graph.graph(), Shape{1, 1, 12, 12}, open_cpu({.threads = 1})->caps(), {});
+  for (const PlanStep& step : plan.steps) EXPECT_EQ(step.conv_step()->output_layout, Layout::plain);
+}
+
+TEST(ChannelPlan, OtherKernelsSayWhyTheyAreForOtherPlans) {
+  GraphBuilder graph({-1, 1, 12, 12});
+  graph.conv(graph.input(), 6, 1, 5);
+  const Plan plan = make_plan(graph.graph(), Shape{1, 1, 12, 12}, open_cpu({.threads = 1})->caps(), {});
+  const auto& refused = plan.steps[0].refused;
+  const auto direct = std::ranges::find(refused, "cpu.channel_direct", &Refused::kernel);
+  ASSERT_NE(direct, refused.end());
+  EXPECT_EQ(direct->reason,
+            "is for plans that keep channels in lanes from step to step: of networks of many channels, in fp32");
+}
+
+TEST(ChannelPlan, RandomNetworksAsByLayers) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Graph graph = random_graph(seed);
+    expect_as_by_layers(graph, seed % 3 == 0 ? 3 : 1);
+  }
+}
+
+/// Images at a time of a network whose last step is a dense layer of so many maps.
+int64_t batch_of(int64_t maps) {
+  GraphBuilder builder({-1, 3, 64, 64});
+  const ValueId first = builder.add(same(3), {builder.input(), builder.constant({64, 3, 3, 3})});
+  const ValueId second = builder.add(same(3), {first, builder.constant({64, 64, 3, 3})});
+  const ValueId small = builder.add(PoolOp{{.kernel_h = 32, .kernel_w = 32, .stride_h = 32, .stride_w = 32}}, {second});
+  builder.add(GemmOp{}, {builder.add(FlattenOp{1}, {small}), builder.constant({256, maps})});
+  const auto device = open_cpu({.threads = 2});
+  const Engine engine(builder.take(), {64, 3, 64, 64}, *device, {});
+  EXPECT_TRUE(engine.plan().channel_lanes);
+  return engine.batch();
+}
+
+TEST(ChannelPlan, BatchesFitTheCacheUnlessWeightsAreLarge) {
+  EXPECT_EQ(batch_of(10), 4);       // two arrays of 1 MiB for each image
+  EXPECT_EQ(batch_of(40'000), 32);  // 39 MiB of weights; 64 images take more than the arena may
+}
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,115 @@
+// Plans in bf16 that keep channels in halves: what lies so, what is written where it belongs, and that random networks of many
+// channels give what they give layer by layer in float32, but for roundings.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convlab/device/cpu.h"
+#include "convlab/engine/executor.h"
+#include "convlab/kernels/cpu/bf16.h"
+#include "tests/plan/wide_graph.h"
+
+namespace convlab {
+namespace {
+
+using testing::ElementsAre;
+
+class HalfPlan : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const Refusal absent = refuse_without(Bf16Unit::avx512_bf16)) GTEST_SKIP() << *absent;
+  }
+
+  static Plan plan_of(const Graph& graph, int64_t n = 1) {
+    return make_plan(graph, Shape{n, 3, kHeight, kWidth}, open_cpu({.threads = 2})->caps(), {.math = Math::bf16});
+  }
+
+  static std::vector<Tensor> outputs_of(const Graph& graph, PlanOptions options, int64_t n, int threads) {
+    const auto device = open_cpu({.threads = threads});
+    Executor executor(copy_of(graph), Shape{n, 3, kHeight, kWidth}, *device, {.plan = std::move(options)});
+    const Tensor x = images(n);
+    return executor.run({&x, 1});
+  }
+
+  static void expect_as_by_layers(const Graph& graph, int64_t n) {
+    const std::vector<Tensor> wanted = outputs_of(graph, {.mode = PlanMode::layers}, n, 1);
+    const std::vector<Tensor> got = outputs_of(graph, {.math = Math::bf16}, n, 1);
+    const std::vector<Tensor> again = outputs_of(graph, {.math = Math::bf16}, n, 3);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      ASSERT_EQ(got[i].shape(), wanted[i].shape());
+      double error = 0, size = 0;
+      for (int64_t at = 0; at < wanted[i].count(); ++at) {
+        const auto place = static_cast<size_t>(at);
+        const double value = wanted[i].values<float>()[place], other = got[i].values<float>()[place];
+        error += (value - other) * (value - other);
+        size += value * value;
+        ASSERT_EQ(other, again[i].values<float>()[place]) << "with more threads, at " << at;
+      }
+      EXPECT_LT(std::sqrt(error), 0.03 * std::sqrt(size)) << "output " << i;
+    }
+  }
+};
+
+TEST_F(HalfPlan, KeepsAllInHalves) {
+  WideGraph graph;
+  const ValueId first = graph.conv(graph.input(), 3, 16, 3);
+  const ValueId left = graph.conv(first, 16, 32, 3);
+  const ValueId right = graph.conv(first, 16, 32, 1);
+  const ValueId sum = graph.activation(graph.add(AddOp{}, {left, right}), ActivationKind::relu);
+  const ValueId gate =
+      graph.activation(graph.conv(graph.add(GlobalAveragePoolOp{}, {sum}), 32, 32, 1), ActivationKind::sigmoid);
+  const ValueId gated = graph.add(MulOp{}, {sum, gate});
+  graph.conv(graph.conv(gated, 32, 32, 3, 32), 32, 16, 1);
+  const Plan plan = plan_of(graph.graph(), 2);
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+add+bias+relu", "GlobalAveragePool",
+                                          "Conv+bias+sigmoid", "Mul", "Conv+bias", "Conv+bias", "Copy"));
+  EXPECT_TRUE(plan.channel_lanes);
+  for (const size_t in_halves : {0u, 1u, 2u, 6u, 7u}) {
+    EXPECT_EQ(plan.steps[in_halves].conv_step()->output_layout, Layout::channel_halves) << in_halves;
+  }
+  EXPECT_EQ(plan.steps[3].op_step()->output_layout, Layout::plain) << "images of one pixel are plain";
+  EXPECT_EQ(plan.steps[5].kernel_name(), "cpu.half_scale");
+  EXPECT_EQ(plan.steps[6].kernel_name(), "cpu.half_depthwise");
+  expect_as_by_layers(graph.graph(), 2);
+}
+
+TEST_F(HalfPlan, WhatIsConcatenatedIsWrittenWhereItBelongs) {
+  WideGraph graph;
+  graph.concatenations();
+  const Plan plan = plan_of(graph.graph(), 2);
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Copy"));
+  EXPECT_EQ(plan.steps[1].output.at - plan.steps[0].output.at, 16 * 2);
+  EXPECT_EQ(plan.steps[2].conv_step()->input_step, 40);
+  expect_as_by_layers(graph.graph(), 3);
+}
+
+TEST_F(HalfPlan, OutputsAreFloats) {
+  WideGraph graph;
+  const ValueId first = graph.conv(graph.input(), 3, 16, 3);
+  graph.conv(first, 16, 32, 3);
+  graph.graph().outputs.push_back({.value = first});
+  expect_as_by_layers(graph.graph(), 1);
+}
+
+TEST_F(HalfPlan, PixelsAreTakenAsTheyAre) {
+  WideGraph graph;
+  graph.conv(graph.conv(graph.input(), 3, 16, 3), 16, 32, 3);
+  const Plan plan = make_plan(graph.graph(), Shape{2, 3, kHeight, kWidth}, open_cpu({.threads = 2})->caps(),
+                              {.math = Math::bf16, .input = ElementType::u8});
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Copy"));
+  EXPECT_EQ(plan.steps[0].conv_step()->input, ElementType::u8);
+}
+
+TEST_F(HalfPlan, RandomNetworksAsByLayers) {
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Graph graph = random_graph(seed);
+    expect_as_by_layers(graph, seed % 3 == 0 ? 3 : 1);
+  }
+}
+
+}  // namespace
+}  // namespace convlab
