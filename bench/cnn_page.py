@@ -63,11 +63,18 @@ def cells(row: dict, peers: tuple[str, ...]) -> list[str]:
             f"{engines['convlab']['memory'] / smallest:.2f}"]  # fmt: skip
 
 
+def turns(record: dict) -> str:
+    """Of each engine; networks whose turns differ much may have more."""
+    counts = [len(row["engines"][engine]["turns"]) for row in record["networks"] for engine in ("convlab", *PEERS[record["math"]])]
+    least, most = min(counts), max(counts)
+    return f"{least} turns" if least == most else f"{least} to {most} turns"
+
+
 def peers_section(record: dict) -> list[str]:
     engines, peers = record["networks"][0]["engines"], PEERS[record["math"]]
     versions = ", ".join(f"{name} {engines[name]['version']}" for name in ("convlab", *peers))
     lines = [f"## {processor(record)}: {arithmetic(record)}", "",
-             f"{record['threads']} threads, {record['rounds']} turns of each engine, {record['time'][:10]}; {versions}.", ""]  # fmt: skip
+             f"{record['threads']} threads, {turns(record)} of each engine, {record['time'][:10]}; {versions}.", ""]  # fmt: skip
     for batch in batches(record):
         of_all = times(record, batch)
         rows = [[row["network"], *cells(row, peers)] for row in record["networks"] if row["batch"] == batch]

@@ -1,5 +1,5 @@
-# Every header compiles alone: one source per header includes it twice, in a library that nobody links. Takes minutes: a
-# build has it only where it is asked for this target, as .ci/run asks.
+# Every header compiles alone, after those that are precompiled: one source per header includes it twice, in a library that
+# nobody links. Takes minutes: a build has it only where it is asked for this target, as .ci/run asks.
 
 file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR}
   ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h ${CMAKE_SOURCE_DIR}/fuzz/*.h)
@@ -40,12 +40,13 @@ endforeach()
 
 add_library(convlab_headers_alone OBJECT EXCLUDE_FROM_ALL ${sources})
 target_link_libraries(convlab_headers_alone PRIVATE
-  convlab_options GTest::gmock CLI11::CLI11 nlohmann_json::nlohmann_json ZLIB::ZLIB)
+  convlab_options convlab_cold_options GTest::gmock CLI11::CLI11 nlohmann_json::nlohmann_json ZLIB::ZLIB)
 foreach(layer IN LISTS CONVLAB_LAYERS)
   string(REPLACE "/" "_" name ${layer})
   if(TARGET convlab_${name})
     target_link_libraries(convlab_headers_alone PRIVATE convlab_${name})
   endif()
 endforeach()
+target_precompile_headers(convlab_headers_alone REUSE_FROM convlab_tests_precompiled)
 # What convlab_test() gives to tests, also for the headers that they share.
 target_compile_definitions(convlab_headers_alone PRIVATE CONVLAB_SOURCE_DIR="" CONVLAB_BINARY="")

@@ -40,8 +40,11 @@ target_compile_options(convlab_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>"
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>"
   "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CONVLAB_WERROR}>>:-Werror>")
+target_compile_definitions(convlab_options INTERFACE $<$<NOT:$<BOOL:${CONVLAB_ALL_TARGETS}>>:CONVLAB_FEW_TARGETS>)
 if(CONVLAB_SANITIZE)
+  # Left out is what the address sanitizer or the processor stops, too: it would be half of what the compiler does.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CONVLAB_SANITIZE}>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,alignment,object-size,vptr>
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> -g1)
   add_link_options(-fsanitize=${CONVLAB_SANITIZE})
 endif()
@@ -53,21 +56,27 @@ if(CONVLAB_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)  # counts branches in all code; only the targets link the fuzzer
 endif()
 
-# What nearly every file reads, compiled once: it is half of a small file's cost. CI builds without it, so that each
-# file must include what it needs.
+# What nearly every file reads, compiled once: it is half of a small file's cost.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "" @ONLY)
+set(CONVLAB_OFTEN_READ <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <functional> <memory> <optional> <span> <string>
+  <string_view> <vector>)
+# convlab_precompiled_headers(NAME [HEADERS header...] [DEPENDS target...])
 function(convlab_precompiled_headers name)
+  cmake_parse_arguments(ARG "" "" "HEADERS;DEPENDS" ${ARGN})
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
-  target_link_libraries(${name} PRIVATE convlab_options fmt::fmt ${ARGN})
-  target_precompile_headers(${name} PRIVATE <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <functional> <memory>
-    <optional> <span> <string> <string_view> <vector>)
+  target_link_libraries(${name} PRIVATE convlab_options fmt::fmt ${ARG_DEPENDS})
+  target_precompile_headers(${name} PRIVATE ${CONVLAB_OFTEN_READ} ${ARG_HEADERS})
 endfunction()
 convlab_precompiled_headers(convlab_precompiled)
 
 # For code that takes longer to compile than it ever runs: it reads files and prints tables.
 add_library(convlab_cold_options INTERFACE)
 target_compile_options(convlab_cold_options INTERFACE "$<$<CONFIG:Release>:-O1>")
-convlab_precompiled_headers(convlab_cold_precompiled convlab_cold_options)
+convlab_precompiled_headers(convlab_cold_precompiled DEPENDS convlab_cold_options)
+if(CONVLAB_TESTS)
+  convlab_precompiled_headers(convlab_tests_precompiled DEPENDS convlab_cold_options GTest::gmock
+    HEADERS <gmock/gmock.h> <gtest/gtest.h> <filesystem> <fstream> <map> <regex> <sstream>)
+endif()
 
 # Everything that an executable of the project links: all layers, and the kernels' objects. Kernels register
 # themselves, and from an archive the linker would take only what something refers to: none of them.
@@ -147,7 +156,8 @@ function(convlab_test name)
     set(ARG_LABELS unit)
   endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE convlab_options convlab_all GTest::gmock GTest::gtest_main ${ARG_DEPENDS})
+  target_link_libraries(${name} PRIVATE convlab_options convlab_cold_options convlab_all GTest::gmock GTest::gtest_main ${ARG_DEPENDS})
+  target_precompile_headers(${name} REUSE_FROM convlab_tests_precompiled)
   target_compile_definitions(${name} PRIVATE CONVLAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     CONVLAB_BINARY="${CMAKE_BINARY_DIR}/bin/convlab")
   # Sanitizers end a program that asks for too much memory, unless told to act as malloc does.
