@@ -58,14 +58,13 @@ endif()
 
 # What nearly every file reads, compiled once: it is half of a small file's cost.
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "" @ONLY)
-set(CONVLAB_OFTEN_READ <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <functional> <memory> <optional> <span> <string>
-  <string_view> <vector>)
 # convlab_precompiled_headers(NAME [HEADERS header...] [DEPENDS target...])
 function(convlab_precompiled_headers name)
   cmake_parse_arguments(ARG "" "" "HEADERS;DEPENDS" ${ARGN})
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
   target_link_libraries(${name} PRIVATE convlab_options fmt::fmt ${ARG_DEPENDS})
-  target_precompile_headers(${name} PRIVATE ${CONVLAB_OFTEN_READ} ${ARG_HEADERS})
+  target_precompile_headers(${name} PRIVATE <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <functional> <memory>
+    <optional> <span> <string> <string_view> <vector> ${ARG_HEADERS})
 endfunction()
 convlab_precompiled_headers(convlab_precompiled)
 
