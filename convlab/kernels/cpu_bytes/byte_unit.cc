@@ -15,38 +15,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-enum class Registers { none, ymm, zmm };
-
-Registers registers_of_target() {
+/// Bits of the target's vector registers; 0: too few for kernels on bytes.
+int vector_bits() {
 #if HWY_TARGET == HWY_AVX3
-  return Registers::zmm;
+  return 512;
 #elif HWY_TARGET == HWY_AVX2
-  return Registers::ymm;
+  return 256;
 #else
-  return Registers::none;
+  return 0;
 #endif
-}
-
-/// The words of CPUID's leaf 7 that tell: ECX of subleaf 0, EAX of subleaf 1.
-bool target_has_dots() {
-#if defined(__x86_64__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  constexpr unsigned kAvx512Vnni = 1u << 11, kAvxVnni = 1u << 4;
-  if (registers_of_target() == Registers::zmm) return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c & kAvx512Vnni) != 0;
-  if (registers_of_target() == Registers::ymm) return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & kAvxVnni) != 0;
-#endif
-  return false;
-}
-
-/// Processors that have tiles of bytes have those of bfloat16, too.
-bool target_has_tiles() {
-#if defined(__x86_64__)
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  constexpr unsigned kAmxInt8 = 1u << 25;
-  return registers_of_target() == Registers::zmm && has_unit(Bf16Unit::amx) &&
-         __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d & kAmxInt8) != 0;
-#endif
-  return false;
 }
 
 }  // namespace convlab::HWY_NAMESPACE
@@ -56,14 +33,36 @@ HWY_AFTER_NAMESPACE();
 namespace convlab {
 namespace {
 
-HWY_EXPORT(target_has_dots);
-HWY_EXPORT(target_has_tiles);
+HWY_EXPORT(vector_bits);
+
+/// What CPUID's leaf 7 tells.
+struct Features {
+  bool avx512_vnni = false, avx_vnni = false, amx_int8 = false;
+};
+
+Features find_features() {
+  Features found;
+#if defined(__x86_64__)
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+    found.avx512_vnni = (c >> 11 & 1) != 0;
+    found.amx_int8 = (d >> 25 & 1) != 0;
+  }
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) found.avx_vnni = (a >> 4 & 1) != 0;
+#endif
+  return found;
+}
 
 }  // namespace
 
 bool has_unit(ByteUnit unit) {
-  if (unit == ByteUnit::tiles) return HWY_DYNAMIC_DISPATCH(target_has_tiles)();
-  return unit == ByteUnit::words || HWY_DYNAMIC_DISPATCH(target_has_dots)();
+  if (unit == ByteUnit::words) return true;
+  // Asked once: CPUID leaves a virtual machine for its host, which takes microseconds.
+  static const Features features = find_features();
+  const int bits = HWY_DYNAMIC_DISPATCH(vector_bits)();
+  // Processors that have tiles of bytes have those of bfloat16, too.
+  if (unit == ByteUnit::tiles) return bits == 512 && features.amx_int8 && has_unit(Bf16Unit::amx);
+  return bits == 512 ? features.avx512_vnni : bits == 256 && features.avx_vnni;
 }
 
 Refusal refuse_without(ByteUnit unit) {
