@@ -112,10 +112,9 @@ TEST_P(CpuGemm, Float16NumbersArePackedAsSuchAndGiveTheSameBits) {
 /// B packed as bfloat16, to be multiplied one way or the other.
 struct PackedPairs {
   PackedPairs(const std::vector<float>& b, int64_t k, int64_t n, PackedAs as, ThreadPool& threads)
-      : numbers(static_cast<size_t>(packed_bf16_count(k, n)) + 32, 0xffff) {
+      : numbers(static_cast<size_t>(packed_bf16_count(k, n, as)) + 32, 0xffff) {
     uint16_t* aligned = numbers.data() + (64 - reinterpret_cast<uintptr_t>(numbers.data()) % 64) % 64 / 2;
-    packed = pack_b_bf16(b.data(), k, n, false, 1, aligned, threads);
-    packed.as = as;
+    packed = pack_b_bf16(b.data(), k, n, false, 1, as, aligned, threads);
   }
 
   std::vector<uint16_t> numbers;
@@ -126,11 +125,11 @@ struct PackedPairs {
 std::vector<float> product_of_pairs(int64_t m, int64_t n, int64_t k, std::vector<float> a, const PackedPairs& b,
                                     ThreadPool& threads, bool backwards = false) {
   std::vector<float> c(static_cast<size_t>(m * n), NAN);
-  std::vector<float> workspace(static_cast<size_t>(gemm_workspace_count(m, n, k)), NAN);
+  std::vector<float> workspace(static_cast<size_t>(gemm_bf16_workspace_count(m, n, k)) + 16, NAN);
+  float* const aligned = workspace.data() + (64 - reinterpret_cast<uintptr_t>(workspace.data()) % 64) % 64 / 4;
   a.resize(static_cast<size_t>(m * k));
   a.resize(a.size() + 33, NAN);
-  gemm({.m = m, .n = n, .k = k, .a = a.data(), .b = b.packed, .c = c.data(), .backwards = backwards}, workspace.data(),
-       threads);
+  gemm({.m = m, .n = n, .k = k, .a = a.data(), .b = b.packed, .c = c.data(), .backwards = backwards}, aligned, threads);
   return c;
 }
 
@@ -138,18 +137,21 @@ constexpr std::array<int64_t, 3> kProductsOfPairs[] = {{1, 1, 1},     {1, 160, 5
                                                        {7, 70, 1000}, {12, 10, 700}, {16, 160, 31}, {17, 10, 701},
                                                        {50, 65, 515}, {130, 40, 259}};
 
-/// Multiplication of pairs with each instruction set, by float32 multiply-adds and by AVX512-BF16.
+/// Multiplication of pairs with each instruction set, by float32 multiply-adds, by AVX512-BF16 and by AMX.
 class CpuGemmOfPairs : public testing::TestWithParam<std::tuple<int64_t, PackedAs>> {
  protected:
   PackedAs as() const { return std::get<1>(GetParam()); }
 
   /// Whether A, of so many rows, is rounded.
-  bool rounds(int64_t rows) const { return as() == PackedAs::bf16_dots && rows <= kGemmDotRows; }
+  bool rounds(int64_t rows) const {
+    return as() == PackedAs::bf16_tiles || (as() == PackedAs::bf16_dots && rows <= kGemmDotRows);
+  }
 
   void SetUp() override {
     if (as() == PackedAs::bf16) return;
-    if (std::get<0>(GetParam()) != HWY_AVX3) GTEST_SKIP() << "this instruction set has no AVX512-BF16";
-    if (const Refusal refusal = refuse_without(Bf16Unit::avx512_bf16)) GTEST_SKIP() << *refusal;
+    if (std::get<0>(GetParam()) != HWY_AVX3) GTEST_SKIP() << "this instruction set has neither AVX512-BF16 nor AMX";
+    const Bf16Unit unit = as() == PackedAs::bf16_dots ? Bf16Unit::avx512_bf16 : Bf16Unit::amx;
+    if (const Refusal refusal = refuse_without(unit)) GTEST_SKIP() << *refusal;
   }
 
  private:
@@ -158,10 +160,13 @@ class CpuGemmOfPairs : public testing::TestWithParam<std::tuple<int64_t, PackedA
 
 INSTANTIATE_TEST_SUITE_P(Cpu, CpuGemmOfPairs,
                          testing::Combine(testing::ValuesIn(simd_targets()),
-                                          testing::Values(PackedAs::bf16, PackedAs::bf16_dots)),
+                                          testing::Values(PackedAs::bf16, PackedAs::bf16_dots, PackedAs::bf16_tiles)),
                          [](const auto& info) {
-                           return (std::get<1>(info.param) == PackedAs::bf16 ? "multiply_add_" : "dots_") +
-                                  std::string(hwy::TargetName(std::get<0>(info.param)));
+                           const PackedAs as = std::get<1>(info.param);
+                           return std::string(as == PackedAs::bf16        ? "multiply_add_"
+                                              : as == PackedAs::bf16_dots ? "dots_"
+                                                                          : "tiles_") +
+                                  hwy::TargetName(std::get<0>(info.param));
                          });
 
 TEST_P(CpuGemmOfPairs, SmallIntegersAreMultipliedExactly) {
@@ -212,7 +217,8 @@ TEST_P(CpuGemmOfPairs, SameBitsWhateverTheBatchAndTheThreads) {
     const std::vector<float> a = random_values(kMost * k, 1);
     const PackedPairs b(random_values(k * kN, 2), k, kN, as(), one);
     for (const int64_t m : {1, 2, 7, 16, 17, 70}) {
-      const std::vector<float> all = product_of_pairs(rounds(m) ? kGemmDotRows : kMost, kN, k, a, b, one);
+      const bool dots = rounds(m) && m <= kGemmDotRows;
+      const std::vector<float> all = product_of_pairs(dots ? kGemmDotRows : kMost, kN, k, a, b, one);
       const std::vector<float> some = product_of_pairs(m, kN, k, a, b, three);
       EXPECT_EQ(some, std::vector<float>(all.begin(), all.begin() + m * kN)) << m;
       EXPECT_EQ(product_of_pairs(m, kN, k, a, b, three, true), some) << m << " backwards";
@@ -231,7 +237,7 @@ TEST_P(CpuGemmOfPairs, TermsOfAAreRoundedToTheNearest) {
     const uint32_t bits[] = {0x3f800000, 0x3f808000, 0x3f818000, 0x3f808001, 0x3f807fff, 0xbf818000, 0x7f7fffff};
     for (size_t i = 0; i < std::size(bits); ++i) a[a.size() - 1 - i] = std::bit_cast<float>(bits[i]);
     std::vector<float> expected(a.end() - kN, a.end());
-    if (as() == PackedAs::bf16_dots) {
+    if (as() != PackedAs::bf16) {
       for (float& value : a) {
         if (std::isinf(from_bf16(to_bf16(value)))) value = -3;  // infinite times the other columns' 0 is NaN
       }
@@ -273,7 +279,7 @@ std::vector<double> dense_by_definition(const OpStep& step, const std::vector<st
   return output;
 }
 
-/// Rounds weights, and where AVX512-BF16 multiplies them inputs, too, as the kernel of this arithmetic does.
+/// Rounds weights, and where AVX512-BF16 or AMX multiplies them inputs, too, as the kernel of this arithmetic does.
 void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
   const auto device = open_device("cpu", {.threads = 2});
   const auto stream = device->make_stream();
@@ -302,7 +308,8 @@ void expect_dense_is_right(const OpStep& step, const char* what, Math math) {
   if (math == Math::bf16) {
     for (float& weight : values[1]) weight = from_bf16(to_bf16(weight));
     const bool few = element_count(step.output) / step.output.back() <= kGemmDotRows;
-    if (few && (hwy::SupportedTargets() & HWY_AVX3) != 0 && has_unit(Bf16Unit::avx512_bf16)) {
+    const Bf16Unit rounding = few ? Bf16Unit::avx512_bf16 : Bf16Unit::amx;
+    if ((hwy::SupportedTargets() & HWY_AVX3) != 0 && has_unit(rounding)) {
       for (float& value : values[0]) value = from_bf16(to_bf16(value));
     }
   }

@@ -24,7 +24,7 @@ constexpr int kSumTiles = 4;      // tiles 0 to 3 are C
 
 #if HWY_TARGET == HWY_AVX3
 
-/// All but the multiplication, which classes for bfloat16 and for bytes add. Compilers' intrinsics want a tile's number as a
+/// All but the multiplication, which classes for bfloat16 and, elsewhere, for bytes add. Compilers' intrinsics want a tile's number as a
 /// literal, which a template cannot give; so the instructions are written out. The configuration belongs to the thread,
 /// from construction to destruction.
 class AmxTiles {
@@ -59,6 +59,18 @@ class AmxTiles {
   template <int kTile>
   HWY_INLINE void store(void* to) {
     asm volatile("tilestored %%tmm%c2, (%0,%1,1)" ::"r"(to), "r"(kTileRow), "i"(kTile) : "memory");
+  }
+};
+
+/// Tiles of pairs of bfloat16.
+class TilesOfAmx : public AmxTiles {
+ public:
+  using Sum = float;
+  using AmxTiles::AmxTiles;
+
+  template <int kC, int kA, int kB>
+  HWY_INLINE void multiply() {
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kC), "i"(kA), "i"(kB));
   }
 };
 

@@ -1,6 +1,6 @@
 // cpu.dense: alpha * A' * B' + beta * C, then an activation; B constant, packed once. See gemm.h.
 // cpu.dense_bf16: the same with the numbers of B as bfloat16, since with few images, fetching B takes the time. Where
-// the processor has AVX512-BF16, A is rounded to bfloat16, too, and an instruction multiplies two terms.
+// the processor has AVX512-BF16 or AMX, A is rounded to bfloat16, too, and an instruction multiplies two terms, or tiles.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"
@@ -50,29 +50,35 @@ struct alignas(64) Prepared {
   void* weights() { return this + 1; }
 };
 
-template <auto kCount, class Number>
-size_t prepared_bytes(const OpStep& step) {
-  const Dense dense = dense_of(step);
-  return static_cast<size_t>(checked_add(checked_mul(kCount(dense.k, dense.n), sizeof(Number)), sizeof(Prepared)));
+size_t prepared_bytes(int64_t numbers, size_t number_bytes) {
+  return static_cast<size_t>(checked_add(checked_mul(numbers, number_bytes), sizeof(Prepared)));
 }
 
-template <auto kPack, class Number>
-void prepare(const OpArgs& args, Stream& stream) {
+void prepare_floats(const OpArgs& args, Stream& stream) {
   const Dense dense = dense_of(args.step);
   auto* const prepared = static_cast<Prepared*>(args.prepared);
-  prepared->as = kPack(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha,
-                       static_cast<Number*>(prepared->weights()), *stream.threads())
+  prepared->as = pack_b_small(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha,
+                              static_cast<float*>(prepared->weights()), *stream.threads())
                      .as;
 }
 
-/// The transposed A, if it is needed, and gemm()'s scratch.
+void prepare_bf16(const OpArgs& args, Stream& stream) {
+  const Dense dense = dense_of(args.step);
+  auto* const prepared = static_cast<Prepared*>(args.prepared);
+  prepared->as = pack_b_bf16(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha, bf16_of_machine(),
+                             static_cast<uint16_t*>(prepared->weights()), *stream.threads())
+                     .as;
+}
+
+/// The transposed A, if it is needed, behind gemm()'s scratch.
+template <auto kScratch>
 size_t workspace_bytes(const OpStep& step) {
   const Dense dense = dense_of(step);
   const int64_t transposed = dense.transpose_a ? checked_mul(dense.m, dense.k) : 0;
-  return static_cast<size_t>(
-      checked_mul(checked_add(transposed, gemm_workspace_count(dense.m, dense.n, dense.k)), sizeof(float)));
+  return static_cast<size_t>(checked_mul(checked_add(transposed, kScratch(dense.m, dense.n, dense.k)), sizeof(float)));
 }
 
+template <auto kScratch>
 void launch(const OpArgs& args, Stream& stream) {
   const Dense dense = dense_of(args.step);
   auto* const prepared = static_cast<Prepared*>(args.prepared);
@@ -83,13 +89,13 @@ void launch(const OpArgs& args, Stream& stream) {
                  .b = {prepared->weights(), prepared->as},
                  .c = args.output,
                  .backwards = args.turn % 2 != 0};
-  auto* workspace = static_cast<float*>(args.workspace);
+  auto* const workspace = static_cast<float*>(args.workspace);
   if (dense.transpose_a) {
+    float* const rows = workspace + kScratch(dense.m, dense.n, dense.k);
     for (int64_t i = 0; i < dense.m; ++i) {
-      for (int64_t k = 0; k < dense.k; ++k) workspace[i * dense.k + k] = gemm_args.a[k * dense.m + i];
+      for (int64_t k = 0; k < dense.k; ++k) rows[i * dense.k + k] = gemm_args.a[k * dense.m + i];
     }
-    gemm_args.a = workspace;
-    workspace += dense.m * dense.k;
+    gemm_args.a = rows;
   }
   gemm_args.finish.activation = args.step.activation;
   if (dense.beta != 0) {
@@ -106,20 +112,28 @@ void launch(const OpArgs& args, Stream& stream) {
 const RegisterOpKernel dense{{
     .info = {.name = "cpu.dense", .device = DeviceKind::cpu},
     .refuses = refuses,
-    .prepared_bytes = prepared_bytes<packed_b_count, float>,
-    .workspace_bytes = workspace_bytes,
-    .prepare = prepare<pack_b_small, float>,
-    .launch = launch,
+    .prepared_bytes =
+        [](const OpStep& step) {
+          const Dense dense = dense_of(step);
+          return prepared_bytes(packed_b_count(dense.k, dense.n), sizeof(float));
+        },
+    .workspace_bytes = workspace_bytes<gemm_workspace_count>,
+    .prepare = prepare_floats,
+    .launch = launch<gemm_workspace_count>,
     .packs_weights = true,
 }};
 
 const RegisterOpKernel dense_bf16{{
     .info = {.name = "cpu.dense_bf16", .device = DeviceKind::cpu, .math = Math::bf16, .rank = 1},
     .refuses = refuses,
-    .prepared_bytes = prepared_bytes<packed_bf16_count, uint16_t>,
-    .workspace_bytes = workspace_bytes,
-    .prepare = prepare<pack_b_bf16, uint16_t>,
-    .launch = launch,
+    .prepared_bytes =
+        [](const OpStep& step) {
+          const Dense dense = dense_of(step);
+          return prepared_bytes(packed_bf16_count(dense.k, dense.n, bf16_of_machine()), sizeof(uint16_t));
+        },
+    .workspace_bytes = workspace_bytes<gemm_bf16_workspace_count>,
+    .prepare = prepare_bf16,
+    .launch = launch<gemm_bf16_workspace_count>,
     .packs_weights = true,
 }};
 

@@ -11,6 +11,7 @@
 #include "convlab/base/half.h"
 #include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/cpu/by_count.h"
+#include "convlab/kernels/cpu/matrix_tiles.h"
 #include "convlab/kernels/cpu/simd.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_gemm/gemm.cc"
@@ -18,6 +19,7 @@
 
 #include "convlab/kernels/cpu/highway-inl.h"
 #include "convlab/kernels/cpu/math-inl.h"
+#include "convlab/kernels/cpu_gemm/gemm_amx-inl.h"
 #include "convlab/kernels/cpu_gemm/gemm_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -39,7 +41,8 @@ void multiply_panels(const GemmBlock& block, int64_t rows, int64_t depth, const 
                      float* c) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
   const int64_t tile_columns = kTileVectors * lanes, columns = block.columns, ldc = block.ldc;
-  const int64_t tiles = ceil_div(rows, kMostRows<A>), panel_step = kGemmPanel * ceil_div(depth, kTerms<B> / kTerms<A>);
+  const int64_t tiles = ceil_div(rows, kMostRows<A>);
+  const int64_t panel_step = kGemmPanel * rows_held(block.panels.as, block.depth) / kTerms<B>;
   const int64_t next_block = block.next / static_cast<int64_t>(sizeof(B));
   HWY_ALIGN float part[kTileRows * kTileVectors * 16];
   const auto place_at = [&](int64_t column) { return column / kGemmPanel * panel_step + column % kGemmPanel; };
@@ -101,7 +104,7 @@ void multiply_block(const GemmBlock& block) {
     multiply_panels(block, block.rows, block.depth, block.a, block.lda, numbers, block.c);
   };
 #if HWY_TARGET == HWY_AVX3
-  if (block.panels.as == PackedAs::bf16_dots) return multiply_rounded(block);
+  if (block.panels.as >= PackedAs::bf16_dots) return multiply_rounded(block);
 #endif
   if constexpr (kConvertsHalves) {
     if (block.panels.as == PackedAs::f16) return multiply(static_cast<const hwy::float16_t*>(block.panels.data));
@@ -111,6 +114,7 @@ void multiply_block(const GemmBlock& block) {
 }
 
 bool target_converts_halves() { return kConvertsHalves; }
+bool target_may_have_tiles() { return HWY_TARGET == HWY_AVX3; }
 
 /// c[i] = the sum of products[block * count + i], block by block. It is here so that compilers vectorise it as they
 /// can.
@@ -153,6 +157,9 @@ HWY_EXPORT(multiply_block);
 HWY_EXPORT(add_products);
 HWY_EXPORT(finish_row);
 HWY_EXPORT(target_converts_halves);
+HWY_EXPORT(target_may_have_tiles);
+HWY_EXPORT(round_to_tiles);
+HWY_EXPORT(multiply_in_tiles);
 
 // Rows of A that one thread takes through all of B: 240 rows of a block are 240 KiB, which leaves room in an L2 cache.
 // With 36 rows, fetching B from the third cache was seen to cost 8 %, with 72 rows 2 %.
@@ -200,6 +207,28 @@ void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
   finish_rows_of_c(gemm, 0, gemm.m, 0, gemm.n);
 }
 
+/// By AMX: A becomes tiles, then a thread takes some panels, each through all of B's blocks, and where panels are few, some
+/// rows.
+void gemm_in_tiles(const Gemm& gemm, unsigned char* a, ThreadPool& threads) {
+  constexpr int64_t kPanelsTogether = 2, kLeastSteps = 32;
+  threads.parallel_for(ceil_div(gemm.k, kGemmTileDepth), kLeastSteps, [&](int64_t begin, int64_t end, int) {
+    HWY_DYNAMIC_DISPATCH(round_to_tiles)(gemm, begin, end, a);
+  });
+  const int64_t row_tiles = ceil_div(gemm.m, kTileRows), panels = ceil_div(gemm.n, kGemmPanel);
+  const int64_t across = ceil_div(panels, kPanelsTogether), wanted = ceil_div(4 * threads.size(), across);
+  const int64_t down = std::min(ceil_div(row_tiles, 2), wanted);
+  threads.parallel_for(across * down, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t item = begin; item < end; ++item) {
+      const int64_t part = item % down, panel = item / down * kPanelsTogether;
+      const int64_t row = row_tiles * part / down, row_end = row_tiles * (part + 1) / down;
+      const int64_t panel_end = std::min(panel + kPanelsTogether, panels);
+      HWY_DYNAMIC_DISPATCH(multiply_in_tiles)(gemm, a, row, row_end, panel, panel_end);
+      const int64_t column = panel * kGemmPanel, columns = std::min(panel_end * kGemmPanel, gemm.n) - column;
+      finish_rows_of_c(gemm, row * kTileRows, std::min(row_end * kTileRows, gemm.m), column, columns);
+    }
+  });
+}
+
 /// Packs B, each of its elements as number(element).
 template <class T, class Number>
 PackedB pack(const float* b, int64_t k, int64_t n, bool transposed, PackedAs as, T* packed, ThreadPool& threads,
@@ -210,7 +239,7 @@ PackedB pack(const float* b, int64_t k, int64_t n, bool transposed, PackedAs as,
     for (int64_t item = begin; item < end; ++item) {
       const int64_t first = item / panels * most, depth = std::min(most, k - first);
       const int64_t column = item % panels * kGemmPanel, columns = std::min(kGemmPanel, n - column);
-      const int64_t stored = round_up(depth, together);
+      const int64_t stored = rows_held(as, depth);
       T* to = packed + first * panels * kGemmPanel + column * stored;
       std::fill_n(to, stored * kGemmPanel, T{});
       for (int64_t l = 0; l < depth; ++l) {
@@ -229,7 +258,12 @@ PackedB pack(const float* b, int64_t k, int64_t n, bool transposed, PackedAs as,
 
 int64_t packed_b_count(int64_t k, int64_t n) { return checked_mul(k, round_up(n, kGemmPanel)); }
 
-int64_t packed_bf16_count(int64_t k, int64_t n) { return packed_b_count(round_up(k, 2), n); }
+PackedAs bf16_of_machine() {
+  if (has_unit(Bf16Unit::amx)) return PackedAs::bf16_tiles;
+  return has_unit(Bf16Unit::avx512_bf16) ? PackedAs::bf16_dots : PackedAs::bf16;
+}
+
+int64_t packed_bf16_count(int64_t k, int64_t n, PackedAs as) { return packed_b_count(rows_held(as, k), n); }
 
 PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads) {
   return pack(b, k, n, transposed, PackedAs::f32, packed, threads, [scale](float value) { return scale * value; });
@@ -253,9 +287,8 @@ PackedB pack_b_small(const float* b, int64_t k, int64_t n, bool transposed, floa
   return pack_b(b, k, n, transposed, scale, packed, threads);
 }
 
-PackedB pack_b_bf16(const float* b, int64_t k, int64_t n, bool transposed, float scale, uint16_t* packed,
+PackedB pack_b_bf16(const float* b, int64_t k, int64_t n, bool transposed, float scale, PackedAs as, uint16_t* packed,
                     ThreadPool& threads) {
-  const PackedAs as = has_unit(Bf16Unit::avx512_bf16) ? PackedAs::bf16_dots : PackedAs::bf16;
   return pack(b, k, n, transposed, as, packed, threads, [scale](float value) { return to_bf16(scale * value); });
 }
 
@@ -265,8 +298,16 @@ int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k) {
   return m <= kFewRows && k > kGemmDepth ? checked_product({ceil_div(k, kGemmDepth), m, n}) : 0;
 }
 
+int64_t gemm_bf16_workspace_count(int64_t m, int64_t n, int64_t k) {
+  const int64_t tiles = checked_product({round_up(m, kTileRows), rows_held(PackedAs::bf16_tiles, k) / 2});
+  return std::max(gemm_workspace_count(m, n, k), tiles);
+}
+
 void gemm(const Gemm& asked, float* workspace, ThreadPool& threads) {
   Gemm gemm = asked;
+  if (gemm.b.as == PackedAs::bf16_tiles && gemm.m > kGemmDotRows && HWY_DYNAMIC_DISPATCH(target_may_have_tiles)()) {
+    return gemm_in_tiles(gemm, reinterpret_cast<unsigned char*>(workspace), threads);
+  }
   if (gemm.b.as == PackedAs::bf16_dots && gemm.m > kGemmDotRows) gemm.b.as = PackedAs::bf16;
   if (gemm_workspace_count(gemm.m, gemm.n, gemm.k) > 0) return gemm_by_depth(gemm, workspace, threads);
   // Pieces of rows, and where there are too few of them for the threads, of columns. A thread takes its rows through
@@ -279,7 +320,7 @@ void gemm(const Gemm& asked, float* workspace, ThreadPool& threads) {
   const int64_t column_items = row_items < threads.size() ? std::min(panels, ceil_div(wanted, row_items)) : 1;
   const int64_t columns = ceil_div(panels, column_items) * kGemmPanel;
   const int64_t items_across = ceil_div(gemm.n, columns);
-  const int64_t most = gemm_depth(gemm.b.as), together = terms_together(gemm.b.as);
+  const int64_t most = gemm_depth(gemm.b.as);
   const auto multiply = HWY_DYNAMIC_DISPATCH(multiply_block);
   threads.parallel_for(row_items * items_across, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t item = begin; item < end; ++item) {
@@ -292,7 +333,7 @@ void gemm(const Gemm& asked, float* workspace, ThreadPool& threads) {
                   .depth = depth,
                   .a = gemm.a + row * gemm.k + first,
                   .lda = gemm.k,
-                  .panels = gemm.b.from(first * panels * kGemmPanel + column * round_up(depth, together)),
+                  .panels = gemm.b.from(first * panels * kGemmPanel + column * rows_held(gemm.b.as, depth)),
                   .c = gemm.c + row * gemm.n + column,
                   .ldc = gemm.n,
                   .add = first > 0,

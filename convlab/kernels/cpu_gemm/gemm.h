@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "convlab/base/checked.h"
 #include "convlab/conv/epilogue.h"
 #include "convlab/device/thread_pool.h"
 
@@ -14,23 +15,31 @@ namespace convlab {
 //
 // Every element of C is summed in the same order whatever m, the threads and the path taken: the products of a block
 // one after the other with fused multiply-adds (where the processor has them), then the blocks in order. So results do
-// not depend on the batch (but see PackedAs::bf16_dots) or the number of threads, and the error grows with the square
+// not depend on the batch (but see PackedAs::bf16_dots and bf16_tiles) or the number of threads, and the error grows with the square
 // root of 128 + k / 128, not of k.
 
 inline constexpr int64_t kGemmPanel = 32;
 inline constexpr int64_t kGemmDepth = 128, kGemmPairsDepth = 256;
 inline constexpr int64_t kGemmDotRows = 2;
+inline constexpr int64_t kGemmTileDepth = 32;  // of a tile of pairs
 
 /// How a packed matrix keeps its numbers. bf16: a panel's rows two by two, their numbers alternating, an odd last one
 /// beside zeros. bf16_dots: the same, and A, if it has no more than kGemmDotRows rows, is rounded to bfloat16, too, for
 /// AVX512-BF16. That takes one instruction instead of four multiply-adds, which one or two rows wait for; more rows
 /// wait for products, and these get no faster (Emerald Rapids: two images gain 13 %, eight would lose 37 %).
-enum class PackedAs { f32, f16, bf16, bf16_dots };
+/// bf16_tiles: the same, but rows are filled up to whole tiles of AMX, and more rows of A are rounded, too, and multiplied
+/// by AMX as fast as B comes from memory.
+enum class PackedAs { f32, f16, bf16, bf16_dots, bf16_tiles };
 
-constexpr bool is_bf16(PackedAs as) { return as == PackedAs::bf16 || as == PackedAs::bf16_dots; }
+constexpr bool is_bf16(PackedAs as) { return as >= PackedAs::bf16; }
 
 /// Rows of a panel that are kept as one.
 constexpr int64_t terms_together(PackedAs as) { return is_bf16(as) ? 2 : 1; }
+
+/// Rows of a panel that has `depth` rows of B.
+constexpr int64_t rows_held(PackedAs as, int64_t depth) {
+  return round_up(depth, as == PackedAs::bf16_tiles ? kGemmTileDepth : terms_together(as));
+}
 
 /// Rows of a block.
 constexpr int64_t gemm_depth(PackedAs as) { return is_bf16(as) ? kGemmPairsDepth : kGemmDepth; }
@@ -46,7 +55,10 @@ struct PackedB {
 
 /// Numbers of a packed k x n matrix B.
 int64_t packed_b_count(int64_t k, int64_t n);
-int64_t packed_bf16_count(int64_t k, int64_t n);
+int64_t packed_bf16_count(int64_t k, int64_t n, PackedAs as);
+
+/// How this machine multiplies numbers of bfloat16 fastest.
+PackedAs bf16_of_machine();
 
 /// Packs scale * B, B being k x n row-major, or n x k row-major if `transposed`.
 PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed, ThreadPool& threads);
@@ -57,8 +69,9 @@ PackedB pack_b(const float* b, int64_t k, int64_t n, bool transposed, float scal
 PackedB pack_b_small(const float* b, int64_t k, int64_t n, bool transposed, float scale, float* packed,
                      ThreadPool& threads);
 
-/// The same, each number as the nearest bfloat16, for results that need not be more precise.
-PackedB pack_b_bf16(const float* b, int64_t k, int64_t n, bool transposed, float scale, uint16_t* packed,
+/// The same, each number as the nearest bfloat16, for results that need not be more precise. `as`: one of bfloat16 that
+/// the machine has.
+PackedB pack_b_bf16(const float* b, int64_t k, int64_t n, bool transposed, float scale, PackedAs as, uint16_t* packed,
                     ThreadPool& threads);
 
 /// C (rows x columns, ldc floats from row to row) = A * B, or C += A * B if `add`. A is rows x depth with lda floats
@@ -97,10 +110,12 @@ struct Gemm {
   bool backwards = false;
 };
 
-/// Scratch that gemm() needs for a product of this size.
+/// Scratch that gemm() needs for a product of this size; of PackedAs::bf16_tiles more.
 int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k);
+int64_t gemm_bf16_workspace_count(int64_t m, int64_t n, int64_t k);
 
-/// The whole product, on all threads. workspace: gemm_workspace_count floats.
+/// The whole product, on all threads. workspace: gemm_workspace_count floats, or gemm_bf16_workspace_count, aligned to 64
+/// bytes.
 void gemm(const Gemm& gemm, float* workspace, ThreadPool& threads);
 
 }  // namespace convlab

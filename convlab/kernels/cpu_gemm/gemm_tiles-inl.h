@@ -140,14 +140,17 @@ HWY_INLINE __m512 load_some(const float* from, int64_t count) {
   return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << some) - 1), from);
 }
 
-/// Some terms of a row of A as pairs of the nearest bfloat16, an odd last one beside a zero; whole lines.
+/// As many of 32 terms as there are as pairs of the nearest bfloat16, then zeros.
+HWY_INLINE __m512i rounded_pairs(const float* from, int64_t count) {
+  const __m512 low = load_some(from, count), high = load_some(from + 16, count - 16);
+  __m512i rounded;
+  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(rounded) : "v"(low), "v"(high));
+  return rounded;
+}
+
+/// Some terms of a row of A as pairs, whole lines.
 void round_to_pairs(int64_t depth, const float* HWY_RESTRICT a, uint32_t* HWY_RESTRICT pairs) {
-  for (int64_t k = 0; k < depth; k += 32) {
-    const __m512 low = load_some(a + k, depth - k), high = load_some(a + k + 16, depth - k - 16);
-    __m512i rounded;
-    asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(rounded) : "v"(low), "v"(high));
-    _mm512_store_si512(pairs + k / 2, rounded);
-  }
+  for (int64_t k = 0; k < depth; k += 32) _mm512_store_si512(pairs + k / 2, rounded_pairs(a + k, depth - k));
 }
 
 #endif  // HWY_AVX3

@@ -131,17 +131,6 @@ struct DotOfAvx512Bf16 {
 };
 using TilesOfAvx512Bf16 = TilesInMemory<DotOfAvx512Bf16>;
 
-class TilesOfAmx : public AmxTiles {
- public:
-  using Sum = float;
-  using AmxTiles::AmxTiles;
-
-  template <int kC, int kA, int kB>
-  HWY_INLINE void multiply() {
-    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(kC), "i"(kA), "i"(kB));
-  }
-};
-
 #endif  // HWY_AVX3
 
 }  // namespace convlab::HWY_NAMESPACE
