@@ -37,12 +37,13 @@ struct PlaceSums {
 /// between tiles.
 ///
 /// `Tiles` multiplies, and has `Sum`. `Sums` says what is summed: x, x_at, y_at (negative: the place is not finished), count,
-/// place_step, rows, row_step, columns, column_step, w and maps, counted in elements of x. `End` is made of Sums and a
-/// panel's first map, and has finish_places(PlaceSums, y_at, count); it likes kTogether places at once.
+/// place_step, row_places, rows, row_step, columns, column_step, w and maps, counted in elements of x; next, next_bytes. `End` is made of Sums and a
+/// panel's first map, and has finish_places(PlaceSums, y_at, count).
 template <class Tiles, class Sums, class End>
 class TileSums {
  public:
-  /// Places that lie place_step apart are a row; none has fewer than `tile_places`, or what is behind it is read, too.
+  /// A row is row_places places that lie place_step apart, or fewer at the end; where it has less than `tile_places`, what is
+  /// behind it is read, too.
   TileSums(const Sums& sums, const TermTiles& terms, int64_t tile_places)
       : sums_(sums),
         terms_(terms),
@@ -53,10 +54,13 @@ class TileSums {
   void compute() {
     int64_t panel = 0;
     const int64_t map_bytes = steps_ * terms_.depth * kUnitBytes;
+    const int64_t row_places = std::min(sums_.row_places, sums_.count);
+    const int64_t steps = steps_ * ceil_div(sums_.count, row_places) * ceil_div(row_places, 2 * places_);
+    next_ = FetchAhead(sums_.next, sums_.next_bytes, steps * ceil_div(sums_.maps, kPanelMaps));
     for_panels(sums_.maps, sums_.w, map_bytes, [&](int64_t map, int64_t maps, const Element* w, int64_t next) HWY_ATTR {
       End& end = ends_[panel++ % 2];  // the other one's last sums may be left
       end = End(sums_, map);
-      WeightsAhead ahead(w + maps * map_bytes / kElementBytes, next, steps_ * ceil_div(sums_.count, 2 * places_));
+      FetchAhead ahead(w + maps * map_bytes / kElementBytes, next, steps);
       maps == kPanelMaps ? compute_panel<2>(w, ahead, end) : compute_panel<1>(w, ahead, end);
     });
     finish_some(2 * places_);
@@ -67,6 +71,7 @@ class TileSums {
   using Sum = typename Tiles::Sum;
   static constexpr int64_t kElementBytes = sizeof(Element);
   static constexpr int64_t kTileSums = kTileBytes / static_cast<int64_t>(sizeof(Sum));
+  static constexpr int64_t kLeastFinished = 4;  // places at once, an even number: constants are loaded for them
 
   /// Sums in memory: of up to two tiles' places, each with kN tiles of maps.
   struct Waiting {
@@ -74,20 +79,15 @@ class TileSums {
     const int32_t* y_at[2] = {};
     int64_t before[2] = {};  ///< places of the tile that others before finish
     int64_t places = 0;      ///< of both tiles
+    int64_t finished = 0;    ///< of these
     const End* end = nullptr;
   };
 
-  /// Where a row of places ends that begins with this one.
-  int64_t end_of_row(int64_t place) const {
-    for (++place; place < sums_.count && sums_.x_at[place] - sums_.x_at[place - 1] == sums_.place_step;) ++place;
-    return place;
-  }
-
   /// The last tile of a row begins earlier, if it would not be full.
   template <int kN>
-  void compute_panel(const Element* w, WeightsAhead& ahead, const End& end) {
+  void compute_panel(const Element* w, FetchAhead& ahead, const End& end) {
     for (int64_t place = 0; place < sums_.count;) {
-      const int64_t row_end = end_of_row(place), last = std::max(place, row_end - places_);
+      const int64_t row_end = std::min(place + sums_.row_places, sums_.count), last = std::max(place, row_end - places_);
       for (; place < row_end; place += 2 * places_) {
         const int64_t second = std::min(place + places_, last);
         if (place < last) {
@@ -102,37 +102,44 @@ class TileSums {
 
   template <int kM, int kN>
   HWY_INLINE void add(const int64_t (&places)[2], const int64_t (&before)[2], int64_t row_end, const Element* w,
-                      WeightsAhead& ahead, const End& end) {
+                      FetchAhead& shared_ahead, const End& end) {
     tiles_.template zero<0>();
     if constexpr (kN > 1) tiles_.template zero<1>();
     if constexpr (kM > 1) tiles_.template zero<2>();
     if constexpr (kM > 1 && kN > 1) tiles_.template zero<3>();
     const Element *const upper = sums_.x + sums_.x_at[places[0]], *const lower = sums_.x + sums_.x_at[places[1]];
-    // Places that a step finishes.
-    const int64_t each = round_up(ceil_div(waiting_.places - finished_, steps_), End::kTogether);
     constexpr int64_t kUnit = kN * kTileRow;  // bytes of a unit's weights
     constexpr int64_t kUnitElements = kUnitBytes / kElementBytes;
+    const int64_t place_bytes = kElementBytes * sums_.place_step, w_step = terms_.depth * kUnit / kElementBytes;
+    const int64_t tile_elements = kUnitElements * terms_.depth, last_tile = kUnitElements * (terms_.count - terms_.depth);
+    // Places that a step finishes.
+    const int64_t each = std::max(kLeastFinished, ceil_div(waiting_.places - waiting_.finished, steps_));
+    FetchAhead ahead = shared_ahead, next = next_;
     for (int64_t row = 0; row < sums_.rows; ++row) {
       for (int64_t column = 0; column < sums_.columns; ++column) {
-        for (int64_t tile = 0; tile < terms_.tiles; ++tile, w += terms_.depth * kUnit / kElementBytes) {
-          const int64_t at = row * sums_.row_step + column * sums_.column_step + kUnitElements * terms_.first(tile);
+        const int64_t first = row * sums_.row_step + column * sums_.column_step;
+        for (int64_t tile = 0, of_tile = 0; tile < terms_.tiles; ++tile, of_tile += tile_elements, w += w_step) {
+          const int64_t at = first + std::min(of_tile, last_tile);
           tiles_.template load<6>(w, kUnit);
-          tiles_.template load<4>(upper + at, kElementBytes * sums_.place_step);
+          tiles_.template load<4>(upper + at, place_bytes);
           tiles_.template multiply<0, 4, 6>();
           if constexpr (kN > 1) {
             tiles_.template load<7>(w + kTileRow / kElementBytes, kUnit);
             tiles_.template multiply<1, 4, 7>();
           }
           if constexpr (kM > 1) {
-            tiles_.template load<5>(lower + at, kElementBytes * sums_.place_step);
+            tiles_.template load<5>(lower + at, place_bytes);
             tiles_.template multiply<2, 5, 6>();
             if constexpr (kN > 1) tiles_.template multiply<3, 5, 7>();
           }
           ahead.fetch();
+          next.fetch();
           finish_some(each);
         }
       }
     }
+    shared_ahead = ahead;
+    next_ = next;
     Sum* const to = memory_[turn_];
     tiles_.template store<0>(to);
     if constexpr (kN > 1) tiles_.template store<1>(to + kTileSums);
@@ -144,22 +151,21 @@ class TileSums {
                 .before = {before[0], before[1]},
                 .places = (kM - 1) * places_ + count,
                 .end = &end};
-    finished_ = 0;
     turn_ = 1 - turn_;
   }
 
   /// Finishes up to `most` places of those that wait.
   HWY_INLINE void finish_some(int64_t most) {
-    const int64_t last = std::min(waiting_.places, finished_ + most);
-    while (finished_ < last) {
-      const int64_t tile = finished_ < places_ ? 0 : 1, i = finished_ - tile * places_;
-      const int64_t count = std::min(places_ - i, last - finished_);
+    const int64_t last = std::min(waiting_.places, waiting_.finished + most);
+    while (waiting_.finished < last) {
+      const int64_t tile = waiting_.finished < places_ ? 0 : 1, i = waiting_.finished - tile * places_;
+      const int64_t count = std::min(places_ - i, last - waiting_.finished);
       const int64_t begin = std::max(i, waiting_.before[tile]), end = i + count;
       if (begin < end) {
         const PlaceSums<Sum> sums{waiting_.from + tile * 2 * kTileSums + begin * 16, 16, kTileSums};
         waiting_.end->finish_places(sums, waiting_.y_at[tile] + begin, end - begin);
       }
-      finished_ += count;
+      waiting_.finished += count;
     }
   }
 
@@ -169,8 +175,8 @@ class TileSums {
   int64_t places_;  ///< of a tile
   Tiles tiles_;
   End ends_[2];  ///< of this panel and the one before
+  FetchAhead next_;  ///< what the caller reads after these sums
   Waiting waiting_;
-  int64_t finished_ = 0;  ///< places of those that wait
   int turn_ = 0;          ///< which memory is next
   HWY_ALIGN Sum memory_[2][4 * kTileSums];
 };

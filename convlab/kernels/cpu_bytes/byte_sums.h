@@ -28,7 +28,7 @@ struct ByteSums {
   const int32_t* y_at = nullptr;   ///< by place: the number of its pixel; tiles only: negative, it has none
   int64_t count = 0;               ///< of places
   int64_t place_step = 0;          ///< places so far apart are a row
-  int64_t row_places = 0;          ///< of the shortest row
+  int64_t row_places = 0;          ///< of every row but the last one, which may have fewer
   int64_t rows = 0, row_step = 0;  ///< steps are in bytes
   int64_t columns = 0, column_step = 0;
   int64_t units = 0;  ///< of a column
@@ -43,6 +43,8 @@ struct ByteSums {
   ByteSum sum;                     ///< with it; of an `a` less the rule's zero point
   uint8_t* y = nullptr;            ///< the first pixel's first map
   int64_t y_step = 0;              ///< bytes from pixel to pixel, of y and of `added`
+  const void* next = nullptr;      ///< what the caller reads next, in one piece: tiles fetch it meanwhile
+  int64_t next_bytes = 0;
 };
 
 /// Maps of a panel where `left` are left.

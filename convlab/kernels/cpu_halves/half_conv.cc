@@ -108,9 +108,8 @@ class Launch {
     }
     auto* const x_at = reinterpret_cast<int32_t*>(scratch);
     auto* const y_at = reinterpret_cast<int32_t*>(scratch + scratch_.places);
-    sums.count = fill_places(block.count, x_at, y_at);
-    sums.x_at = x_at;
-    sums.y_at = y_at;
+    fill_places(block.count, x_at, y_at, sums);
+    if (piece + 1 < pieces() && (piece + 1) % cut_.parts == 0) fetch_for(block_of((piece + 1) / cut_.parts), sums);
     const int64_t pixels = problem_.p() * problem_.q(), columns = source_.joins_images() ? 1 : problem_.q();
     sum(sums, block.group, block.image * pixels + block.first * columns, filters_.panels * part / cut_.parts,
         filters_.panels * (part + 1) / cut_.parts);
@@ -150,6 +149,22 @@ class Launch {
     return static_cast<const Element*>(args_.x) + block.image * problem_.h * problem_.w * step;
   }
 
+  /// Has the pixels that a block reads fetched.
+  void fetch_for(const Block& block, HalfSums& sums) const {
+    if (step_.input_layout == Layout::plain) return;
+    const int64_t pixel = pixel_step(step_.input_step, problem_.input_shape());
+    int64_t first = block.first, count = block.count;  // pixels, all images' being one row
+    if (!source_.joins_images()) {
+      const int64_t row = std::max<int64_t>(0, block.first * problem_.stride_h - problem_.pad_top);
+      const int64_t end = (block.first + block.count - 1) * problem_.stride_h - problem_.pad_top +
+                          (problem_.r - 1) * problem_.dilation_h + 1;
+      first = row * problem_.w;
+      count = (std::min(end, problem_.h) - row) * problem_.w;
+    }
+    sums.next = image_of<uint16_t>(block) + first * pixel + block.group * problem_.channels_per_group();
+    sums.next_bytes = std::max<int64_t>(0, count) * pixel * 2;
+  }
+
   void copy_rows(const Block& block, int64_t begin, int64_t end, uint16_t* copy) const {
     const void* image = nullptr;
     if (step_.input_layout != Layout::plain) {
@@ -163,7 +178,7 @@ class Launch {
   }
 
   /// All places of so many lines. Tiles take those between the ends of rows, too.
-  int64_t fill_places(int64_t lines, int32_t* x_at, int32_t* y_at) const {
+  void fill_places(int64_t lines, int32_t* x_at, int32_t* y_at, HalfSums& sums) const {
     const bool flows = unit_ != Bf16Unit::avx512_bf16 && !source_.joins_images() && source_.flows();
     const int64_t columns = source_.joins_images() ? 1 : problem_.q();
     const int64_t line = source_.joins_images() ? source_.pixel() : source_.output_row();
@@ -175,7 +190,10 @@ class Launch {
         y_at[places] = static_cast<int32_t>(j < columns ? i * columns + j : -1);
       }
     }
-    return places;
+    sums.x_at = x_at;
+    sums.y_at = y_at;
+    sums.count = places;
+    sums.row_places = flows || source_.joins_images() ? places : columns;
   }
 
   /// A group's panels from `first` to `end`, to the output's pixels from `pixel` of all on.

@@ -35,7 +35,6 @@ enum class Ending { clamp, swish, any };
 template <bool kConverts>
 class PanelEnd {
  public:
-  static constexpr int64_t kTogether = 1;  // places that are finished together
   PanelEnd() = default;
   PanelEnd(const HalfSums& sums, int64_t first)
       : activation_(sums.activation),
@@ -85,6 +84,11 @@ class PanelEnd {
 
   /// All maps of some places.
   HWY_INLINE void finish_places(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {
+#if HWY_TARGET == HWY_AVX3
+    if (kConverts && ending_ == Ending::clamp && maps_ == kPanelMaps) {
+      return added_ != nullptr ? finish_panel<true>(sums, y_at, count) : finish_panel<false>(sums, y_at, count);
+    }
+#endif
     if (ending_ == Ending::any) return finish_any(sums, y_at, count);
     const bool swish = ending_ == Ending::swish;
     const auto lanes = static_cast<int64_t>(hn::Lanes(Maps()));
@@ -123,6 +127,28 @@ class PanelEnd {
   }
 
  private:
+#if HWY_TARGET == HWY_AVX3
+  /// The same of a full panel, with both vectors of a place at once.
+  template <bool kAdds>
+  HWY_INLINE void finish_panel(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {
+    const Maps d;
+    const Sum bias_0 = hn::Load(d, bias_), bias_1 = hn::Load(d, bias_ + 16);
+    const Sum low = hn::Set(d, clamp_.low), high = hn::Set(d, clamp_.high);
+    const float* from = sums.first;
+    for (int64_t i = 0; i < count; ++i, from += sums.place_step) {
+      const int64_t pixel = y_at[i];
+      if (pixel < 0) continue;
+      Sum sum_0 = hn::Add(bias_0, hn::Load(d, from)), sum_1 = hn::Add(bias_1, hn::Load(d, from + sums.tile_step));
+      if constexpr (kAdds) {
+        const uint16_t* const added = added_ + pixel * added_step_;
+        sum_0 = hn::Add(sum_0, load_halves(d, added));
+        sum_1 = hn::Add(sum_1, load_halves(d, added + 16));
+      }
+      convert_and_store(clamped(sum_0, low, high).raw, clamped(sum_1, low, high).raw, y_ + pixel * y_step_);
+    }
+  }
+#endif
+
   /// The kind is known at compile time, so that the loop does not ask for it.
   template <ActivationKind kKind>
   HWY_INLINE void finish_kind(const PlaceSums<float>& sums, const int32_t* y_at, int64_t count) const {

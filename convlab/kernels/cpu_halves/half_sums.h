@@ -28,6 +28,7 @@ struct HalfSums {
   const int32_t* y_at = nullptr;  ///< by place: the number of its pixel; negative: it has none, and is not written
   int64_t count = 0;              ///< of places
   int64_t place_step = 0;         ///< places so far apart are a row; tiles read on behind a row of fewer than 16
+  int64_t row_places = 0;         ///< of every row but the last one, which may have fewer
   int64_t rows = 0, row_step = 0;
   int64_t columns = 0, column_step = 0;
   int64_t pairs = 0;            ///< of a column
@@ -39,6 +40,8 @@ struct HalfSums {
   Activation activation;
   uint16_t* y = nullptr;
   int64_t y_step = 0;
+  const void* next = nullptr;  ///< what the caller reads next, in one piece: tiles fetch it meanwhile
+  int64_t next_bytes = 0;
 };
 
 void sum_halves(const HalfSums& sums);

@@ -51,6 +51,11 @@ HWY_INLINE void convert_and_store(__m512 value, uint16_t* to) {
   asm("vcvtneps2bf16 %1, %0" : "=v"(halves) : "v"(value));
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), halves);
 }
+HWY_INLINE void convert_and_store(__m512 first, __m512 second, uint16_t* to) {
+  __m512i halves;
+  asm("vcvtne2ps2bf16 %1, %2, %0" : "=v"(halves) : "v"(first), "v"(second));
+  _mm512_storeu_si512(to, halves);
+}
 
 #endif
 
