@@ -38,7 +38,7 @@ struct PlaceSums {
 ///
 /// `Tiles` multiplies, and has `Sum`. `Sums` says what is summed: x, x_at, y_at (negative: the place is not finished), count,
 /// place_step, row_places, rows, row_step, columns, column_step, w and maps, counted in elements of x; next, next_bytes. `End` is made of Sums and a
-/// panel's first map, and has finish_places(PlaceSums, y_at, count).
+/// panel's first map, and has finish_places(PlaceSums, y_at, count); it likes kTogether places at once.
 template <class Tiles, class Sums, class End>
 class TileSums {
  public:
@@ -71,7 +71,6 @@ class TileSums {
   using Sum = typename Tiles::Sum;
   static constexpr int64_t kElementBytes = sizeof(Element);
   static constexpr int64_t kTileSums = kTileBytes / static_cast<int64_t>(sizeof(Sum));
-  static constexpr int64_t kLeastFinished = 4;  // places at once, an even number: constants are loaded for them
 
   /// Sums in memory: of up to two tiles' places, each with kN tiles of maps.
   struct Waiting {
@@ -113,7 +112,7 @@ class TileSums {
     const int64_t place_bytes = kElementBytes * sums_.place_step, w_step = terms_.depth * kUnit / kElementBytes;
     const int64_t tile_elements = kUnitElements * terms_.depth, last_tile = kUnitElements * (terms_.count - terms_.depth);
     // Places that a step finishes.
-    const int64_t each = std::max(kLeastFinished, ceil_div(waiting_.places - waiting_.finished, steps_));
+    const int64_t each = round_up(ceil_div(waiting_.places - waiting_.finished, steps_), End::kTogether);
     FetchAhead ahead = shared_ahead, next = next_;
     for (int64_t row = 0; row < sums_.rows; ++row) {
       for (int64_t column = 0; column < sums_.columns; ++column) {

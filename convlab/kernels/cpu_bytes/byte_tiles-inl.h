@@ -80,6 +80,7 @@ class ByteTilesInMemory {
 /// A panel's end for sums of tiles.
 class ByteTileEnd : public ByteEnd {
  public:
+  static constexpr int64_t kTogether = 2;  // places that are finished together
   using ByteEnd::ByteEnd;
 
   void finish_places(const PlaceSums<int32_t>& sums, const int32_t* y_at, int64_t count) const {

@@ -18,6 +18,8 @@ namespace {
 
 constexpr int64_t kBlockBytes = int64_t{128} << 10;  // of input and output of a block of rows
 constexpr int64_t kStayingBytes = int64_t{1} << 20;  // weights that stay in the caches from block to block
+constexpr int64_t kPassingBytes = int64_t{2} << 20;  // weights from which on no cache keeps them from image to image
+constexpr int64_t kStackBytes = int64_t{768} << 10;  // of copy and output of images that such weights pass together
 constexpr int64_t kLargeMap = 256;                   // pixels from which on threads share a map rather than maps
 constexpr int64_t kLeastPlaces = 48;                 // of a block
 
@@ -38,23 +40,31 @@ struct Filters {
   int64_t map_count(const ConvProblem& problem) const { return problem.r * columns * terms.held() * 2; }
 };
 
-/// How the work is cut: by image, group, block of lines and part of the panels. A line is a row of the output or, where
-/// images are joined, a pixel.
+/// How the work is cut: by stack of images, group, block of lines and part of the panels. A line is a row of the output or,
+/// where images are joined, a pixel. A stack has one image, or some, whose copies lie one behind the other, with all of
+/// their lines.
 struct Cut {
-  int64_t images = 1, lines = 0, blocks = 1, parts = 1;
+  int64_t stacks = 1, most_images = 1;  // of a stack
+  int64_t lines = 0, blocks = 1, parts = 1;  // lines of an image
   int64_t line_places = 1;
 
   Cut(const ConvStep& step, const HalfSource& source, int64_t panels, int threads) {
     const ConvProblem& problem = step.problem;
     const bool joined = source.joins_images();
-    images = joined ? 1 : problem.n;
+    stacks = joined ? 1 : problem.n;
     lines = joined ? problem.n * problem.p() * problem.q() : problem.p();
     line_places = joined ? 1 : source.flows() ? source.width() : problem.q();
-    const int64_t wanted = threads == 1 ? 1 : ceil_div(2 * threads, images * problem.groups);
-    const int64_t group = images * problem.groups;
+    const int64_t weights = problem.filter_count() / problem.groups * 2;
+    if (weights > kPassingBytes && source.copied()) {
+      const int64_t image = source.count(lines) + problem.output_count() / problem.n / problem.groups;
+      most_images = std::clamp<int64_t>(kStackBytes / (2 * image), 1, ceil_div(problem.n, threads));
+      stacks = ceil_div(problem.n, most_images);
+      most_images = ceil_div(problem.n, stacks);
+    }
+    const int64_t group = stacks * problem.groups, wanted = threads == 1 ? 1 : ceil_div(2 * threads, group);
     const int64_t bytes = (problem.input_count() + problem.output_count() * (step.adds ? 2 : 1)) / group * 2;
-    if (problem.filter_count() / problem.groups * 2 <= kStayingBytes) blocks = ceil_div(bytes, kBlockBytes);
-    if (lines * line_places > kLargeMap) blocks = std::max(blocks, wanted);
+    if (weights <= kStayingBytes) blocks = ceil_div(bytes, kBlockBytes);
+    if (most_images == 1 && lines * line_places > kLargeMap) blocks = std::max(blocks, wanted);
     blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, lines * line_places / kLeastPlaces));
     blocks = std::min(blocks, lines);
     parts = std::min(ceil_div(wanted, blocks), panels);
@@ -69,9 +79,14 @@ struct Scratch {
   int64_t places, copy, shared;
 
   Scratch(const ConvProblem& problem, const HalfSource& source, const Cut& cut)
-      : places(round_up(cut.most_lines() * cut.line_places * 4, 64)),
-        copy(source.copied() ? round_up(source.count(cut.most_lines()) * 2, 64) : 0),
-        shared(cut.parts > 1 ? cut.images * problem.groups * cut.blocks * copy : 0) {}
+      : places(round_up(cut.most_images * cut.most_lines() * cut.line_places * 4, 64)),
+        copy(source.copied() ? round_up(copy_count(source, cut) * 2, 64) : 0),
+        shared(cut.parts > 1 ? cut.stacks * problem.groups * cut.blocks * copy : 0) {}
+
+  static int64_t copy_count(const HalfSource& source, const Cut& cut) {
+    const int64_t lines = cut.most_lines();
+    return source.count(lines) + (cut.most_images - 1) * source.rows_under(lines) * source.row();
+  }
 
   int64_t thread_bytes() const { return 2 * places + (shared > 0 ? 0 : copy); }
   int64_t bytes(int threads) const { return shared + threads * thread_bytes(); }
@@ -89,7 +104,7 @@ class Launch {
         cut_(step_, source_, filters_.panels, threads),
         scratch_(problem_, source_, cut_) {}
 
-  int64_t pieces() const { return cut_.images * problem_.groups * cut_.blocks * cut_.parts; }
+  int64_t pieces() const { return cut_.stacks * problem_.groups * cut_.blocks * cut_.parts; }
 
   void compute(int64_t piece, int thread) const {
     const Block block = block_of(piece / cut_.parts);
@@ -97,18 +112,18 @@ class Launch {
     std::byte* const scratch = workspace() + scratch_.shared + thread * scratch_.thread_bytes();
     HalfSums sums{.unit = unit_, .place_step = source_.output_column()};
     if (!source_.copied()) {
-      sums.x = image_of<uint16_t>(block) + block.group * problem_.channels_per_group() +
+      sums.x = image_of<uint16_t>(block.image) + block.group * problem_.channels_per_group() +
                block.first * (source_.joins_images() ? source_.pixel() : source_.output_row());
     } else if (scratch_.shared > 0) {
       sums.x = shared_copy(block);
     } else {
       auto* const copy = reinterpret_cast<uint16_t*>(scratch + 2 * scratch_.places);
-      copy_rows(block, 0, source_.rows_under(block.count), copy);
+      copy_rows(block, 0, rows_of(block), copy);
       sums.x = copy;
     }
     auto* const x_at = reinterpret_cast<int32_t*>(scratch);
     auto* const y_at = reinterpret_cast<int32_t*>(scratch + scratch_.places);
-    fill_places(block.count, x_at, y_at, sums);
+    fill_places(block, x_at, y_at, sums);
     if (piece + 1 < pieces() && (piece + 1) % cut_.parts == 0) fetch_for(block_of((piece + 1) / cut_.parts), sums);
     const int64_t pixels = problem_.p() * problem_.q(), columns = source_.joins_images() ? 1 : problem_.q();
     sum(sums, block.group, block.image * pixels + block.first * columns, filters_.panels * part / cut_.parts,
@@ -119,34 +134,39 @@ class Launch {
   int64_t sharing_steps() const { return scratch_.shared > 0 ? pieces() : 0; }
   void share(int64_t step) const {
     const Block block = block_of(step / cut_.parts);
-    const int64_t rows = source_.rows_under(block.count), part = step % cut_.parts;
+    const int64_t rows = rows_of(block), part = step % cut_.parts;
     copy_rows(block, rows * part / cut_.parts, rows * (part + 1) / cut_.parts, shared_copy(block));
   }
 
  private:
-  /// Some lines of an image and group.
+  /// Some lines of a group, of `image` and, if they are stacked, those that follow.
   struct Block {
-    int64_t number, image, group;
+    int64_t number, image, images, group;
     int64_t first, count;
   };
 
   Block block_of(int64_t number) const {
     const int64_t block = number % cut_.blocks, of_groups = number / cut_.blocks;
     const int64_t first = cut_.lines * block / cut_.blocks, next = cut_.lines * (block + 1) / cut_.blocks;
-    return {number, of_groups / problem_.groups, of_groups % problem_.groups, first, next - first};
+    const int64_t stack = of_groups / problem_.groups, all = source_.joins_images() ? 1 : problem_.n;
+    const int64_t image = all * stack / cut_.stacks, images = all * (stack + 1) / cut_.stacks - image;
+    return {number, image, images, of_groups % problem_.groups, first, next - first};
   }
+
+  /// Of the copy: those of the first image, then the next one's.
+  int64_t rows_of(const Block& block) const { return block.images * source_.rows_under(block.count); }
 
   std::byte* workspace() const { return static_cast<std::byte*>(args_.workspace); }
   uint16_t* shared_copy(const Block& block) const {
     return reinterpret_cast<uint16_t*>(workspace() + block.number * scratch_.copy);
   }
 
-  /// The block's image, of pixels as they lie there.
+  /// An image, of pixels as they lie there.
   template <class Element>
-  const Element* image_of(const Block& block) const {
+  const Element* image_of(int64_t image) const {
     const bool plain = step_.input_layout == Layout::plain;
     const int64_t step = plain ? problem_.c : pixel_step(step_.input_step, problem_.input_shape());
-    return static_cast<const Element*>(args_.x) + block.image * problem_.h * problem_.w * step;
+    return static_cast<const Element*>(args_.x) + image * problem_.h * problem_.w * step;
   }
 
   /// Has the pixels that a block reads fetched.
@@ -161,39 +181,51 @@ class Launch {
       first = row * problem_.w;
       count = (std::min(end, problem_.h) - row) * problem_.w;
     }
-    sums.next = image_of<uint16_t>(block) + first * pixel + block.group * problem_.channels_per_group();
+    sums.next = image_of<uint16_t>(block.image) + first * pixel + block.group * problem_.channels_per_group();
+    if (block.images > 1) count = block.images * problem_.h * problem_.w;
     sums.next_bytes = std::max<int64_t>(0, count) * pixel * 2;
   }
 
+  /// Rows [begin, end) of all of a block's.
   void copy_rows(const Block& block, int64_t begin, int64_t end, uint16_t* copy) const {
+    const int64_t rows = source_.rows_under(block.count);
+    for (int64_t i = begin / rows; i * rows < end; ++i, begin = i * rows) {
+      copy_rows_of(block.image + i, block, begin - i * rows, std::min(end - i * rows, rows), copy + i * rows * source_.row());
+    }
+  }
+
+  void copy_rows_of(int64_t number, const Block& block, int64_t begin, int64_t end, uint16_t* copy) const {
     const void* image = nullptr;
     if (step_.input_layout != Layout::plain) {
-      image = image_of<uint16_t>(block);
+      image = image_of<uint16_t>(number);
     } else if (step_.input == ElementType::u8) {
-      image = image_of<uint8_t>(block);
+      image = image_of<uint8_t>(number);
     } else {
-      image = image_of<float>(block);
+      image = image_of<float>(number);
     }
     source_.copy(image, block.group, block.first, block.count, begin, end, copy);
   }
 
-  /// All places of so many lines. Tiles take those between the ends of rows, too.
-  void fill_places(int64_t lines, int32_t* x_at, int32_t* y_at, HalfSums& sums) const {
+  /// All places of a block. Tiles take those between the ends of rows, too.
+  void fill_places(const Block& block, int32_t* x_at, int32_t* y_at, HalfSums& sums) const {
+    const int64_t lines = block.count, image_rows = source_.rows_under(lines) * source_.row();
     const bool flows = unit_ != Bf16Unit::avx512_bf16 && !source_.joins_images() && source_.flows();
     const int64_t columns = source_.joins_images() ? 1 : problem_.q();
     const int64_t line = source_.joins_images() ? source_.pixel() : source_.output_row();
     int64_t places = 0;
-    for (int64_t i = 0; i < lines; ++i) {
-      const int64_t width = flows && i + 1 < lines ? source_.width() : columns;
-      for (int64_t j = 0; j < width; ++j, ++places) {
-        x_at[places] = static_cast<int32_t>(i * line + j * source_.output_column());
-        y_at[places] = static_cast<int32_t>(j < columns ? i * columns + j : -1);
+    for (int64_t image = 0; image < block.images; ++image) {
+      for (int64_t i = 0; i < lines; ++i) {
+        const int64_t width = flows && i + 1 < lines ? source_.width() : columns;
+        for (int64_t j = 0; j < width; ++j, ++places) {
+          x_at[places] = static_cast<int32_t>(image * image_rows + i * line + j * source_.output_column());
+          y_at[places] = static_cast<int32_t>(j < columns ? (image * lines + i) * columns + j : -1);
+        }
       }
     }
     sums.x_at = x_at;
     sums.y_at = y_at;
     sums.count = places;
-    sums.row_places = flows || source_.joins_images() ? places : columns;
+    sums.row_places = flows || source_.joins_images() ? places / block.images : columns;
   }
 
   /// A group's panels from `first` to `end`, to the output's pixels from `pixel` of all on.

@@ -35,6 +35,7 @@ enum class Ending { clamp, swish, any };
 template <bool kConverts>
 class PanelEnd {
  public:
+  static constexpr int64_t kTogether = 1;  // places that are finished together
   PanelEnd() = default;
   PanelEnd(const HalfSums& sums, int64_t first)
       : activation_(sums.activation),

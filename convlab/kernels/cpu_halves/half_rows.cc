@@ -35,18 +35,17 @@ void row_to_floats(const uint16_t* from, int64_t count, float* to) {
 void few_maps_to_pixels(const float* from, int64_t plane_step, int64_t channels, int64_t count, uint16_t* to) {
   int64_t i = 0;
 #if HWY_TARGET != HWY_SCALAR
-  const hn::CappedTag<float, 4> d;
-  const hn::RebindToUnsigned<decltype(d)> bits;
+  const Row d;
+  const hn::RebindToUnsigned<Row> bits;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto upper = hn::Set(bits, 0xffff0000u);
   const auto channel = [&](int64_t c, int64_t at) HWY_ATTR {
     return c < channels ? rounded_to_half(d, hn::LoadU(d, from + c * plane_step + at)) : hn::Zero(bits);
   };
-  for (; i + 4 <= count; i += 4) {
+  for (; i + lanes <= count; i += lanes) {
     const auto first = hn::Or(hn::ShiftRight<16>(channel(0, i)), hn::And(channel(1, i), upper));
     const auto second = hn::Or(hn::ShiftRight<16>(channel(2, i)), hn::And(channel(3, i), upper));
-    auto* const pixels = reinterpret_cast<uint32_t*>(to + 4 * i);
-    hn::StoreU(hn::InterleaveLower(bits, first, second), bits, pixels);
-    hn::StoreU(hn::InterleaveUpper(bits, first, second), bits, pixels + 4);
+    hn::StoreInterleaved2(first, second, bits, reinterpret_cast<uint32_t*>(to + 4 * i));
   }
 #endif
   for (; i < count; ++i) {
