@@ -22,6 +22,7 @@ namespace convlab {
 namespace {
 
 constexpr int64_t kBlockBytes = int64_t{48} << 10;    // of input and output of a block of pixels
+constexpr int64_t kTileBlockBytes = int64_t{192} << 10;  // the same for tiles, which read from the second cache as well
 constexpr int64_t kCopiedBytes = int64_t{128} << 10;  // the same, where input is copied: neighbours copy rows twice
 constexpr int64_t kStayingBytes = int64_t{1} << 20;   // weights that stay in the caches from block to block
 constexpr int64_t kLargeMap = 256;                    // pixels from which on threads share a map rather than maps
@@ -78,8 +79,10 @@ struct Cut {
     const int64_t read = source.row() * problem.h * (joined ? problem.n : 1);
     const int64_t written = pixels * problem.maps_per_group() * (step.inputs.size() > 4 ? 2 : 1);
     const int64_t weights = problem.filter_count() / problem.groups;
-    if (weights <= kStayingBytes) blocks = ceil_div(read + written, source.copied() ? kCopiedBytes : kBlockBytes);
+    const int64_t most = unit == ByteUnit::tiles ? kTileBlockBytes : source.copied() ? kCopiedBytes : kBlockBytes;
+    if (weights <= kStayingBytes) blocks = ceil_div(read + written, most);
     if (pixels > kLargeMap) blocks = std::max(blocks, wanted);
+    if (blocks > 1 && images * problem.groups % threads != 0) blocks = round_up(blocks, threads);  // as many for each
     blocks = std::min({blocks, std::max<int64_t>(1, pixels / kLeastPixels), pixels / together});
     parts = std::min(ceil_div(wanted, blocks), panels);
   }

@@ -65,6 +65,7 @@ struct Cut {
     const int64_t bytes = (problem.input_count() + problem.output_count() * (step.adds ? 2 : 1)) / group * 2;
     if (weights <= kStayingBytes) blocks = ceil_div(bytes, kBlockBytes);
     if (most_images == 1 && lines * line_places > kLargeMap) blocks = std::max(blocks, wanted);
+    if (blocks > 1 && group % threads != 0) blocks = round_up(blocks, threads);  // as many for each
     blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, lines * line_places / kLeastPlaces));
     blocks = std::min(blocks, lines);
     parts = std::min(ceil_div(wanted, blocks), panels);
