@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cnn_peers import add_options, new_record, save, save_pictures, show_avx2
+from cnn_peers import add_options, new_record, save, save_pictures, show_processor
 
 CLASSES = ("first", "3x3", "1x1", "other convolutions", "depthwise", "dense", "joins, pools and the rest")
 
@@ -74,7 +74,7 @@ def main() -> None:
     args = parser.parse_args()
     record = {**new_record("cnn_classes", args), "batch": args.batch, "networks": {}}
     with tempfile.TemporaryDirectory() as folder:
-        show_avx2(args, folder)
+        show_processor(args, folder)
         for name in args.networks:
             record["networks"][name] = found = measure(name, args)
             whole = sum(entry["s"] for entry in found.values())

@@ -34,8 +34,8 @@ def arithmetic(record: dict) -> str:
 
 def processor(record: dict) -> str:
     has = record["machine"]["has"]
-    best = next(name for flag, name in (("amx_bf16", "AMX"), ("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in has)
-    seen = "seen as one that ends at " if record["machine"].get("as_avx2") else ""
+    best = next(name for flag, name in (("amx_bf16", "AMX"), ("avx512_vnni", "AVX512-VNNI"), ("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in has)
+    seen = "seen as one that ends at " if record["machine"].get("as") else ""
     return f"{record['machine']['cpu']}, {seen}{best}"
 
 
