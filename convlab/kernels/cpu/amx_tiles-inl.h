@@ -24,9 +24,9 @@ constexpr int kSumTiles = 4;      // tiles 0 to 3 are C
 
 #if HWY_TARGET == HWY_AVX3
 
-/// All but the multiplication, which classes for bfloat16 and, elsewhere, for bytes add. Compilers' intrinsics want a tile's number as a
-/// literal, which a template cannot give; so the instructions are written out. The configuration belongs to the thread,
-/// from construction to destruction.
+/// All but the multiplication, which a class for bfloat16 and, elsewhere, one for bytes add. Compilers' intrinsics want a
+/// tile's number as a literal, which a template cannot give; so the instructions are written out. The configuration belongs
+/// to the thread, from construction to destruction.
 class AmxTiles {
  public:
   static constexpr bool kIsForChecks = false;
@@ -55,7 +55,8 @@ class AmxTiles {
   template <int kTile>
   HWY_INLINE void load(const void* from, int64_t step = kTileRow) {
     // It reads what is behind `from`, of any length, and no compiler need forget what else it knows of memory.
-    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(step), "i"(kTile), "m"(*static_cast<const char(*)[]>(from)));
+    asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(step), "i"(kTile),
+                 "m"(*static_cast<const char(*)[]>(from)));
   }
   template <int kTile>
   HWY_INLINE void store(void* to) {

@@ -11,11 +11,10 @@ inline constexpr int64_t kPanelMaps = 32;
 /// Maps of a panel where `left` are left: 32 or 16. Those that do not exist have weights of 0.
 constexpr int64_t panel_maps(int64_t left) { return left > kPanelMaps / 2 ? kPanelMaps : kPanelMaps / 2; }
 
-/// What comes next, fetched into the second cache while something else is computed: evenly over so many steps.
-class FetchAhead {
+/// Weights that are fetched into the second cache while others are multiplied: evenly over so many steps.
+class WeightsAhead {
  public:
-  FetchAhead() = default;
-  FetchAhead(const void* from, int64_t bytes, int64_t steps)
+  WeightsAhead(const void* from, int64_t bytes, int64_t steps)
       : at_(static_cast<const char*>(from)), left_((bytes + kLine - 1) / kLine), each_((left_ + steps - 1) / steps) {}
 
   void fetch() {
@@ -26,8 +25,8 @@ class FetchAhead {
 
  private:
   static constexpr int64_t kLine = 64;  // bytes
-  const char* at_ = nullptr;
-  int64_t left_ = 0, each_ = 0;  ///< lines
+  const char* at_;
+  int64_t left_, each_;  ///< lines
 };
 
 /// Calls compute(first map, maps, weights, how many bytes the next panel has) for each panel of `maps` maps, each of which

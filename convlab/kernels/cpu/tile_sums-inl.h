@@ -37,8 +37,8 @@ struct PlaceSums {
 /// between tiles.
 ///
 /// `Tiles` multiplies, and has `Sum`. `Sums` says what is summed: x, x_at, y_at (negative: the place is not finished), count,
-/// place_step, row_places, rows, row_step, columns, column_step, w and maps, counted in elements of x; next, next_bytes. `End` is made of Sums and a
-/// panel's first map, and has finish_places(PlaceSums, y_at, count); it likes kTogether places at once.
+/// place_step, row_places, rows, row_step, columns, column_step, w and maps, counted in elements of x. `End` is made of Sums
+/// and a panel's first map, and has finish_places(PlaceSums, y_at, count); it likes kTogether places at once.
 template <class Tiles, class Sums, class End>
 class TileSums {
  public:
@@ -56,11 +56,10 @@ class TileSums {
     const int64_t map_bytes = steps_ * terms_.depth * kUnitBytes;
     const int64_t row_places = std::min(sums_.row_places, sums_.count);
     const int64_t steps = steps_ * ceil_div(sums_.count, row_places) * ceil_div(row_places, 2 * places_);
-    next_ = FetchAhead(sums_.next, sums_.next_bytes, steps * ceil_div(sums_.maps, kPanelMaps));
     for_panels(sums_.maps, sums_.w, map_bytes, [&](int64_t map, int64_t maps, const Element* w, int64_t next) HWY_ATTR {
       End& end = ends_[panel++ % 2];  // the other one's last sums may be left
       end = End(sums_, map);
-      FetchAhead ahead(w + maps * map_bytes / kElementBytes, next, steps);
+      WeightsAhead ahead(w + maps * map_bytes / kElementBytes, next, steps);
       maps == kPanelMaps ? compute_panel<2>(w, ahead, end) : compute_panel<1>(w, ahead, end);
     });
     finish_some(2 * places_);
@@ -84,9 +83,10 @@ class TileSums {
 
   /// The last tile of a row begins earlier, if it would not be full.
   template <int kN>
-  void compute_panel(const Element* w, FetchAhead& ahead, const End& end) {
+  void compute_panel(const Element* w, WeightsAhead& ahead, const End& end) {
     for (int64_t place = 0; place < sums_.count;) {
-      const int64_t row_end = std::min(place + sums_.row_places, sums_.count), last = std::max(place, row_end - places_);
+      const int64_t row_end = std::min(place + sums_.row_places, sums_.count),
+                    last = std::max(place, row_end - places_);
       for (; place < row_end; place += 2 * places_) {
         const int64_t second = std::min(place + places_, last);
         if (place < last) {
@@ -101,7 +101,7 @@ class TileSums {
 
   template <int kM, int kN>
   HWY_INLINE void add(const int64_t (&places)[2], const int64_t (&before)[2], int64_t row_end, const Element* w,
-                      FetchAhead& shared_ahead, const End& end) {
+                      WeightsAhead& shared_ahead, const End& end) {
     tiles_.template zero<0>();
     if constexpr (kN > 1) tiles_.template zero<1>();
     if constexpr (kM > 1) tiles_.template zero<2>();
@@ -110,10 +110,11 @@ class TileSums {
     constexpr int64_t kUnit = kN * kTileRow;  // bytes of a unit's weights
     constexpr int64_t kUnitElements = kUnitBytes / kElementBytes;
     const int64_t place_bytes = kElementBytes * sums_.place_step, w_step = terms_.depth * kUnit / kElementBytes;
-    const int64_t tile_elements = kUnitElements * terms_.depth, last_tile = kUnitElements * (terms_.count - terms_.depth);
+    const int64_t tile_elements = kUnitElements * terms_.depth,
+                  last_tile = kUnitElements * (terms_.count - terms_.depth);
     // Places that a step finishes.
     const int64_t each = round_up(ceil_div(waiting_.places - waiting_.finished, steps_), End::kTogether);
-    FetchAhead ahead = shared_ahead, next = next_;
+    WeightsAhead ahead = shared_ahead;
     for (int64_t row = 0; row < sums_.rows; ++row) {
       for (int64_t column = 0; column < sums_.columns; ++column) {
         const int64_t first = row * sums_.row_step + column * sums_.column_step;
@@ -132,13 +133,11 @@ class TileSums {
             if constexpr (kN > 1) tiles_.template multiply<3, 5, 7>();
           }
           ahead.fetch();
-          next.fetch();
           finish_some(each);
         }
       }
     }
     shared_ahead = ahead;
-    next_ = next;
     Sum* const to = memory_[turn_];
     tiles_.template store<0>(to);
     if constexpr (kN > 1) tiles_.template store<1>(to + kTileSums);
@@ -174,9 +173,8 @@ class TileSums {
   int64_t places_;  ///< of a tile
   Tiles tiles_;
   End ends_[2];  ///< of this panel and the one before
-  FetchAhead next_;  ///< what the caller reads after these sums
   Waiting waiting_;
-  int turn_ = 0;          ///< which memory is next
+  int turn_ = 0;  ///< which memory is next
   HWY_ALIGN Sum memory_[2][4 * kTileSums];
 };
 

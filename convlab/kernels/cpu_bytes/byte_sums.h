@@ -43,8 +43,6 @@ struct ByteSums {
   ByteSum sum;                     ///< with it; of an `a` less the rule's zero point
   uint8_t* y = nullptr;            ///< the first pixel's first map
   int64_t y_step = 0;              ///< bytes from pixel to pixel, of y and of `added`
-  const void* next = nullptr;      ///< what the caller reads next, in one piece: tiles fetch it meanwhile
-  int64_t next_bytes = 0;
 };
 
 /// Maps of a panel where `left` are left.

@@ -21,12 +21,12 @@
 namespace convlab {
 namespace {
 
-constexpr int64_t kBlockBytes = int64_t{48} << 10;    // of input and output of a block of pixels
+constexpr int64_t kBlockBytes = int64_t{48} << 10;       // of input and output of a block of pixels
 constexpr int64_t kTileBlockBytes = int64_t{192} << 10;  // the same for tiles, which read from the second cache as well
-constexpr int64_t kCopiedBytes = int64_t{128} << 10;  // the same, where input is copied: neighbours copy rows twice
-constexpr int64_t kStayingBytes = int64_t{1} << 20;   // weights that stay in the caches from block to block
-constexpr int64_t kLargeMap = 256;                    // pixels from which on threads share a map rather than maps
-constexpr int64_t kLeastPixels = 48;                  // of a block
+constexpr int64_t kCopiedBytes = int64_t{128} << 10;     // the same, where input is copied: neighbours copy rows twice
+constexpr int64_t kStayingBytes = int64_t{1} << 20;      // weights that stay in the caches from block to block
+constexpr int64_t kLargeMap = 256;                       // pixels from which on threads share a map rather than maps
+constexpr int64_t kLeastPixels = 48;                     // of a block
 
 ConvProblem problem_of(const OpStep& step) {
   return conv_problem(std::get<ByteConvOp>(step.op).conv, step.inputs[0], step.inputs[1]);

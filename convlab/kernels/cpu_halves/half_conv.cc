@@ -44,7 +44,7 @@ struct Filters {
 /// where images are joined, a pixel. A stack has one image, or some, whose copies lie one behind the other, with all of
 /// their lines.
 struct Cut {
-  int64_t stacks = 1, most_images = 1;  // of a stack
+  int64_t stacks = 1, most_images = 1;       // of a stack
   int64_t lines = 0, blocks = 1, parts = 1;  // lines of an image
   int64_t line_places = 1;
 
@@ -125,7 +125,6 @@ class Launch {
     auto* const x_at = reinterpret_cast<int32_t*>(scratch);
     auto* const y_at = reinterpret_cast<int32_t*>(scratch + scratch_.places);
     fill_places(block, x_at, y_at, sums);
-    if (piece + 1 < pieces() && (piece + 1) % cut_.parts == 0) fetch_for(block_of((piece + 1) / cut_.parts), sums);
     const int64_t pixels = problem_.p() * problem_.q(), columns = source_.joins_images() ? 1 : problem_.q();
     sum(sums, block.group, block.image * pixels + block.first * columns, filters_.panels * part / cut_.parts,
         filters_.panels * (part + 1) / cut_.parts);
@@ -170,28 +169,12 @@ class Launch {
     return static_cast<const Element*>(args_.x) + image * problem_.h * problem_.w * step;
   }
 
-  /// Has the pixels that a block reads fetched.
-  void fetch_for(const Block& block, HalfSums& sums) const {
-    if (step_.input_layout == Layout::plain) return;
-    const int64_t pixel = pixel_step(step_.input_step, problem_.input_shape());
-    int64_t first = block.first, count = block.count;  // pixels, all images' being one row
-    if (!source_.joins_images()) {
-      const int64_t row = std::max<int64_t>(0, block.first * problem_.stride_h - problem_.pad_top);
-      const int64_t end = (block.first + block.count - 1) * problem_.stride_h - problem_.pad_top +
-                          (problem_.r - 1) * problem_.dilation_h + 1;
-      first = row * problem_.w;
-      count = (std::min(end, problem_.h) - row) * problem_.w;
-    }
-    sums.next = image_of<uint16_t>(block.image) + first * pixel + block.group * problem_.channels_per_group();
-    if (block.images > 1) count = block.images * problem_.h * problem_.w;
-    sums.next_bytes = std::max<int64_t>(0, count) * pixel * 2;
-  }
-
   /// Rows [begin, end) of all of a block's.
   void copy_rows(const Block& block, int64_t begin, int64_t end, uint16_t* copy) const {
     const int64_t rows = source_.rows_under(block.count);
     for (int64_t i = begin / rows; i * rows < end; ++i, begin = i * rows) {
-      copy_rows_of(block.image + i, block, begin - i * rows, std::min(end - i * rows, rows), copy + i * rows * source_.row());
+      copy_rows_of(block.image + i, block, begin - i * rows, std::min(end - i * rows, rows),
+                   copy + i * rows * source_.row());
     }
   }
 

@@ -33,7 +33,7 @@ class RegisterSums {
                       const PanelEnd<true>& end) {
     constexpr auto kTile = by_count<kMostPlaces>([](auto places) { return &RegisterSums::tile<places>; });
     const int64_t tiles = ceil_div(sums.count, kMostPlaces);
-    FetchAhead ahead(w + w_count, next_bytes, tiles * ceil_div(w_count, 4 * 2 * kMapsOfTile));
+    WeightsAhead ahead(w + w_count, next_bytes, tiles * ceil_div(w_count, 4 * 2 * kMapsOfTile));
     for (int64_t i = 0; i < tiles; ++i) {
       const int64_t place = sums.count * i / tiles, next = sums.count * (i + 1) / tiles;
       kTile[static_cast<size_t>(next - place - 1)](sums, w, ahead, end, place);
@@ -72,9 +72,9 @@ class RegisterSums {
   }
 
   template <int kPlaces>
-  static void tile(const HalfSums& sums, const uint16_t* HWY_RESTRICT w, FetchAhead& all_ahead,
+  static void tile(const HalfSums& sums, const uint16_t* HWY_RESTRICT w, WeightsAhead& all_ahead,
                    const PanelEnd<true>& end, int64_t place) {
-    FetchAhead ahead = all_ahead;
+    WeightsAhead ahead = all_ahead;
     const TermTiles terms(sums.pairs);
     __m512 sum[kPlaces][kVectors];
     const uint16_t* x[kPlaces];

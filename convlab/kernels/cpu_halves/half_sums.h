@@ -40,8 +40,6 @@ struct HalfSums {
   Activation activation;
   uint16_t* y = nullptr;
   int64_t y_step = 0;
-  const void* next = nullptr;  ///< what the caller reads next, in one piece: tiles fetch it meanwhile
-  int64_t next_bytes = 0;
 };
 
 void sum_halves(const HalfSums& sums);
