@@ -36,7 +36,7 @@ def processor(record: dict) -> str:
     has = record["machine"]["has"]
     best = next(name for flag, name in (("amx_bf16", "AMX"), ("avx512_vnni", "AVX512-VNNI"), ("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in has)
     seen = "seen as one that ends at " if record["machine"].get("as") else ""
-    return f"{record['machine']['cpu']}, {seen}{best}"
+    return f"{record['machine']['cpu']} of {record['machine']['cores']} cores, {seen}{best}"
 
 
 def batches(record: dict) -> list[int]:

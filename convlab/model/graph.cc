@@ -31,8 +31,8 @@ Graph Graph::clone() const {
              .inputs = inputs,
              .outputs = outputs,
              .metadata = metadata,
-             .whole_types = whole_types};
-  for (const auto& [value, whole] : whole_constants) copy.whole_constants.emplace(value, whole.clone());
+             .whole_types = whole_types,
+             .whole_constants = whole_constants};
   for (const auto& [value, tensor] : constants) copy.constants.emplace(value, tensor.clone());
   return copy;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,8 +38,6 @@ struct WholeConstant {
   std::vector<float> scales;
   std::vector<int64_t> zeros;  ///< as many
   int64_t axis = 0;            ///< not negative; of several scales
-
-  WholeConstant clone() const { return {whole.clone(), scales, zeros, axis}; }
 };
 
 /// A feed-forward network, all values float32 (except what ScaleOp takes and gives): integers up to 2^24 are exact in it,
@@ -48,7 +47,7 @@ struct WholeConstant {
 struct Graph {
   std::string name;
   std::vector<std::string> value_names;  ///< by ValueId
-  std::map<ValueId, Tensor> constants;   ///< float32
+  std::map<ValueId, Tensor> constants;   ///< float32; int8: weights of a ByteConvOp
   std::vector<Node> nodes;
   std::vector<GraphInput> inputs{1};    ///< never empty
   std::vector<GraphOutput> outputs{1};  ///< never empty
@@ -57,7 +56,7 @@ struct Graph {
   /// operators than its own take nothing else.
   std::map<ValueId, ElementType> whole_types = {};
   /// What constants were made of that the file has as whole numbers.
-  std::map<ValueId, WholeConstant> whole_constants = {};
+  std::map<ValueId, std::shared_ptr<const WholeConstant>> whole_constants = {};
 
   const std::string& name_of(ValueId value) const { return value_names[static_cast<size_t>(value)]; }
   const std::string& name_of(const GraphInput& input) const { return name_of(input.value); }

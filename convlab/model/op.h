@@ -293,7 +293,7 @@ struct ByteAddOp {  ///< inputs: a, b; round((a - a_zero) * a_factor + (b - b_ze
   float a_factor = 1, b_factor = 1;
   int a_zero = 0, b_zero = 0, zero = 0, low = 0, high = 255;
 };
-/// y = round(sum * factor) + zero, of each map; inputs: x, w (-128 .. 127), factors (K), bias (K, whole numbers), and, if
+/// y = round(sum * factor) + zero, of each map; inputs: x, w (int8), factors (K), bias (K, whole numbers), and, if
 /// it `adds`, what is added to that as ByteAddOp adds it, with `sum` for a and the addend for b.
 struct ByteConvOp {
   ConvOp conv;

@@ -34,7 +34,7 @@ struct Quantized {
   Steps steps;
 };
 
-/// A constant of whole numbers, less their zero points: -128 to 127, with one scale, or one for each of the first axis.
+/// A constant of whole numbers, less their zero points, as int8, with one scale, or one for each of the first axis.
 struct Weights {
   Tensor whole;
   std::vector<float> scales;
@@ -159,20 +159,32 @@ class Rewriter {
     }
     const auto is_scale = [](float each) { return each > 0 && std::isfinite(each); };
     if (!std::ranges::all_of(scales, is_scale)) return std::nullopt;
-    Tensor less = converted(whole, ElementType::f32);
-    const std::span<float> values = less.values<float>();
-    for (size_t i = 0; i < values.size(); ++i) {
-      const auto place = static_cast<size_t>(static_cast<int64_t>(i) / inner % along);
-      values[i] -= static_cast<float>(zeros[zeros.size() == 1 ? 0 : place]);
-      if (!(values[i] >= -128 && values[i] <= 127)) return std::nullopt;
+    Tensor less(ElementType::i8, shape);
+    const std::span<int8_t> to = less.values<int8_t>();
+    const auto fill = [&](const auto& from) {
+      for (size_t i = 0; i < from.size(); ++i) {
+        const auto place = static_cast<size_t>(static_cast<int64_t>(i) / inner % along);
+        const auto value = static_cast<int64_t>(from[i]) - zeros[zeros.size() == 1 ? 0 : place];
+        if (value < -128 || value > 127) return false;
+        to[i] = static_cast<int8_t>(value);
+      }
+      return true;
+    };
+    bool fits = false;
+    if (whole.type() == ElementType::i8) {
+      fits = fill(whole.values<int8_t>());
+    } else {
+      const Tensor wide = converted(whole, ElementType::i64);
+      fits = fill(wide.values<int64_t>());
     }
+    if (!fits) return std::nullopt;
     return Weights{std::move(less), std::move(scales)};
   }
 
   std::optional<Weights> weights(ValueId value, int64_t axis) const {
     const auto found = graph_.whole_constants.find(value);
     if (found == graph_.whole_constants.end()) return std::nullopt;
-    const WholeConstant& constant = found->second;
+    const WholeConstant& constant = *found->second;
     if (constant.scales.size() > 1 && constant.axis != axis) return std::nullopt;
     return weights(constant.whole, constant.scales, constant.zeros, axis);
   }
@@ -186,7 +198,7 @@ class Rewriter {
     const Tensor* real = constant(*value);
     if (real == nullptr || real->count() != static_cast<int64_t>(scales.size())) return std::nullopt;
     const auto found = graph_.whole_constants.find(*value);
-    const WholeConstant* whole = found == graph_.whole_constants.end() ? nullptr : &found->second;
+    const WholeConstant* whole = found == graph_.whole_constants.end() ? nullptr : found->second.get();
     const Tensor exact = whole == nullptr ? Tensor() : converted(whole->whole, ElementType::i64);
     for (size_t i = 0; i < result.size(); ++i) {
       const size_t which = whole == nullptr || whole->scales.size() == 1 ? 0 : i;
@@ -208,11 +220,11 @@ class Rewriter {
                    const std::vector<float>& factors) {
     const bool depthwise = problem.groups == problem.c && problem.k == problem.c;
     if (problem.groups != 1 && !depthwise && problem.channels_per_group() % 4 != 0) return false;
-    const std::span<const float> w = weights.whole.values<float>();
+    const std::span<const int8_t> w = weights.whole.values<int8_t>();
     const size_t terms = w.size() / bias.size();
     for (size_t map = 0; map < bias.size(); ++map) {
       double most = std::abs(bias[map]);
-      for (const float each : w.subspan(map * terms, terms)) most += 255 * std::abs(each);
+      for (const int each : w.subspan(map * terms, terms)) most += 255 * std::abs(each);
       if (!(most < INT32_MAX && most * factors[map] < INT32_MAX)) return false;
     }
     return true;
@@ -391,11 +403,11 @@ class Rewriter {
     std::optional<Weights> w = weights(node.inputs[1], transposed ? 0 : 1);
     if (!w) return std::nullopt;
     const int64_t maps = matrix[transposed ? 0 : 1], terms = matrix[transposed ? 1 : 0];
-    Tensor filters(ElementType::f32, {maps, terms, 1, 1});
-    const std::span<const float> from = w->whole.values<float>();
+    Tensor filters(ElementType::i8, {maps, terms, 1, 1});
+    const std::span<const int8_t> from = w->whole.values<int8_t>();
     for (int64_t map = 0; map < maps; ++map) {
       for (int64_t term = 0; term < terms; ++term) {
-        filters.values<float>()[static_cast<size_t>(map * terms + term)] =
+        filters.values<int8_t>()[static_cast<size_t>(map * terms + term)] =
             from[static_cast<size_t>(transposed ? map * terms + term : term * maps + map)];
       }
     }

@@ -36,8 +36,28 @@ Tensor::Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(sh
   if (!data_) throw bad_input("a tensor of shape {} needs {} bytes, more than there is memory", to_text(shape_), bytes);
 }
 
+Tensor Tensor::deferred(ElementType type, Shape shape, std::function<Tensor()> make) {
+  Tensor tensor;
+  tensor.type_ = type;
+  tensor.count_ = element_count(shape);
+  tensor.shape_ = std::move(shape);
+  tensor.deferred_ = std::make_unique<Deferred>();
+  tensor.deferred_->make = std::move(make);
+  return tensor;
+}
+
+void Tensor::make_elements() const {
+  std::call_once(deferred_->once, [this] {
+    Tensor made = deferred_->make();
+    made.require(type_);
+    if (made.count() != count_) throw bad_input("{} elements were made for {}", made.count(), to_text(shape_));
+    data_ = std::move(made.data_);
+  });
+}
+
 Tensor Tensor::clone() const {
   if (empty()) return {};
+  if (deferred_ != nullptr) return deferred(type_, shape_, deferred_->make);
   Tensor copy(type_, shape_);
   std::memcpy(copy.raw(), raw(), bytes());
   return copy;

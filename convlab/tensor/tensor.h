@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 
 #include "convlab/base/error.h"
@@ -55,22 +57,28 @@ class Tensor {
   template <class T>
   static Tensor of(Shape shape, std::span<const T> values);
 
+  /// Elements that `make` gives, as a tensor of this type and as many, when something first reads them; any thread may.
+  static Tensor deferred(ElementType type, Shape shape, std::function<Tensor()> make);
+
   Tensor clone() const;
 
   /// The same elements under another shape of as many elements.
   Tensor reshaped(Shape shape) &&;
 
   /// Frees the memory; type and shape stay.
-  void free_elements() { data_.reset(); }
+  void free_elements() {
+    data_.reset();
+    deferred_.reset();
+  }
 
   ElementType type() const { return type_; }
   const Shape& shape() const { return shape_; }
   int64_t count() const { return count_; }
   size_t bytes() const { return static_cast<size_t>(count_) * size_of(type_); }
-  bool empty() const { return data_ == nullptr; }
+  bool empty() const { return data_ == nullptr && deferred_ == nullptr; }
 
-  void* raw() { return data_.get(); }
-  const void* raw() const { return data_.get(); }
+  void* raw() { return elements(); }
+  const void* raw() const { return elements(); }
 
   /// All elements. T must be the element type's (uint16_t for f16), otherwise Error(bad_input).
   template <class T>
@@ -89,12 +97,23 @@ class Tensor {
     void operator()(void* memory) const { std::free(memory); }
   };
 
+  struct Deferred {
+    std::function<Tensor()> make;
+    std::once_flag once;
+  };
+
   void require(ElementType wanted) const;
+  void* elements() const {
+    if (deferred_ != nullptr) make_elements();
+    return data_.get();
+  }
+  void make_elements() const;
 
   ElementType type_ = ElementType::f32;
   Shape shape_;
   int64_t count_ = 0;
-  std::unique_ptr<void, Free> data_;
+  mutable std::unique_ptr<void, Free> data_;
+  std::unique_ptr<Deferred> deferred_;  ///< with no data yet, or with what it has made
 };
 
 /// Elements converted to another type: to f16 rounds to nearest even; to an integer truncates towards zero and

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <thread>
+#include <vector>
 
 #include "convlab/base/error.h"
 #include "convlab/base/half.h"
@@ -58,6 +61,35 @@ TEST(Tensor, WithoutElementsIsStillATensor) {
   EXPECT_FALSE(zero.empty());
   EXPECT_EQ(zero.values<float>().size(), 0u);
   EXPECT_EQ(zero.clone().shape(), (Shape{0, 4}));
+}
+
+TEST(Tensor, DeferredElementsAreMadeOnceAndWhenTheyAreRead) {
+  std::atomic<int> made = 0;
+  const Tensor tensor = Tensor::deferred(ElementType::f32, {3}, [&] {
+    ++made;
+    return tensor_of<float>({1, 2, 3});
+  });
+  EXPECT_EQ(tensor.bytes(), 12u);
+  EXPECT_FALSE(tensor.empty());
+  Tensor copy = tensor.clone(), moved = std::move(copy).reshaped({1, 3});
+  EXPECT_EQ(made, 0);
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 4; ++i) {
+    readers.emplace_back([&] { EXPECT_THAT(tensor.values<float>(), ElementsAre(1, 2, 3)); });
+  }
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(made, 1);
+  EXPECT_THAT(moved.values<float>(), ElementsAre(1, 2, 3));
+  EXPECT_EQ(made, 2);
+  moved.free_elements();
+  EXPECT_TRUE(moved.empty());
+}
+
+TEST(Tensor, DeferredElementsOfAnotherNumberOrTypeAreErrors) {
+  const Tensor longer = Tensor::deferred(ElementType::f32, {2}, [] { return tensor_of<float>({1, 2, 3}); });
+  EXPECT_THAT(bad_input_message([&] { longer.raw(); }), HasSubstr("3 elements were made for 2"));
+  const Tensor other = Tensor::deferred(ElementType::f32, {1}, [] { return tensor_of<int8_t>({1}); });
+  EXPECT_THAT(bad_input_message([&] { other.raw(); }), HasSubstr("a tensor of int8 is used as float32"));
 }
 
 TEST(Tensor, MemoryThatIsNotThereIsAnError) {

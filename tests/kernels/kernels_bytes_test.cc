@@ -58,10 +58,10 @@ const char* const kKernels[] = {"cpu.byte_conv", "cpu.byte_conv_dots", "cpu.byte
 struct Conv {
   ByteConvOp op;
   ConvProblem problem;
-  Tensor x, w, factors, bias, added;
+  Tensor x, w, weights, factors, bias, added;  ///< weights: w as int8
 
   std::vector<const Tensor*> inputs() const {
-    std::vector<const Tensor*> all{&x, &w, &factors, &bias};
+    std::vector<const Tensor*> all{&x, &weights, &factors, &bias};
     if (op.adds) all.push_back(&added);
     return all;
   }
@@ -90,6 +90,7 @@ Conv conv_of(const char* text, uint64_t seed, bool adds) {
   }
   conv.x = whole(p.input_shape(), 0, 255, rng.next());
   conv.w = whole(p.filter_shape(), -128, 127, rng.next());
+  conv.weights = converted(conv.w, ElementType::i8);
   conv.bias = whole({p.k}, -20000, 20000, rng.next());
   conv.factors = random({p.k}, rng.next());
   const float size = 1 / std::sqrt(static_cast<float>(p.channels_per_group() * p.r * p.s));
@@ -200,6 +201,7 @@ TEST_P(ByteConvolution, LargestSumsAreExact) {
     Conv conv = conv_of(problem(), 4, false);
     std::ranges::fill(conv.x.values<float>(), 255.0f);
     std::ranges::fill(conv.w.values<float>(), weight);
+    conv.weights = converted(conv.w, ElementType::i8);
     conv.op.x_zero = weight > 0 ? 255 : 0;
     conv.op.low = 0, conv.op.high = 255, conv.op.zero = weight > 0 ? 3 : 250;
     for (float& factor : conv.factors.values<float>()) factor *= 0.2f;

@@ -67,8 +67,8 @@ class QuantizedGraph : public GraphBuilder {
     }
     const ValueId id = put(whole.shape(), values);
     const size_t count = scales.size();
-    graph().whole_constants.emplace(id, WholeConstant{converted(whole, ElementType::i32), std::move(scales),
-                                                      std::vector<int64_t>(count, zero), axis});
+    WholeConstant made{converted(whole, ElementType::i32), std::move(scales), std::vector<int64_t>(count, zero), axis};
+    graph().whole_constants.emplace(id, std::make_shared<const WholeConstant>(std::move(made)));
     return id;
   }
 
@@ -171,6 +171,21 @@ TEST(BytePlan, ConvolutionsTakeInActivations) {
     graph.real(b);
     expect_steps(graph.graph(), ElementsAre("QuantizeLinear", "QLinearConv", "QLinearConv", "DequantizeLinear"));
   }
+}
+
+TEST(BytePlan, WeightsAreNeverFloats) {
+  QuantizedGraph graph;
+  graph.real(graph.quantized_conv(graph.quantized_conv(graph.images(), 12, 3), 8, 1));
+  const std::vector<Tensor> wanted = outputs_of(graph.graph(), PlanMode::fused, 2, 1);
+  int weights = 0;
+  for (auto& [value, tensor] : graph.graph().constants) {
+    if (tensor.shape().size() != 4) continue;
+    ++weights;
+    tensor = Tensor::deferred(ElementType::f32, tensor.shape(), []() -> Tensor { throw bad_input("they are read"); });
+  }
+  EXPECT_EQ(weights, 2);
+  const std::vector<Tensor> got = outputs_of(graph.graph(), PlanMode::fused, 2, 1);
+  EXPECT_THAT(got[0].values<float>(), testing::ElementsAreArray(wanted[0].values<float>()));
 }
 
 TEST(BytePlan, ConvolutionsTakeInAdditionsAfterThem) {

@@ -13,6 +13,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/cpu/pieces.h"
 #include "convlab/kernels/cpu_bytes/byte_cut.h"
+#include "convlab/kernels/cpu_bytes/byte_op.h"
 #include "convlab/kernels/cpu_bytes/byte_sums.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
@@ -203,11 +204,11 @@ class Launch {
 };
 
 /// A weight where a unit has it.
-void put_weight(ByteUnit unit, float weight, uint8_t* four_bytes, int64_t product) {
+void put_weight(ByteUnit unit, int8_t weight, uint8_t* four_bytes, int64_t product) {
   if (unit != ByteUnit::words) {
-    reinterpret_cast<int8_t*>(four_bytes)[product] = static_cast<int8_t>(weight);
+    reinterpret_cast<int8_t*>(four_bytes)[product] = weight;
   } else {
-    reinterpret_cast<int16_t*>(four_bytes)[product] = static_cast<int16_t>(weight);
+    reinterpret_cast<int16_t*>(four_bytes)[product] = weight;
   }
 }
 
@@ -245,10 +246,10 @@ void prepare(const OpArgs& args, Stream&) {
     const int64_t first = group * prepared.places + panel, place = byte_panel_place(count, map - panel);
     uint8_t* const weights = prepared.weights + first * place_bytes + place * 4;
     int64_t sum = 0;
-    const float* weight = args.inputs[1] + k * std::ssize(places);
+    const int8_t* weight = byte_weights(args) + k * std::ssize(places);
     for (const WeightPlace& at : places) {
       put_weight(kUnit, *weight, weights + at.unit * count * 4, at.product);
-      sum += static_cast<int64_t>(*weight++);
+      sum += *weight++;
     }
     prepared.start[first + place] = static_cast<int32_t>(static_cast<int64_t>(args.inputs[3][k]) - op.x_zero * sum);
     prepared.factors[first + place] = args.inputs[2][k];

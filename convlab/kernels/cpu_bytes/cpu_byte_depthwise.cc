@@ -10,6 +10,7 @@
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu/pieces.h"
 #include "convlab/kernels/cpu_bytes/byte_depthwise.h"
+#include "convlab/kernels/cpu_bytes/byte_op.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
@@ -88,18 +89,18 @@ void prepare(const OpArgs& args, Stream&) {
   const Prepared prepared(problem, kUnit, args.prepared);
   std::memset(args.prepared, 0, static_cast<size_t>(prepared.bytes));
   std::memset(prepared.zeros, op.x_zero, static_cast<size_t>(row_bytes(problem)));
-  const float* w = args.inputs[1];
+  const int8_t* w = byte_weights(args);
   for (int64_t c = 0; c < problem.c; ++c) {
     int64_t sum = 0;
     for (int64_t r = 0; r < problem.r; ++r) {
       for (int64_t s = 0; s < problem.s; ++s, ++w) {
         uint8_t* const to = prepared.weights + byte_depthwise_weight(problem, kUnit, c, r, s);
         if (kUnit == ByteUnit::dots) {
-          *reinterpret_cast<int8_t*>(to) = static_cast<int8_t>(*w);
+          *reinterpret_cast<int8_t*>(to) = *w;
         } else {
-          *reinterpret_cast<int16_t*>(to) = static_cast<int16_t>(*w);
+          *reinterpret_cast<int16_t*>(to) = *w;
         }
-        sum += static_cast<int64_t>(*w);
+        sum += *w;
       }
     }
     const int64_t place = byte_depthwise_place(c);

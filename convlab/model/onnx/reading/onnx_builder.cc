@@ -283,10 +283,12 @@ OnnxValue* OnnxBuilder::dequantized_constant(const Step& step, const DequantizeO
     if (!operand->constant) return nullptr;
     operands.push_back(*operand->constant);
   }
-  WholeConstant whole = whole_constant(op, operands);
-  count_constant(ElementType::f32, whole.whole.shape());
-  OnnxValue& value = constant(step.output, onnx::TensorProto::FLOAT, dequantized(whole));
-  value.whole = std::move(whole);
+  const auto whole = std::make_shared<const WholeConstant>(whole_constant(op, operands));
+  const Shape& shape = whole->whole.shape();
+  count_constant(ElementType::f32, shape);
+  Tensor real = Tensor::deferred(ElementType::f32, shape, [whole] { return dequantized(*whole); });
+  OnnxValue& value = constant(step.output, onnx::TensorProto::FLOAT, std::move(real));
+  value.whole = whole;
   return &value;
 }
 
@@ -335,7 +337,7 @@ void OnnxBuilder::check_types(const Step& step) {
 Graph OnnxBuilder::take() {
   for (OnnxValue& value : values_) {
     if (!value.constant || value.id < 0) continue;
-    if (value.whole) graph_.whole_constants.emplace(value.id, std::move(*value.whole));
+    if (value.whole != nullptr) graph_.whole_constants.emplace(value.id, std::move(value.whole));
     try {
       graph_.constants.emplace(value.id, as_float(std::move(*value.constant)));
     } catch (const Error& error) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -21,15 +22,15 @@ using ByTrial = std::array<T, 2>;
 /// What the importer knows about a value while it reads a model.
 struct OnnxValue {
   std::string name;
-  int32_t onnx_type = 1;                 ///< ONNX's number of its type: 1 is float32
-  ElementType type = ElementType::f32;   ///< in which it is kept: see element_type()
-  std::optional<int64_t> rank;           ///< unknown after a Squeeze that does not say what it squeezes
-  std::optional<ByTrial<Shape>> shapes;  ///< where all sizes are known but the number of images
-  std::optional<Tensor> constant;        ///< of a constant, as `type`
-  std::optional<WholeConstant> whole;    ///< what a constant was made of
-  std::optional<ByTrial<Tensor>> trial;  ///< of a value that depends on the number of images alone
-  ValueId id = -1;                       ///< in the graph; -1 for a constant that none of its nodes has used
-  bool refused = false;                  ///< its node is, and so nothing is known of it
+  int32_t onnx_type = 1;                       ///< ONNX's number of its type: 1 is float32
+  ElementType type = ElementType::f32;         ///< in which it is kept: see element_type()
+  std::optional<int64_t> rank;                 ///< unknown after a Squeeze that does not say what it squeezes
+  std::optional<ByTrial<Shape>> shapes;        ///< where all sizes are known but the number of images
+  std::optional<Tensor> constant;              ///< of a constant, as `type`
+  std::shared_ptr<const WholeConstant> whole;  ///< what a constant was made of, or null
+  std::optional<ByTrial<Tensor>> trial;        ///< of a value that depends on the number of images alone
+  ValueId id = -1;                             ///< in the graph; -1 for a constant that none of its nodes has used
+  bool refused = false;                        ///< its node is, and so nothing is known of it
 };
 
 /// A size that may depend on the number of images.
