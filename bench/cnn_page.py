@@ -70,11 +70,17 @@ def turns(record: dict) -> str:
     return f"{least} turns" if least == most else f"{least} to {most} turns"
 
 
+def errors(record: dict) -> str:
+    """Each engine's largest error."""
+    of = {name: max(row["engines"][name]["error"] for row in record["networks"]) for name in ("convlab", *PEERS[record["math"]])}
+    return ", ".join(f"{name} {error:.1g}" for name, error in of.items())
+
+
 def peers_section(record: dict) -> list[str]:
     engines, peers = record["networks"][0]["engines"], PEERS[record["math"]]
     versions = ", ".join(f"{name} {engines[name]['version']}" for name in ("convlab", *peers))
     lines = [f"## {processor(record)}: {arithmetic(record)}", "",
-             f"{record['threads']} threads, {turns(record)} of each engine, {record['time'][:10]}; {versions}.", ""]  # fmt: skip
+             f"{record['threads']} threads, {turns(record)} of each engine, {record['time'][:10]}; {versions}. Largest errors: {errors(record)}.", ""]  # fmt: skip
     for batch in batches(record):
         of_all = times(record, batch)
         rows = [[row["network"], *cells(row, peers)] for row in record["networks"] if row["batch"] == batch]
@@ -98,6 +104,8 @@ def page() -> str:
     lines = ["# Well-known CNNs on a CPU, beside others", "",
              "Made by `bench/cnn_page.py` from the Records in `results/cnn`. Each engine runs alone in a process of its own, in turns, on the same",
              "files, inputs and threads (`bench/cnn_peers.py` tells how). `times`: how many times as fast as the faster peer convlab is.",
+             "Errors are relative L2 beside what ONNX Runtime gives in fp32 on the processor as it is; of quantized networks, beside its quantized",
+             "outputs: where products of 8 bits are summed in 16, they overflow.",
              "`memory`: convlab's largest beside that of the smaller peer, each without the program and its libraries. Machines are shared:",
              "the ratios say more than the milliseconds.", ""]  # fmt: skip
     for record in records("cnn_peers"):
