@@ -35,9 +35,10 @@ void round_to_tiles(const Gemm& gemm, int64_t first, int64_t last, unsigned char
     unsigned char* const to =
         tiles + row / convlab::kTileRows * steps * kTileBytes + row % convlab::kTileRows * kTileRow;
     for (int64_t step = first; step < last; ++step) {
-      const int64_t at = step * kGemmTileDepth, depth = row < gemm.m ? std::min(kGemmTileDepth, gemm.k - at) : 0;
-      const float* const from = row < gemm.m ? gemm.a + row * gemm.k + at : nullptr;
-      _mm512_store_si512(to + step * kTileBytes, rounded_pairs(from, depth));
+      const int64_t at = step * kGemmTileDepth;
+      const __m512i pairs =
+          row < gemm.m ? rounded_pairs(gemm.a + row * gemm.k + at, gemm.k - at) : _mm512_setzero_si512();
+      _mm512_store_si512(to + step * kTileBytes, pairs);
     }
   }
 }
