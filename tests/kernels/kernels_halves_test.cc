@@ -30,6 +30,7 @@ constexpr const char* kProblems[] = {"n3_c24h9w19_k40r3s3_p1",
                                      "n2_c48h2w2_k16r1s1",
                                      "n5_c480h3w3_k264r3s3_p1",  // images in stacks
                                      "n4_c480h5w4_k264r3s3_p1_st2",
+                                     "n6_c480h6w6_k264r3s3_p0x0x1x1_st2",
                                      "n3_c24h9w19_k24r3s3_p1_g24",
                                      "n2_c40h15w18_k40r5s5_p2_st2_g40"};
 

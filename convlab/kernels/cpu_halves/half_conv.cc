@@ -169,13 +169,14 @@ class Launch {
     return static_cast<const Element*>(args_.x) + image * problem_.h * problem_.w * step;
   }
 
-  /// Rows [begin, end) of all of a block's.
+  /// Rows [begin, end) of all of a block's, and with the last one its padding.
   void copy_rows(const Block& block, int64_t begin, int64_t end, uint16_t* copy) const {
     const int64_t rows = source_.rows_under(block.count);
-    for (int64_t i = begin / rows; i * rows < end; ++i, begin = i * rows) {
-      copy_rows_of(block.image + i, block, begin - i * rows, std::min(end - i * rows, rows),
+    for (int64_t i = begin / rows; i * rows < end; ++i) {
+      copy_rows_of(block.image + i, block, std::max<int64_t>(begin - i * rows, 0), std::min(end - i * rows, rows),
                    copy + i * rows * source_.row());
     }
+    if (end == rows_of(block)) source_.pad_behind(copy + end * source_.row());
   }
 
   void copy_rows_of(int64_t number, const Block& block, int64_t begin, int64_t end, uint16_t* copy) const {
@@ -187,7 +188,7 @@ class Launch {
     } else {
       image = image_of<float>(number);
     }
-    source_.copy(image, block.group, block.first, block.count, begin, end, copy);
+    source_.copy(image, block.group, block.first, begin, end, copy);
   }
 
   /// All places of a block. Tiles take those between the ends of rows, too.

@@ -28,7 +28,7 @@ int64_t HalfSource::count(int64_t output_rows) const {
   return (rows_under(output_rows) * width_ + behind) * pixel_;
 }
 
-void HalfSource::copy(const void* image, int64_t group, int64_t first, int64_t rows, int64_t begin, int64_t end,
+void HalfSource::copy(const void* image, int64_t group, int64_t first, int64_t begin, int64_t end,
                       uint16_t* copy) const {
   const int64_t every = gathered_ ? problem_.stride_h : 1;
   for (int64_t i = begin; i < end; ++i) {
@@ -39,8 +39,9 @@ void HalfSource::copy(const void* image, int64_t group, int64_t first, int64_t r
       copy_pixels(image, group, h, copy + i * row());
     }
   }
-  if (end == rows_under(rows)) std::fill_n(copy + end * row(), most_padding() * pixel_, uint16_t{0});
 }
+
+void HalfSource::pad_behind(uint16_t* behind) const { std::fill_n(behind, most_padding() * pixel_, uint16_t{0}); }
 
 /// One row: zeros, pixels, zeros.
 void HalfSource::copy_pixels(const void* image, int64_t group, int64_t h, uint16_t* to) const {

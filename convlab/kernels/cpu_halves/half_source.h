@@ -38,10 +38,12 @@ class HalfSource {
   }
   int64_t count(int64_t output_rows) const;
 
-  /// Of the copy of what `rows` rows of the output from `first` on read, writes rows [begin, end), and the last one's
-  /// padding with it. Images are float32 or bytes where they are plain.
-  void copy(const void* image, int64_t group, int64_t first, int64_t rows, int64_t begin, int64_t end,
-            uint16_t* copy) const;
+  /// Of the copy of what rows of the output from `first` on read, writes rows [begin, end). Images are float32 or bytes where
+  /// they are plain.
+  void copy(const void* image, int64_t group, int64_t first, int64_t begin, int64_t end, uint16_t* copy) const;
+
+  /// Writes the last row's padding, where another row would begin.
+  void pad_behind(uint16_t* behind) const;
 
  private:
   int64_t most_padding() const;
