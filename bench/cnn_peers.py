@@ -142,10 +142,8 @@ def measure(spec: dict, rounds: int) -> dict:
         turn({**spec, "engine": REFERENCE, "seconds": 0})
         wanted = np.load(spec["output"])
         for _ in range(rounds):
-            for engine, settings in SETTINGS.items():
-                for setting in settings:
-                    if engine not in ("convlab", *PEERS[spec["math"]]):
-                        continue
+            for engine in ("convlab", *PEERS[spec["math"]]):
+                for setting in SETTINGS[engine]:
                     if engine == "OpenVINO" and setting == "THROUGHPUT" and spec["batch"] < spec["threads"]:
                         continue
                     turns.setdefault((engine, setting), []).append(turn({**spec, "engine": engine, "setting": setting}))

@@ -125,7 +125,7 @@ struct PackedPairs {
 std::vector<float> product_of_pairs(int64_t m, int64_t n, int64_t k, std::vector<float> a, const PackedPairs& b,
                                     ThreadPool& threads, bool backwards = false) {
   std::vector<float> c(static_cast<size_t>(m * n), NAN);
-  std::vector<float> workspace(static_cast<size_t>(gemm_bf16_workspace_count(m, n, k)) + 16, NAN);
+  std::vector<float> workspace(static_cast<size_t>(gemm_workspace_count(m, n, k, b.packed.as)) + 16, NAN);
   float* const aligned = workspace.data() + (64 - reinterpret_cast<uintptr_t>(workspace.data()) % 64) % 64 / 4;
   a.resize(static_cast<size_t>(m * k));
   a.resize(a.size() + 33, NAN);

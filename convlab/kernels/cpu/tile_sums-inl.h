@@ -85,8 +85,8 @@ class TileSums {
   template <int kN>
   void compute_panel(const Element* w, WeightsAhead& ahead, const End& end) {
     for (int64_t place = 0; place < sums_.count;) {
-      const int64_t row_end = std::min(place + sums_.row_places, sums_.count),
-                    last = std::max(place, row_end - places_);
+      const int64_t row_end = std::min(place + sums_.row_places, sums_.count);
+      const int64_t last = std::max(place, row_end - places_);
       for (; place < row_end; place += 2 * places_) {
         const int64_t second = std::min(place + places_, last);
         if (place < last) {
@@ -110,16 +110,14 @@ class TileSums {
     constexpr int64_t kUnit = kN * kTileRow;  // bytes of a unit's weights
     constexpr int64_t kUnitElements = kUnitBytes / kElementBytes;
     const int64_t place_bytes = kElementBytes * sums_.place_step, w_step = terms_.depth * kUnit / kElementBytes;
-    const int64_t tile_elements = kUnitElements * terms_.depth,
-                  last_tile = kUnitElements * (terms_.count - terms_.depth);
     // Places that a step finishes.
     const int64_t each = round_up(ceil_div(waiting_.places - waiting_.finished, steps_), End::kTogether);
     WeightsAhead ahead = shared_ahead;
     for (int64_t row = 0; row < sums_.rows; ++row) {
       for (int64_t column = 0; column < sums_.columns; ++column) {
         const int64_t first = row * sums_.row_step + column * sums_.column_step;
-        for (int64_t tile = 0, of_tile = 0; tile < terms_.tiles; ++tile, of_tile += tile_elements, w += w_step) {
-          const int64_t at = first + std::min(of_tile, last_tile);
+        for (int64_t tile = 0; tile < terms_.tiles; ++tile, w += w_step) {
+          const int64_t at = first + kUnitElements * terms_.first(tile);
           tiles_.template load<6>(w, kUnit);
           tiles_.template load<4>(upper + at, place_bytes);
           tiles_.template multiply<0, 4, 6>();

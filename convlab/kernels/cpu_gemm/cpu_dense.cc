@@ -50,23 +50,18 @@ struct alignas(64) Prepared {
   void* weights() { return this + 1; }
 };
 
-size_t prepared_bytes(int64_t numbers, size_t number_bytes) {
-  return static_cast<size_t>(checked_add(checked_mul(numbers, number_bytes), sizeof(Prepared)));
+template <auto kCount, class Number>
+size_t prepared_bytes(const OpStep& step) {
+  const Dense dense = dense_of(step);
+  return static_cast<size_t>(checked_add(checked_mul(kCount(dense.k, dense.n), sizeof(Number)), sizeof(Prepared)));
 }
 
-void prepare_floats(const OpArgs& args, Stream& stream) {
+template <auto kPack, class Number>
+void prepare(const OpArgs& args, Stream& stream) {
   const Dense dense = dense_of(args.step);
   auto* const prepared = static_cast<Prepared*>(args.prepared);
-  prepared->as = pack_b_small(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha,
-                              static_cast<float*>(prepared->weights()), *stream.threads())
-                     .as;
-}
-
-void prepare_bf16(const OpArgs& args, Stream& stream) {
-  const Dense dense = dense_of(args.step);
-  auto* const prepared = static_cast<Prepared*>(args.prepared);
-  prepared->as = pack_b_bf16(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha, bf16_of_machine(),
-                             static_cast<uint16_t*>(prepared->weights()), *stream.threads())
+  prepared->as = kPack(args.inputs[1], dense.k, dense.n, dense.transpose_b, dense.alpha,
+                       static_cast<Number*>(prepared->weights()), *stream.threads())
                      .as;
 }
 
@@ -109,31 +104,33 @@ void launch(const OpArgs& args, Stream& stream) {
   gemm(gemm_args, workspace, *stream.threads());
 }
 
+int64_t float_scratch(int64_t m, int64_t n, int64_t k) { return gemm_workspace_count(m, n, k, PackedAs::f32); }
+
+// Of bfloat16, as this machine multiplies it fastest.
+int64_t bf16_scratch(int64_t m, int64_t n, int64_t k) { return gemm_workspace_count(m, n, k, bf16_of_machine()); }
+int64_t bf16_count(int64_t k, int64_t n) { return packed_bf16_count(k, n, bf16_of_machine()); }
+PackedB pack_bf16(const float* b, int64_t k, int64_t n, bool transposed, float scale, uint16_t* packed,
+                  ThreadPool& threads) {
+  return pack_b_bf16(b, k, n, transposed, scale, bf16_of_machine(), packed, threads);
+}
+
 const RegisterOpKernel dense{{
     .info = {.name = "cpu.dense", .device = DeviceKind::cpu},
     .refuses = refuses,
-    .prepared_bytes =
-        [](const OpStep& step) {
-          const Dense dense = dense_of(step);
-          return prepared_bytes(packed_b_count(dense.k, dense.n), sizeof(float));
-        },
-    .workspace_bytes = workspace_bytes<gemm_workspace_count>,
-    .prepare = prepare_floats,
-    .launch = launch<gemm_workspace_count>,
+    .prepared_bytes = prepared_bytes<packed_b_count, float>,
+    .workspace_bytes = workspace_bytes<float_scratch>,
+    .prepare = prepare<pack_b_small, float>,
+    .launch = launch<float_scratch>,
     .packs_weights = true,
 }};
 
 const RegisterOpKernel dense_bf16{{
     .info = {.name = "cpu.dense_bf16", .device = DeviceKind::cpu, .math = Math::bf16, .rank = 1},
     .refuses = refuses,
-    .prepared_bytes =
-        [](const OpStep& step) {
-          const Dense dense = dense_of(step);
-          return prepared_bytes(packed_bf16_count(dense.k, dense.n, bf16_of_machine()), sizeof(uint16_t));
-        },
-    .workspace_bytes = workspace_bytes<gemm_bf16_workspace_count>,
-    .prepare = prepare_bf16,
-    .launch = launch<gemm_bf16_workspace_count>,
+    .prepared_bytes = prepared_bytes<bf16_count, uint16_t>,
+    .workspace_bytes = workspace_bytes<bf16_scratch>,
+    .prepare = prepare<pack_bf16, uint16_t>,
+    .launch = launch<bf16_scratch>,
     .packs_weights = true,
 }};
 

@@ -294,13 +294,10 @@ PackedB pack_b_bf16(const float* b, int64_t k, int64_t n, bool transposed, float
 
 void gemm_block(const GemmBlock& block) { HWY_DYNAMIC_DISPATCH(multiply_block)(block); }
 
-int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k) {
-  return m <= kFewRows && k > kGemmDepth ? checked_product({ceil_div(k, kGemmDepth), m, n}) : 0;
-}
-
-int64_t gemm_bf16_workspace_count(int64_t m, int64_t n, int64_t k) {
-  const int64_t tiles = checked_product({round_up(m, kTileRows), rows_held(PackedAs::bf16_tiles, k) / 2});
-  return std::max(gemm_workspace_count(m, n, k), tiles);
+int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k, PackedAs as) {
+  const int64_t products = m <= kFewRows && k > kGemmDepth ? checked_product({ceil_div(k, kGemmDepth), m, n}) : 0;
+  if (as != PackedAs::bf16_tiles) return products;
+  return std::max(products, checked_mul(round_up(m, kTileRows), rows_held(as, k) / 2));  // A in tiles
 }
 
 void gemm(const Gemm& asked, float* workspace, ThreadPool& threads) {

@@ -15,8 +15,8 @@ namespace convlab {
 //
 // Every element of C is summed in the same order whatever m, the threads and the path taken: the products of a block
 // one after the other with fused multiply-adds (where the processor has them), then the blocks in order. So results do
-// not depend on the batch (but see PackedAs::bf16_dots and bf16_tiles) or the number of threads, and the error grows with the square
-// root of 128 + k / 128, not of k.
+// not depend on the batch (but see PackedAs::bf16_dots and bf16_tiles) or the number of threads, and the error grows
+// with the square root of 128 + k / 128, not of k.
 
 inline constexpr int64_t kGemmPanel = 32;
 inline constexpr int64_t kGemmDepth = 128, kGemmPairsDepth = 256;
@@ -110,12 +110,10 @@ struct Gemm {
   bool backwards = false;
 };
 
-/// Scratch that gemm() needs for a product of this size; of PackedAs::bf16_tiles more.
-int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k);
-int64_t gemm_bf16_workspace_count(int64_t m, int64_t n, int64_t k);
+/// Scratch that gemm() needs for a product of this size, in floats.
+int64_t gemm_workspace_count(int64_t m, int64_t n, int64_t k, PackedAs as = PackedAs::f32);
 
-/// The whole product, on all threads. workspace: gemm_workspace_count floats, or gemm_bf16_workspace_count, aligned to 64
-/// bytes.
+/// The whole product, on all threads. workspace: gemm_workspace_count floats, of bf16_tiles aligned to 64 bytes.
 void gemm(const Gemm& gemm, float* workspace, ThreadPool& threads);
 
 }  // namespace convlab

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu/amx_tiles-inl.h"
