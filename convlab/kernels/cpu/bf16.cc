@@ -11,7 +11,8 @@
 namespace convlab {
 namespace {
 
-#if defined(__x86_64__)
+// Only code for AVX-512 uses them, which not every build has.
+#if defined(__x86_64__) && !defined(CONVLAB_FEW_TARGETS)
 
 struct Registers {
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -73,7 +74,7 @@ bool has_unit(Bf16Unit unit) {
 
 Refusal refuse_without(Bf16Unit unit) {
   if (has_unit(unit)) return std::nullopt;
-  return fmt::format("needs {}, which this processor or system does not offer",
+  return fmt::format("needs {}, which this processor, its system or this build does not offer",
                      unit == Bf16Unit::amx ? "AMX" : "AVX512-BF16");
 }
 
