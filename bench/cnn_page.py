@@ -29,7 +29,8 @@ def records(kind: str) -> list[dict]:
 
 def arithmetic(record: dict) -> str:
     names = [row["network"] for row in record["networks"]]
-    return "int8" if all(name.endswith("_int8") for name in names) else record["math"]
+    quantized = {"int8": "int8", "int7": "int8, weights of 7 bits"}
+    return next((text for kind, text in quantized.items() if all(name.endswith(f"_{kind}") for name in names)), record["math"])
 
 
 def processor(record: dict) -> str:

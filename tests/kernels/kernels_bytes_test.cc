@@ -209,6 +209,17 @@ TEST_P(ByteConvolution, LargestSumsAreExact) {
   }
 }
 
+TEST_P(ByteConvolution, SmallWeightsAreSummedInSixteenBits) {
+  for (const int64_t most : {10, 30, 64}) {
+    Conv conv = conv_of(problem(), 5, false);
+    conv.w = whole(conv.w.shape(), -most, most, 6);
+    conv.weights = converted(conv.w, ElementType::i8);
+    for (float& level : conv.x.values<float>()) level = std::min(255.0f, 2 * level);
+    for (float& factor : conv.factors.values<float>()) factor *= 100 / static_cast<float>(most);
+    expect_as_defined(conv);
+  }
+}
+
 class Bytes : public testing::TestWithParam<int64_t> {
   ForcedTarget forced_{GetParam()};
 };

@@ -3,16 +3,14 @@
 #include <cstdint>
 
 #include "convlab/conv/problem.h"
-#include "convlab/kernels/cpu_bytes/byte_unit.h"
 
 namespace convlab {
 
 /// Where a convolution in Layout::channel_bytes reads the levels of a group's pixels: in the images themselves, or, where
-/// they are padded or products take words, in a copy of the rows that some outputs need: [row][padded width][channels], of
-/// bytes or words. The images of a filter of one pixel that are not copied are one image, as high as all together.
+/// they are padded, in a copy of the rows that some outputs need: [row][padded width][channels]. The images of a filter of one pixel that are not copied are one image, as high as all together.
 class ByteSource {
  public:
-  ByteSource(const ConvProblem& problem, ByteUnit unit);
+  explicit ByteSource(const ConvProblem& problem);
 
   bool copied() const { return copied_; }
   bool joins_images() const { return joins_images_; }
@@ -39,7 +37,6 @@ class ByteSource {
   }
 
   const ConvProblem& problem_;
-  ByteUnit unit_;
   bool copied_, joins_images_;
   int64_t width_, channels_;  ///< of what is read: in pixels; of a group's pixel, with what fills it up
   int64_t pixel_, row_;

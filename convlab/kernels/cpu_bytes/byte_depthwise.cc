@@ -30,21 +30,36 @@ struct Part {
   PartOfVector bytes;
 };
 
-/// The rows of a unit, interleaved: four vectors of sums' units.
+/// Four rows of a column, interleaved: of each unit of rows four vectors, for the sums of a block.
 template <ByteUnit kUnit>
-HWY_INLINE void interleave(const Whole (&rows)[4], Whole (&units)[4]) {
-  if constexpr (kUnit == ByteUnit::dots) {
-    const Whole a = low_bytes(rows[0], rows[1]), b = low_bytes(rows[2], rows[3]);
-    const Whole c = high_bytes(rows[0], rows[1]), d = high_bytes(rows[2], rows[3]);
-    units[0] = low_words(a, b), units[1] = high_words(a, b);
-    units[2] = low_words(c, d), units[3] = high_words(c, d);
-  } else {
-    const Whole a = low_bytes(rows[0], zeros()), b = low_bytes(rows[1], zeros());
-    const Whole c = high_bytes(rows[0], zeros()), d = high_bytes(rows[1], zeros());
-    units[0] = low_words(a, b), units[1] = high_words(a, b);
-    units[2] = low_words(c, d), units[3] = high_words(c, d);
+struct Column {
+  static constexpr int kUnits = 4 / products_of(kUnit);
+  Whole units[kUnits][4];
+
+  HWY_INLINE void interleave(const Whole (&rows)[4]) {
+    if constexpr (kUnits == 1) {
+      words_of_two(low_bytes(rows[0], rows[1]), low_bytes(rows[2], rows[3]), units[0][0], units[0][1]);
+      words_of_two(high_bytes(rows[0], rows[1]), high_bytes(rows[2], rows[3]), units[0][2], units[0][3]);
+    } else {
+#pragma GCC unroll 2
+      for (int i = 0; i < kUnits; ++i) {
+        const Whole a = rows[2 * i], b = rows[2 * i + 1];
+        words_of_two(low_bytes(a, zeros()), low_bytes(b, zeros()), units[i][0], units[i][1]);
+        words_of_two(high_bytes(a, zeros()), high_bytes(b, zeros()), units[i][2], units[i][3]);
+      }
+    }
   }
-}
+
+ private:
+  static HWY_INLINE void words_of_two(Whole a, Whole b, Whole& low, Whole& high) {
+    low = low_words(a, b);
+    high = high_words(a, b);
+  }
+};
+
+/// Bytes of a column's weights.
+template <ByteUnit kUnit>
+constexpr int64_t kColumnWeights = Column<kUnit>::kUnits * 4 * kVectorBytes;
 
 template <bool kWhole>
 HWY_INLINE Whole load_channels(const uint8_t* pixel, const Part& part) {
@@ -60,9 +75,12 @@ struct Sums {
   }
 
   template <ByteUnit kUnit>
-  HWY_INLINE void add_units(const Whole (&units)[4], const uint8_t* w) {
+  HWY_INLINE void add(const Column<kUnit>& column, const uint8_t* w) {
+#pragma GCC unroll 2
+    for (int i = 0; i < Column<kUnit>::kUnits; ++i) {
 #pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) add_products<kUnit>(sum[v], units[v], load(w + v * kVectorBytes));
+      for (int v = 0; v < 4; ++v) add_products<kUnit>(sum[v], column.units[i][v], load(w + (4 * i + v) * kVectorBytes));
+    }
   }
 
   HWY_INLINE Whole levels(const Rule& rule, const float* factors) const {
@@ -83,7 +101,7 @@ HWY_INLINE void store_channels(Whole levels, uint8_t* to, const Part& part) {
 }
 
 /// Of a filter of 3 rows and columns: each column of the image once, for all outputs that it belongs to.
-template <int kStride, bool kWhole>
+template <ByteUnit kUnit, int kStride, bool kWhole>
 void block_of_three(const ByteDepthwiseRow& row, const Part& part, const uint8_t* w, const int32_t* start,
                     const float* factors) {
   const ConvProblem& problem = row.problem;
@@ -100,39 +118,38 @@ void block_of_three(const ByteDepthwiseRow& row, const Part& part, const uint8_t
   const uint8_t* const outside = row.zeros;
   const int64_t width = problem.w * pixel, outputs = problem.q();
   int64_t at = -problem.pad_left * pixel;
-  const auto next_column = [&](Whole(&units)[4]) HWY_ATTR {
+  Column<kUnit> column;
+  const auto next_column = [&]() HWY_ATTR {
     const bool inside = at >= 0 && at < width;
     Whole of_row[4];
 #pragma GCC unroll 3
     for (int r = 0; r < 3; ++r) of_row[r] = load_channels<kWhole>(inside ? rows[r] + at : outside, own);
     of_row[3] = zeros();
     at += pixel;
-    interleave<ByteUnit::dots>(of_row, units);
+    column.interleave(of_row);
   };
-  constexpr auto kDots = ByteUnit::dots;
-  const uint8_t *const w0 = w, *const w1 = w0 + 4 * kVectorBytes, *const w2 = w1 + 4 * kVectorBytes;
-  Whole column[4];
-  next_column(column);
+  const uint8_t *const w0 = w, *const w1 = w0 + kColumnWeights<kUnit>, *const w2 = w1 + kColumnWeights<kUnit>;
+  next_column();
   Sums sums(start), next(start);  // of an output and, where they share two columns, the one after it
-  sums.add_units<kDots>(column, w0);
+  sums.add(column, w0);
   if constexpr (kStride == 1) {
-    next_column(column);
-    sums.add_units<kDots>(column, w1);
-    next.add_units<kDots>(column, w0);
+    next_column();
+    sums.add(column, w1);
+    next.add(column, w0);
   }
   uint8_t* y = row.y;
   for (int64_t q = 0; q < outputs; ++q, y += y_step) {
     if constexpr (kStride == 2) {
-      next_column(column);
-      sums.add_units<kDots>(column, w1);
+      next_column();
+      sums.add(column, w1);
     }
-    next_column(column);
-    sums.add_units<kDots>(column, w2);
+    next_column();
+    sums.add(column, w2);
     store_channels<kWhole>(sums.levels(rule, factors), y, own);
     Sums last(start);
-    last.add_units<kDots>(column, w0);
+    last.add(column, w0);
     if constexpr (kStride == 1) {
-      next.add_units<kDots>(column, w1);
+      next.add(column, w1);
       sums = next;
       next = last;
     } else {
@@ -147,48 +164,53 @@ void block_of_any(const ByteDepthwiseRow& row, const Part& part, const uint8_t* 
   const ConvProblem& problem = row.problem;
   const int64_t y_step = pixel_bytes(problem.k), top = row.row * problem.stride_h - problem.pad_top;
   const Rule rule(row.rule);
-  constexpr int kRows = static_cast<int>(products_of(kUnit));
   for (int64_t q = 0; q < problem.q(); ++q) {
     Sums sums(start);
-    const uint8_t* of_unit = w;
+    const uint8_t* w_at = w;
     for (int64_t s = 0; s < problem.s; ++s) {
-      const int64_t column = q * problem.stride_w - problem.pad_left + s * problem.dilation_w;
-      for (int64_t r = 0; r < problem.r; r += kRows, of_unit += 4 * kVectorBytes) {
-        Whole rows[4], units[4];
+      const int64_t at = q * problem.stride_w - problem.pad_left + s * problem.dilation_w;
+      for (int64_t r = 0; r < problem.r; r += 4, w_at += kColumnWeights<kUnit>) {
+        Whole rows[4];
         for (int i = 0; i < 4; ++i) {
-          rows[i] = zeros();
-          if (i >= kRows || r + i >= problem.r) continue;
-          rows[i] = load_channels<kWhole>(pixel_at(row, top + (r + i) * problem.dilation_h, column), part);
+          const bool inside = r + i < problem.r;
+          const int64_t h = top + (r + i) * problem.dilation_h;
+          rows[i] = inside ? load_channels<kWhole>(pixel_at(row, h, at), part) : zeros();
         }
-        interleave<kUnit>(rows, units);
-        sums.add_units<kUnit>(units, of_unit);
+        Column<kUnit> column;
+        column.interleave(rows);
+        sums.add(column, w_at);
       }
     }
     store_channels<kWhole>(sums.levels(rule, factors), row.y + q * y_step, part);
   }
 }
 
-template <bool kWhole>
+template <ByteUnit kUnit, bool kWhole>
 void one_block(const ByteDepthwiseRow& row, const Part& part, const uint8_t* w, const int32_t* start,
                const float* factors) {
   const ConvProblem& problem = row.problem;
-  if (row.unit == ByteUnit::words) return block_of_any<ByteUnit::words, kWhole>(row, part, w, start, factors);
   if (problem.r == 3 && problem.s == 3 && problem.dilation_w == 1) {
-    if (problem.stride_w == 1) return block_of_three<1, kWhole>(row, part, w, start, factors);
-    if (problem.stride_w == 2) return block_of_three<2, kWhole>(row, part, w, start, factors);
+    if (problem.stride_w == 1) return block_of_three<kUnit, 1, kWhole>(row, part, w, start, factors);
+    if (problem.stride_w == 2) return block_of_three<kUnit, 2, kWhole>(row, part, w, start, factors);
   }
-  block_of_any<ByteUnit::dots, kWhole>(row, part, w, start, factors);
+  block_of_any<kUnit, kWhole>(row, part, w, start, factors);
 }
 
-void any_row(const ByteDepthwiseRow& row) {
+template <ByteUnit kUnit>
+void row_of_unit(const ByteDepthwiseRow& row) {
   const int64_t channels = pixel_bytes(row.problem.c), blocks = ceil_div(channels, kBlock);
   const int64_t weights = byte_depthwise_weights(row.problem, row.unit) / blocks;
   for (int64_t block = 0; block < blocks; ++block) {
     const int64_t first = block * kBlock;
     const Part part{first, PartOfVector(channels - first)};
-    const auto compute = channels - first >= kBlock ? one_block<true> : one_block<false>;
+    const auto compute = channels - first >= kBlock ? one_block<kUnit, true> : one_block<kUnit, false>;
     compute(row, part, row.w + block * weights, row.start + first, row.factors + first);
   }
+}
+
+void any_row(const ByteDepthwiseRow& row) {
+  if (row.unit == ByteUnit::dots) return row_of_unit<ByteUnit::dots>(row);
+  row.unit == ByteUnit::pairs ? row_of_unit<ByteUnit::pairs>(row) : row_of_unit<ByteUnit::words>(row);
 }
 
 #else
@@ -205,9 +227,10 @@ void any_row(const ByteDepthwiseRow& row) {
       for (int64_t r = 0; r < problem.r; ++r) {
         for (int64_t s = 0; s < problem.s; ++s) {
           const int64_t column = q * problem.stride_w - problem.pad_left + s * problem.dilation_w;
-          const auto* weight =
-              reinterpret_cast<const int16_t*>(row.w + byte_depthwise_weight(problem, row.unit, c, r, s));
-          sum += *weight * pixel_at(row, top + r * problem.dilation_h, column)[c];
+          const uint8_t* const at = row.w + byte_depthwise_weight(problem, row.unit, c, r, s);
+          const bool words = row.unit == ByteUnit::words;
+          const int weight = words ? *reinterpret_cast<const int16_t*>(at) : *reinterpret_cast<const int8_t*>(at);
+          sum += weight * pixel_at(row, top + r * problem.dilation_h, column)[c];
         }
       }
       row.y[q * pixel_bytes(problem.k) + c] = level_of(static_cast<float>(sum) * row.factors[place], row.rule);
@@ -232,7 +255,8 @@ HWY_EXPORT(block_of_target);
 /// Bytes of a block's weights for a unit of rows of a column.
 int64_t unit_bytes() { return 4 * byte_depthwise_block(); }
 
-int64_t units_of(const ConvProblem& problem, ByteUnit unit) { return ceil_div(problem.r, products_of(unit)); }
+/// Of a column, whose rows are taken four at a time.
+int64_t units_of(const ConvProblem& problem, ByteUnit unit) { return ceil_div(problem.r, 4) * (4 / products_of(unit)); }
 
 }  // namespace
 

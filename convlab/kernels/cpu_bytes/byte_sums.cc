@@ -20,13 +20,17 @@ namespace convlab::HWY_NAMESPACE {
 
 #if CONVLAB_BYTE_VECTORS
 
-constexpr int kMostSums = HWY_TARGET == HWY_AVX3 ? 24 : 12;
+/// Sums in registers beside which there is room for what they are made of.
+constexpr int most_sums(ByteUnit unit) {
+  const int all = HWY_TARGET == HWY_AVX3 ? 32 : 16;
+  return unit == ByteUnit::dots ? all * 3 / 4 : all / 2;
+}
 
 // Tiles that fetch the next panel's weights between them, and lines of the cache that they fetch every four units.
 constexpr int64_t kFetchingTiles = 8;
 constexpr int kFetchedLines = 2;
 
-/// The part of the next panel's weights that a tile fetches.
+/// Of the next panel's weights, what is to be fetched.
 struct Fetch {
   const uint8_t *next, *end;
 
@@ -44,8 +48,16 @@ int64_t map_bytes(const ByteSums& sums) { return sums.rows * sums.columns * sums
 /// A register tile of some pixels and kVectors vectors of maps.
 template <ByteUnit kUnit, int kVectors>
 struct Tile {
-  static constexpr int kMostPixels = std::min(kMostSums / kVectors, 12);
+  static constexpr int kMostPixels = std::min(most_sums(kUnit) / kVectors, 12);
   static constexpr int kMaps = kVectors * kVectorSums;
+  static constexpr int64_t kUnitWeights = kMaps * kUnitBytes;
+
+  /// A pixel's unit, in all lanes.
+  static HWY_INLINE Whole unit_at(const uint8_t* x) {
+    int32_t unit;
+    std::memcpy(&unit, x, sizeof(unit));
+    return all_of(unit);
+  }
 
   template <int kPixels>
   static HWY_INLINE void add_unit(Whole (&sum)[kPixels][kVectors], const uint8_t* const (&x)[kPixels], int64_t at,
@@ -55,17 +67,62 @@ struct Tile {
     for (int v = 0; v < kVectors; ++v) weights[v] = load(w + v * kVectorBytes);
 #pragma GCC unroll 12
     for (int p = 0; p < kPixels; ++p) {
-      int32_t unit;
-      std::memcpy(&unit, x[p] + at, sizeof(unit));
-      const Whole levels = all_of(unit);
+      const Whole levels = unit_at(x[p] + at);
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) add_products<kUnit>(sum[p][v], levels, weights[v]);
     }
   }
 
   template <int kPixels>
-  static void tile(const ByteSums& sums, const ByteEnd& end, const uint8_t* HWY_RESTRICT w, int64_t place,
-                   Fetch fetch) {
+  static HWY_INLINE void add_two_units(Whole (&sum)[kPixels][kVectors], const uint8_t* const (&x)[kPixels], int64_t at,
+                                       const uint8_t* w) {
+    Whole weights[2][kVectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < 2 * kVectors; ++v) weights[v / kVectors][v % kVectors] = load(w + v * kVectorBytes);
+#pragma GCC unroll 12
+    for (int p = 0; p < kPixels; ++p) {
+      const Whole first = unit_at(x[p] + at), second = unit_at(x[p] + at + kUnitBytes);
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        add_pairs(sum[p][v], both_pairs(pairs_of(first, weights[0][v]), pairs_of(second, weights[1][v])));
+        asm("" : "+v"(sum[p][v]));  // so that sums stay in registers
+      }
+    }
+  }
+
+  template <int kPixels>
+  static HWY_INLINE void add_four_units(Whole (&sum)[kPixels][kVectors], const uint8_t* const (&x)[kPixels], int64_t at,
+                                        const uint8_t* w) {
+    constexpr int kTogether = kUnit == ByteUnit::fours ? 2 : 1;
+#pragma GCC unroll 4
+    for (int unit = 0; unit < 4; unit += kTogether) {
+      if constexpr (kTogether == 2) {
+        add_two_units<kPixels>(sum, x, at + kUnitBytes * unit, w + unit * kUnitWeights);
+      } else {
+        add_unit<kPixels>(sum, x, at + kUnitBytes * unit, w + unit * kUnitWeights);
+      }
+    }
+  }
+
+  template <int kPixels>
+  static HWY_INLINE void add_extras(Whole (&sum)[kPixels][kVectors], const uint8_t* const (&x)[kPixels],
+                                    const uint8_t* w, const BytePanel& panel) {
+    const uint8_t* x_at = w + (panel.extras[0] + panel.extras[1]) * kVectorBytes;
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      for (int32_t i = 0; i < panel.extras[v]; ++i, w += kVectorBytes, x_at += sizeof(int32_t)) {
+        int32_t at;
+        std::memcpy(&at, x_at, sizeof(at));
+        const Whole weights = load(w);
+#pragma GCC unroll 12
+        for (int p = 0; p < kPixels; ++p) add_products<kUnit>(sum[p][v], unit_at(x[p] + at), weights);
+      }
+    }
+  }
+
+  template <int kPixels>
+  static void tile(const ByteSums& sums, const ByteEnd& end, const uint8_t* HWY_RESTRICT w, const BytePanel& panel,
+                   int64_t place, Fetch fetch) {
     Whole sum[kPixels][kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) {
@@ -81,16 +138,18 @@ struct Tile {
         int64_t at = row * sums.row_step + column * sums.column_step;
         const int64_t last = at + sums.units * kUnitBytes;
         for (; at + 4 * kUnitBytes <= last; at += 4 * kUnitBytes) {
-#pragma GCC unroll 4
-          for (int unit = 0; unit < 4; ++unit) {
-            add_unit<kPixels>(sum, x, at + kUnitBytes * unit, w + unit * kMaps * kUnitBytes);
-          }
-          w += 4 * kMaps * kUnitBytes;
+          add_four_units<kPixels>(sum, x, at, w);
+          w += 4 * kUnitWeights;
           fetch.some();
         }
-        for (; at < last; at += kUnitBytes, w += kMaps * kUnitBytes) add_unit<kPixels>(sum, x, at, w);
+        if (kUnit == ByteUnit::fours && at + 2 * kUnitBytes <= last) {
+          add_two_units<kPixels>(sum, x, at, w);
+          at += 2 * kUnitBytes, w += 2 * kUnitWeights;
+        }
+        for (; at < last; at += kUnitBytes, w += kUnitWeights) add_unit<kPixels>(sum, x, at, w);
       }
     }
+    if constexpr (kUnit != ByteUnit::dots) add_extras<kPixels>(sum, x, w, panel);
     if (end.adds()) {
       finish<kPixels, true>(end, sum, sums.y_at + place);
     } else {
@@ -112,28 +171,42 @@ struct Tile {
     }
   }
 
-  /// All places, evenly cut. `next_bytes` of weights come behind these.
-  static void tiles(const ByteSums& sums, const ByteEnd& end, const uint8_t* w, int64_t next_bytes) {
+  /// All places, evenly cut; the first ones fetch the next panel's weights.
+  static void tiles(const ByteSums& sums, const ByteEnd& end, const BytePanel& panel, const uint8_t* w, Fetch all) {
     constexpr auto kTile = by_count<kMostPixels>([](auto pixels) { return &Tile::tile<pixels>; });
     const int64_t count = ceil_div(sums.count, kMostPixels);
-    const uint8_t* const next = w + kMaps * map_bytes(sums);
-    const int64_t share = round_up(ceil_div(next_bytes, std::min(count, kFetchingTiles)), 64);
+    const int64_t share = round_up(ceil_div(all.end - all.next, std::min(count, kFetchingTiles)), 64);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t place = sums.count * i / count, behind = sums.count * (i + 1) / count;
-      const int64_t from = std::min(i * share, next_bytes), to = std::min(from + share, next_bytes);
-      kTile[static_cast<size_t>(behind - place - 1)](sums, end, w, place, {next + from, next + to});
+      const Fetch fetch = {std::min(all.next + i * share, all.end), std::min(all.next + (i + 1) * share, all.end)};
+      kTile[static_cast<size_t>(behind - place - 1)](sums, end, w, panel, place, fetch);
     }
   }
 };
 
 template <ByteUnit kUnit>
+void sum_panel(const ByteSums& sums, const ByteEnd& end, const BytePanel& panel, const uint8_t* w, Fetch next) {
+  (end.maps() == kMostMaps ? Tile<kUnit, 2>::tiles : Tile<kUnit, 1>::tiles)(sums, end, panel, w, next);
+}
+
 void sum_in_registers(const ByteSums& sums) {
-  const uint8_t* w = sums.w;
-  for (int64_t map = 0, maps = 0; map < sums.maps; map += maps, w += maps * map_bytes(sums)) {
+  const BytePanel* panel = sums.panels;
+  for (int64_t map = 0; map < sums.maps; ++panel) {
     const ByteEnd end(sums, map);
-    maps = end.maps();
-    const int64_t left = sums.maps - map - maps, next_bytes = left > 0 ? maps_of_panel(left) * map_bytes(sums) : 0;
-    (maps == kMostMaps ? Tile<kUnit, 2>::tiles : Tile<kUnit, 1>::tiles)(sums, end, w, next_bytes);
+    map += end.maps();
+    const uint8_t* const w = sums.of_panel(*panel);
+    Fetch next = {w, w};
+    if (const int64_t left = sums.maps - map; left > 0) {
+      next.next += panel[1].at - panel->at;
+      next.end = next.next + maps_of_panel(left) * map_bytes(sums);
+    }
+    if (sums.unit == ByteUnit::dots) {
+      sum_panel<ByteUnit::dots>(sums, end, *panel, w, next);
+    } else if (panel->together == 2) {
+      sum_panel<ByteUnit::fours>(sums, end, *panel, w, next);
+    } else {
+      sum_panel<ByteUnit::pairs>(sums, end, *panel, w, next);
+    }
   }
 }
 
@@ -141,11 +214,11 @@ void sum_any(const ByteSums& sums) {
 #if HWY_TARGET == HWY_AVX3
   if (sums.unit == ByteUnit::tiles) return sum_in_tiles(sums);
 #endif
-  if (sums.unit == ByteUnit::dots) return sum_in_registers<ByteUnit::dots>(sums);
-  sum_in_registers<ByteUnit::words>(sums);
+  sum_in_registers(sums);
 }
 
 int64_t panel_of(int64_t left) { return maps_of_panel(left); }
+int64_t vector_of_target() { return kVectorSums; }
 
 /// Of two vectors: within 16 bytes of a pixel's words, 4 maps of the first come before 4 of the second.
 int64_t place_in_panel(int64_t maps, int64_t map) {
@@ -156,17 +229,24 @@ int64_t place_in_panel(int64_t maps, int64_t map) {
 
 constexpr int64_t kMostMaps = 8;
 
+void add_unit(const uint8_t* x, const int8_t* w, int32_t (&sum)[kMostMaps]) {
+  for (int64_t map = 0; map < kMostMaps; ++map, w += kUnitBytes) {
+    for (int64_t i = 0; i < kUnitBytes; ++i) sum[map] += x[i] * w[i];
+  }
+}
+
 /// One pixel after the other, in loops that compilers make vectors of.
-void sum_panel(const ByteSums& sums, int64_t first, const int16_t* weights, int64_t place) {
+void sum_panel(const ByteSums& sums, int64_t first, const BytePanel& panel, int64_t place) {
   int32_t sum[kMostMaps];
   std::copy_n(sums.start + first, kMostMaps, sum);
+  const uint8_t* const pixel = sums.x + sums.x_at[place];
+  const auto* w = reinterpret_cast<const int8_t*>(sums.of_panel(panel));
   for (int64_t i = 0; i < sums.rows * sums.columns; ++i) {
-    const int64_t at = i / sums.columns * sums.row_step + i % sums.columns * sums.column_step;
-    const auto* x = reinterpret_cast<const int16_t*>(sums.x + sums.x_at[place] + at);
-    for (int64_t unit = 0; unit < sums.units; ++unit, x += 2, weights += 2 * kMostMaps) {
-      for (int64_t map = 0; map < kMostMaps; ++map) sum[map] += x[0] * weights[2 * map] + x[1] * weights[2 * map + 1];
-    }
+    const uint8_t* x = pixel + i / sums.columns * sums.row_step + i % sums.columns * sums.column_step;
+    for (int64_t unit = 0; unit < sums.units; ++unit, x += kUnitBytes, w += kMostMaps * kUnitBytes) add_unit(x, w, sum);
   }
+  const auto* const extra_at = reinterpret_cast<const int32_t*>(w + panel.extras[0] * kMostMaps * kUnitBytes);
+  for (int64_t i = 0; i < panel.extras[0]; ++i, w += kMostMaps * kUnitBytes) add_unit(pixel + extra_at[i], w, sum);
   for (int64_t map = 0; map < std::min(kMostMaps, sums.maps - first); ++map) {
     const int64_t at = sums.y_at[place] * sums.y_step + first + map;
     const float value = static_cast<float>(sum[map]) * sums.factors[first + map];
@@ -181,13 +261,13 @@ void sum_panel(const ByteSums& sums, int64_t first, const int16_t* weights, int6
 }
 
 void sum_any(const ByteSums& sums) {
-  const auto* w = reinterpret_cast<const int16_t*>(sums.w);
-  for (int64_t map = 0; map < sums.maps; map += kMostMaps, w += sums.rows * sums.columns * sums.units * 2 * kMostMaps) {
-    for (int64_t place = 0; place < sums.count; ++place) sum_panel(sums, map, w, place);
+  for (int64_t map = 0; map < sums.maps; map += kMostMaps) {
+    for (int64_t place = 0; place < sums.count; ++place) sum_panel(sums, map, sums.panels[map / kMostMaps], place);
   }
 }
 
 int64_t panel_of(int64_t) { return kMostMaps; }
+int64_t vector_of_target() { return kMostMaps; }
 int64_t place_in_panel(int64_t, int64_t map) { return map; }
 
 #endif
@@ -201,11 +281,14 @@ namespace {
 
 HWY_EXPORT(sum_any);
 HWY_EXPORT(panel_of);
+HWY_EXPORT(vector_of_target);
 HWY_EXPORT(place_in_panel);
 
 }  // namespace
 
 int64_t byte_panel_maps(int64_t left) { return HWY_DYNAMIC_DISPATCH(panel_of)(left); }
+
+int64_t byte_vector_maps() { return HWY_DYNAMIC_DISPATCH(vector_of_target)(); }
 
 int64_t byte_panel_place(int64_t maps, int64_t map) { return HWY_DYNAMIC_DISPATCH(place_in_panel)(maps, map); }
 

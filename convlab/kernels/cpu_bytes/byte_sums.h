@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "convlab/kernels/cpu_bytes/byte_levels.h"
+#include "convlab/kernels/cpu_bytes/byte_pairs.h"
 #include "convlab/kernels/cpu_bytes/byte_unit.h"
 
 namespace convlab {
@@ -17,12 +18,13 @@ namespace convlab {
 //
 //   AMX: tiles, as kernels/cpu/tile_sums-inl.h has them: panels of 32 maps
 //   AVX-512: 12 pixels x 32 maps: 24 sums, 2 weights, 1 pixel of 32 registers; 14 loads for 24 VPDPBUSD
-//   AVX2: 6 pixels x 16 maps: 12 sums, 2 weights, 1 pixel of 16 registers; 8 loads for 12 VPMADDWD and additions
+//   AVX2: 4 pixels x 16 maps: 8 sums, 4 weights of two units, 2 pixels of 16 registers; 12 loads for 16 VPMADDUBSW,
+//         8 additions of 16 bits, 8 VPMADDWD and 8 additions of 32 (see byte_pairs.h)
 //
 // In registers a unit of weights is loaded once for some pixels, and a pixel's unit is broadcast.
 
 struct ByteSums {
-  ByteUnit unit = ByteUnit::words;
+  ByteUnit unit = ByteUnit::pairs;
   const uint8_t* x = nullptr;
   const int32_t* x_at = nullptr;   ///< by place, in bytes
   const int32_t* y_at = nullptr;   ///< by place: the number of its pixel; tiles only: negative, it has none
@@ -35,18 +37,25 @@ struct ByteSums {
   const uint8_t* w =
       nullptr;  ///< by panel: [rows][columns][unit][maps], 4 bytes each, units as byte_units_held() has them,
                 ///< maps as byte_panel_place() has them
-  const int32_t* start = nullptr;  ///< by panel and place in it
-  const float* factors = nullptr;  ///< by panel and place in it
-  int64_t maps = 0;                ///< that there are
+  const BytePanel* panels = nullptr;  ///< but for tiles: the first panel and those behind it
+  const int32_t* start = nullptr;     ///< by panel and place in it
+  const float* factors = nullptr;     ///< by panel and place in it
+  int64_t maps = 0;                   ///< that there are
   LevelRule rule;
   const uint8_t* added = nullptr;  ///< an array like y, or nullptr
   ByteSum sum;                     ///< with it; of an `a` less the rule's zero point
   uint8_t* y = nullptr;            ///< the first pixel's first map
   int64_t y_step = 0;              ///< bytes from pixel to pixel, of y and of `added`
+
+  /// Where a panel's weights are.
+  const uint8_t* of_panel(const BytePanel& panel) const { return w + panel.at - panels->at; }
 };
 
 /// Maps of a panel where `left` are left.
 int64_t byte_panel_maps(int64_t left);
+
+/// Maps of a vector, of which a panel has one or two.
+int64_t byte_vector_maps();
 
 /// The place of a panel's map among its weights.
 int64_t byte_panel_place(int64_t maps, int64_t map);

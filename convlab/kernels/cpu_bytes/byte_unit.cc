@@ -56,7 +56,7 @@ Features find_features() {
 }  // namespace
 
 bool has_unit(ByteUnit unit) {
-  if (unit == ByteUnit::words) return true;
+  if (unit < ByteUnit::dots) return true;
   // Asked once: CPUID leaves a virtual machine for its host, which takes microseconds.
   static const Features features = find_features();
   const int bits = HWY_DYNAMIC_DISPATCH(vector_bits)();
@@ -67,8 +67,8 @@ bool has_unit(ByteUnit unit) {
 
 Refusal refuse_without(ByteUnit unit) {
   if (has_unit(unit)) return std::nullopt;
-  if (unit == ByteUnit::tiles) return "needs AMX, which this processor or system does not offer";
-  return "needs AVX512-VNNI or AVX-VNNI, which this processor does not offer";
+  if (unit == ByteUnit::tiles) return "needs AMX, which this processor, its system or this build does not offer";
+  return "needs AVX512-VNNI or AVX-VNNI, which this processor or build does not offer";
 }
 
 }  // namespace convlab

@@ -45,6 +45,8 @@ HWY_INLINE Real all_of(float value) { return _mm512_set1_ps(value); }
 HWY_INLINE Real load_real(const float* from) { return _mm512_loadu_ps(from); }
 HWY_INLINE Whole add(Whole a, Whole b) { return _mm512_add_epi32(a, b); }
 HWY_INLINE Whole pairs_summed(Whole a, Whole b) { return _mm512_madd_epi16(a, b); }
+HWY_INLINE Whole pairs_of(Whole levels, Whole weights) { return _mm512_maddubs_epi16(levels, weights); }
+HWY_INLINE Whole both_pairs(Whole a, Whole b) { return _mm512_add_epi16(a, b); }
 HWY_INLINE void add_dots(Whole& sum, Whole levels, Whole weights) {
   asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(levels), "v"(weights));
 }
@@ -137,6 +139,8 @@ HWY_INLINE Real all_of(float value) { return _mm256_set1_ps(value); }
 HWY_INLINE Real load_real(const float* from) { return _mm256_loadu_ps(from); }
 HWY_INLINE Whole add(Whole a, Whole b) { return _mm256_add_epi32(a, b); }
 HWY_INLINE Whole pairs_summed(Whole a, Whole b) { return _mm256_madd_epi16(a, b); }
+HWY_INLINE Whole pairs_of(Whole levels, Whole weights) { return _mm256_maddubs_epi16(levels, weights); }
+HWY_INLINE Whole both_pairs(Whole a, Whole b) { return _mm256_add_epi16(a, b); }
 HWY_INLINE void add_dots(Whole& sum, Whole levels, Whole weights) {
   asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(levels), "x"(weights));
 }
@@ -226,13 +230,18 @@ struct PartOfVector {
 constexpr int kVectorBytes = sizeof(Whole);
 constexpr int kVectorSums = kVectorBytes / 4;
 
+/// Adds sums of 16 bits, two for a sum.
+HWY_INLINE void add_pairs(Whole& sum, Whole pairs) { sum = add(sum, pairs_summed(pairs, all_words(1))); }
+
 /// Adds products of levels and weights, 4 bytes of each for a sum.
 template <ByteUnit kUnit>
 HWY_INLINE void add_products(Whole& sum, Whole levels, Whole weights) {
   if constexpr (kUnit == ByteUnit::dots) {
     add_dots(sum, levels, weights);
-  } else {
+  } else if constexpr (kUnit == ByteUnit::words) {
     sum = add(sum, pairs_summed(levels, weights));
+  } else {
+    add_pairs(sum, pairs_of(levels, weights));
   }
 }
 

@@ -1,5 +1,5 @@
 // cpu.byte_conv: convolutions and dense layers on levels of 8 bits to levels, with what is added after them: tiles of
-// pixels and maps, their sums exact; cpu.byte_conv_dots by the processor's instruction for four products of 8 bits, and
+// pixels and maps, their sums exact: by pairs of products of 8 bits in 16 (byte_pairs.h); cpu.byte_conv_dots by the processor's instruction for four products of 8 bits, and
 // cpu.byte_conv_amx by its tiles.
 // Threads: a block of output pixels of an image, and, where maps are small, some of its maps, is a piece of work.
 // Refuses groups whose channels are no multiple of 4, and anything that is not in bytes from end to end.
@@ -7,10 +7,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "convlab/base/checked.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/kernels/cpu/matrix_tiles.h"
 #include "convlab/kernels/cpu/pieces.h"
 #include "convlab/kernels/cpu_bytes/byte_cut.h"
 #include "convlab/kernels/cpu_bytes/byte_op.h"
@@ -28,6 +31,7 @@ constexpr int64_t kCopiedBytes = int64_t{128} << 10;     // the same, where inpu
 constexpr int64_t kStayingBytes = int64_t{1} << 20;      // weights that stay in the caches from block to block
 constexpr int64_t kLargeMap = 256;                       // pixels from which on threads share a map rather than maps
 constexpr int64_t kLeastPixels = 48;                     // of a block
+constexpr int64_t kPanelAlignment = 64;                  // bytes
 
 ConvProblem problem_of(const OpStep& step) {
   return conv_problem(std::get<ByteConvOp>(step.op).conv, step.inputs[0], step.inputs[1]);
@@ -38,29 +42,40 @@ struct Prepared {
   int64_t columns = 1, units = 0, units_held = 0;  ///< of a row of the filter; of a column
   int64_t panels = 0, places = 0;                  ///< of a group
   uint8_t* weights = nullptr;                      ///< by group and panel: [row][column][unit][place], 4 bytes each
+  BytePanel* of_panels = nullptr;                  ///< by group and panel
   int32_t* start = nullptr;                        ///< by group and place
   float* factors = nullptr;
   int64_t bytes = 0;
 
   /// Without memory, its sizes alone.
   Prepared(const ConvProblem& problem, ByteUnit unit, void* memory) {
-    const bool together = problem.dilation_w == 1 && (problem.groups == 1 || ByteSource(problem, unit).copied());
+    const bool together = problem.dilation_w == 1 && (problem.groups == 1 || ByteSource(problem).copied());
     columns = together ? 1 : problem.s;
-    units = pixel_bytes(problem.channels_per_group()) / products_of(unit) * (together ? problem.s : 1);
+    units = pixel_bytes(problem.channels_per_group()) / kUnitBytes * (together ? problem.s : 1);
     units_held = byte_units_held(unit, units);
     for (int64_t map = 0; map < problem.maps_per_group(); map = places, ++panels) {
       places += byte_panel_maps(problem.maps_per_group() - map);
     }
-    const int64_t filters = checked_product({problem.groups, places, place_bytes(problem)});
-    bytes = filters + problem.groups * places * 8;
+    const int64_t all_panels = problem.groups * panels, all_places = problem.groups * places;
+    int64_t filters = checked_product({all_places, place_bytes(problem)});
+    if (unit == ByteUnit::pairs) {  // at most an extra unit for each, of which few come to be
+      const auto read_at = filter_units(problem) * static_cast<int64_t>(2 * sizeof(int32_t));
+      filters = 2 * filters + all_panels * (read_at + kPanelAlignment);
+    }
+    filters = round_up(filters, kPanelAlignment);
+    bytes = filters + all_panels * static_cast<int64_t>(sizeof(BytePanel)) + 8 * all_places;
     if (memory == nullptr) return;
     weights = static_cast<uint8_t*>(memory);
-    start = reinterpret_cast<int32_t*>(weights + filters);
-    factors = reinterpret_cast<float*>(start + problem.groups * places);
+    of_panels = reinterpret_cast<BytePanel*>(weights + filters);
+    start = reinterpret_cast<int32_t*>(of_panels + all_panels);
+    factors = reinterpret_cast<float*>(start + all_places);
   }
 
+  /// Units of a filter that are held.
+  int64_t filter_units(const ConvProblem& problem) const { return problem.r * columns * units_held; }
+
   /// Of a map's weights.
-  int64_t place_bytes(const ConvProblem& problem) const { return problem.r * columns * units_held * 4; }
+  int64_t place_bytes(const ConvProblem& problem) const { return filter_units(problem) * kUnitBytes; }
 };
 
 /// How the work is cut: by image, group, block of pixels and part of the panels. Tiles take whole rows of an image, unless
@@ -70,7 +85,7 @@ struct Cut {
   int64_t together = 1;                                   // pixels that are one block's
 
   Cut(const OpStep& step, const ConvProblem& problem, ByteUnit unit, int64_t panels, int threads) {
-    const ByteSource source(problem, unit);
+    const ByteSource source(problem);
     const bool joined = source.joins_images();
     images = joined ? 1 : problem.n;
     pixels = problem.p() * problem.q() * (joined ? problem.n : 1);
@@ -101,13 +116,13 @@ int64_t rows_of_block(const ConvProblem& problem, const Cut& cut) {
 
 /// Of a thread: of a block, where its places read and where they write, then the copy. Bytes of either.
 int64_t places_bytes(const ConvProblem& problem, ByteUnit unit, const Cut& cut) {
-  const ByteSource source(problem, unit);
+  const ByteSource source(problem);
   const int64_t between = unit == ByteUnit::tiles && source.flows() ? source.width() - problem.q() : 0;
   return round_up((cut.most_pixels() + rows_of_block(problem, cut) * between) * 4, 64);
 }
 
 int64_t scratch_bytes(const ConvProblem& problem, ByteUnit unit, const Cut& cut) {
-  const ByteSource source(problem, unit);
+  const ByteSource source(problem);
   const int64_t copy = source.copied() ? source.bytes(rows_of_block(problem, cut)) : 0;
   return 2 * places_bytes(problem, unit, cut) + round_up(copy, 64);
 }
@@ -119,7 +134,7 @@ class Launch {
       : args_(args),
         op_(std::get<ByteConvOp>(args.step.op)),
         problem_(problem_of(args.step)),
-        source_(problem_, kUnit),
+        source_(problem_),
         prepared_(problem_, kUnit, args.prepared),
         cut_(args.step, problem_, kUnit, prepared_.panels, threads),
         places_(places_bytes(problem_, kUnit, cut_)),
@@ -184,7 +199,8 @@ class Launch {
     sums.rule = rule_of(op_);
     sums.y_step = pixel_bytes(problem_.k);
     if (op_.adds) sums.sum = sum_of(op_.sum, op_.sum.a_zero - op_.zero);
-    sums.w = prepared_.weights + place * prepared_.place_bytes(problem_);
+    sums.panels = prepared_.of_panels + group * prepared_.panels + first;
+    sums.w = prepared_.weights + sums.panels->at;
     sums.start = prepared_.start + place;
     sums.factors = prepared_.factors + place;
     sums.maps = std::min(maps, end * whole) - map;
@@ -203,56 +219,93 @@ class Launch {
   int64_t places_, scratch_;  ///< bytes
 };
 
-/// A weight where a unit has it.
-void put_weight(ByteUnit unit, int8_t weight, uint8_t* four_bytes, int64_t product) {
-  if (unit != ByteUnit::words) {
-    reinterpret_cast<int8_t*>(four_bytes)[product] = weight;
-  } else {
-    reinterpret_cast<int16_t*>(four_bytes)[product] = weight;
-  }
-}
-
-/// Where a map has a weight: a unit that is held, and a product of it.
+/// Of a map's terms, as its filter has them, by channel and tap: the unit that holds the weight, and the byte of it.
 struct WeightPlace {
-  int64_t unit, product;
+  int64_t unit, byte;
 };
 
-/// Of all terms of a map, as its filter has them: by channel and tap.
 std::vector<WeightPlace> weight_places(const ConvProblem& problem, ByteUnit unit, const Prepared& prepared) {
-  const int64_t channels = problem.channels_per_group(), whole = pixel_bytes(channels), products = products_of(unit);
+  const int64_t channels = problem.channels_per_group(), whole = pixel_bytes(channels);
   std::vector<WeightPlace> places;
   for (int64_t c = 0; c < channels; ++c) {
     for (int64_t tap = 0; tap < problem.r * problem.s; ++tap) {
-      const int64_t term = tap * whole + c, number = term / products, column = number / prepared.units;
+      const int64_t term = tap * whole + c, number = term / kUnitBytes, column = number / prepared.units;
       const int64_t place = byte_unit_place(unit, prepared.units, number % prepared.units);
-      places.push_back({column * prepared.units_held + place, term % products});
+      places.push_back({column * prepared.units_held + place, term % kUnitBytes});
     }
   }
   return places;
 }
 
+/// Splits the weights of a panel of so many maps into units and extra units, which come behind them. Returns their bytes.
+int64_t split_panel(const ConvProblem& problem, const Prepared& prepared, int64_t maps, BytePanel& panel) {
+  const int64_t units = prepared.filter_units(problem), bytes = units * maps * kUnitBytes;
+  const int64_t vectors = maps / byte_vector_maps(), vector_bytes = byte_vector_maps() * kUnitBytes;
+  const std::span weights(reinterpret_cast<int8_t*>(prepared.weights) + panel.at, static_cast<size_t>(bytes));
+  // Two units together spare one of six instructions, and an extra unit has three.
+  panel.together = 2;
+  auto extras = take_extras(weights, vectors, vector_bytes, prepared.units, panel.together, units / 6);
+  if (!extras) {
+    panel.together = 1;
+    extras = take_extras(weights, vectors, vector_bytes, prepared.units, panel.together, units);
+  }
+  int8_t* behind = weights.data() + bytes;
+  for (const ExtraUnits& of_vector : *extras) behind = std::ranges::copy(of_vector.weights, behind).out;
+  const ByteSource source(problem);
+  for (size_t vector = 0; vector < extras->size(); ++vector) {
+    const std::vector<int64_t>& extra_units = (*extras)[vector].units;
+    panel.extras[vector] = static_cast<int32_t>(extra_units.size());
+    for (const int64_t unit : extra_units) {
+      const int64_t column = unit / prepared.units, row = column / prepared.columns;
+      const auto at = static_cast<int32_t>(row * problem.dilation_h * source.row() +
+                                           column % prepared.columns * problem.dilation_w * source.pixel() +
+                                           unit % prepared.units * kUnitBytes);
+      std::memcpy(behind, &at, sizeof(at));
+      behind += sizeof(at);
+    }
+  }
+  return behind - weights.data();
+}
+
+/// Puts a map's weights, start and factor to their place, of all maps', in a panel of `maps` whose weights are at `panel`.
+void put_map(const OpArgs& args, const Prepared& prepared, const std::vector<WeightPlace>& terms, int64_t map,
+             uint8_t* panel, int64_t maps, int64_t place_in_panel, int64_t place) {
+  uint8_t* const to = panel + place_in_panel * kUnitBytes;
+  const int8_t* weight = byte_weights(args) + map * std::ssize(terms);
+  int64_t sum = 0;
+  for (const WeightPlace& term : terms) {
+    to[term.unit * maps * kUnitBytes + term.byte] = static_cast<uint8_t>(*weight);
+    sum += *weight++;
+  }
+  const auto bias = static_cast<int64_t>(args.inputs[3][map]);
+  prepared.start[place] = static_cast<int32_t>(bias - std::get<ByteConvOp>(args.step.op).x_zero * sum);
+  prepared.factors[place] = args.inputs[2][map];
+}
+
 template <ByteUnit kUnit>
 void prepare(const OpArgs& args, Stream&) {
   const ConvProblem problem = problem_of(args.step);
-  const auto& op = std::get<ByteConvOp>(args.step.op);
   const Prepared prepared(problem, kUnit, args.prepared);
-  std::memset(args.prepared, 0, static_cast<size_t>(prepared.bytes));
-  const int64_t maps = problem.maps_per_group(), place_bytes = prepared.place_bytes(problem);
-  const std::vector<WeightPlace> places = weight_places(problem, kUnit, prepared);
-  for (int64_t k = 0; k < problem.k; ++k) {
-    const int64_t group = k / maps, map = k % maps;
-    int64_t panel = 0, count = byte_panel_maps(maps);
-    while (map >= panel + count) panel += count, count = byte_panel_maps(maps - panel);
-    const int64_t first = group * prepared.places + panel, place = byte_panel_place(count, map - panel);
-    uint8_t* const weights = prepared.weights + first * place_bytes + place * 4;
-    int64_t sum = 0;
-    const int8_t* weight = byte_weights(args) + k * std::ssize(places);
-    for (const WeightPlace& at : places) {
-      put_weight(kUnit, *weight, weights + at.unit * count * 4, at.product);
-      sum += *weight++;
+  const std::vector<WeightPlace> terms = weight_places(problem, kUnit, prepared);
+  std::fill_n(prepared.start, problem.groups * prepared.places, 0);
+  std::fill_n(prepared.factors, problem.groups * prepared.places, 0.0f);
+  int64_t at = 0, place = 0;
+  BytePanel* of_panel = prepared.of_panels;
+  const int64_t group_maps = problem.maps_per_group();
+  for (int64_t map = 0, maps = 0; map < problem.k;
+       map += std::min(maps, group_maps - map % group_maps), place += maps) {
+    maps = byte_panel_maps(group_maps - map % group_maps);
+    *of_panel = {.at = at};
+    uint8_t* const panel = prepared.weights + at;
+    const int64_t panel_bytes = maps * prepared.place_bytes(problem);
+    std::memset(panel, 0, static_cast<size_t>(panel_bytes));
+    for (int64_t i = 0; i < std::min(maps, group_maps - map % group_maps); ++i) {
+      const int64_t in_panel = byte_panel_place(maps, i);
+      put_map(args, prepared, terms, map + i, panel, maps, in_panel, place + in_panel);
     }
-    prepared.start[first + place] = static_cast<int32_t>(static_cast<int64_t>(args.inputs[3][k]) - op.x_zero * sum);
-    prepared.factors[first + place] = args.inputs[2][k];
+    at += kUnit == ByteUnit::pairs ? round_up(split_panel(problem, prepared, maps, *of_panel), kPanelAlignment)
+                                   : panel_bytes;
+    ++of_panel;
   }
 }
 
@@ -267,7 +320,7 @@ Refusal refuses(const OpStep& step) {
     return "takes channels of a group in multiples of 4";
   }
   const int64_t rows = problem.h + problem.pad_top + problem.pad_bottom;
-  if (ByteSource(problem, kUnit).row() > INT32_MAX / rows / problem.n) {
+  if (ByteSource(problem).row() > INT32_MAX / rows / problem.n) {
     return "takes images of less than 2^31 bytes together";
   }
   return refuse_without(kUnit);
@@ -300,7 +353,7 @@ OpKernel kernel(std::string_view name, int rank) {
   };
 }
 
-const RegisterOpKernel words{kernel<ByteUnit::words>("cpu.byte_conv", 0)};
+const RegisterOpKernel pairs{kernel<ByteUnit::pairs>("cpu.byte_conv", 0)};
 const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_conv_dots", 1)};
 const RegisterOpKernel tiles{kernel<ByteUnit::tiles>("cpu.byte_conv_amx", 2)};
 

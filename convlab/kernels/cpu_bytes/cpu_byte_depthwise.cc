@@ -1,16 +1,19 @@
-// cpu.byte_depthwise: one map a channel, on levels of 8 bits to levels: vectors of a pixel's channels, their sums exact;
-// cpu.byte_depthwise_dots by the processor's instruction for four products of 8 bits.
+// cpu.byte_depthwise: one map a channel, on levels of 8 bits to levels: vectors of a pixel's channels, their sums exact, by
+// pairs of products of 8 bits where these cannot pass 16, or else of 16; cpu.byte_depthwise_dots by the processor's
+// instruction for four products of 8 bits.
 // Threads: some rows of an image are a piece of work.
 // Refuses other convolutions, additions, and anything that is not in bytes from end to end.
 // Limited by instructions that interleave rows and make levels of sums.
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu/pieces.h"
 #include "convlab/kernels/cpu_bytes/byte_depthwise.h"
 #include "convlab/kernels/cpu_bytes/byte_op.h"
+#include "convlab/kernels/cpu_bytes/byte_pairs.h"
 #include "convlab/kernels/op.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
@@ -29,21 +32,34 @@ struct Prepared {
   uint8_t* weights = nullptr;
   int32_t* start = nullptr;
   float* factors = nullptr;
+  ByteUnit* unit = nullptr;  ///< that weights are held for
   uint8_t* zeros = nullptr;
   int64_t bytes = 0;
 
-  /// Without memory, its size alone.
-  Prepared(const ConvProblem& problem, ByteUnit unit, void* memory) {
-    const int64_t filters = byte_depthwise_weights(problem, unit);
+  /// With room for weights of any unit of the kernel. Without memory, its size alone.
+  Prepared(const ConvProblem& problem, ByteUnit of_kernel, void* memory) {
+    const int64_t filters = byte_depthwise_weights(problem, of_kernel);
     const int64_t places = round_up(pixel_bytes(problem.c), byte_depthwise_block());
-    bytes = filters + 8 * places + row_bytes(problem);
+    bytes = filters + 8 * places + static_cast<int64_t>(sizeof(ByteUnit)) + row_bytes(problem);
     if (memory == nullptr) return;
     weights = static_cast<uint8_t*>(memory);
     start = reinterpret_cast<int32_t*>(weights + filters);
     factors = reinterpret_cast<float*>(start + places);
-    zeros = reinterpret_cast<uint8_t*>(factors + places);
+    unit = reinterpret_cast<ByteUnit*>(factors + places);
+    zeros = reinterpret_cast<uint8_t*>(unit + 1);
   }
 };
+
+/// Whether products of two rows' levels and weights are within 16 bits: see byte_pairs.h.
+bool pairs_fit(const ConvProblem& problem, const int8_t* w) {
+  for (int64_t c = 0; c < problem.c; ++c, w += problem.r * problem.s) {
+    for (int64_t i = 0; i < (problem.r - 1) * problem.s; ++i) {
+      const int a = w[i], b = w[i + problem.s];
+      if (i / problem.s % 2 == 0 && (a < 0) == (b < 0) && std::abs(a + b) > kMostOfPair) return false;
+    }
+  }
+  return true;
+}
 
 template <ByteUnit kUnit>
 class Launch {
@@ -62,7 +78,7 @@ class Launch {
     const int64_t image = piece / bands_, first = piece % bands_ * rows_;
     const int64_t pixel = pixel_bytes(problem_.c);
     ByteDepthwiseRow row{
-        .unit = kUnit,
+        .unit = *prepared.unit,
         .problem = problem_,
         .x = reinterpret_cast<const uint8_t*>(args_.inputs[0]) + image * problem_.h * problem_.w * pixel,
         .zeros = prepared.zeros,
@@ -90,15 +106,17 @@ void prepare(const OpArgs& args, Stream&) {
   std::memset(args.prepared, 0, static_cast<size_t>(prepared.bytes));
   std::memset(prepared.zeros, op.x_zero, static_cast<size_t>(row_bytes(problem)));
   const int8_t* w = byte_weights(args);
+  const ByteUnit unit = kUnit == ByteUnit::words && pairs_fit(problem, w) ? ByteUnit::pairs : kUnit;
+  *prepared.unit = unit;
   for (int64_t c = 0; c < problem.c; ++c) {
     int64_t sum = 0;
     for (int64_t r = 0; r < problem.r; ++r) {
       for (int64_t s = 0; s < problem.s; ++s, ++w) {
-        uint8_t* const to = prepared.weights + byte_depthwise_weight(problem, kUnit, c, r, s);
-        if (kUnit == ByteUnit::dots) {
-          *reinterpret_cast<int8_t*>(to) = *w;
-        } else {
+        uint8_t* const to = prepared.weights + byte_depthwise_weight(problem, unit, c, r, s);
+        if (unit == ByteUnit::words) {
           *reinterpret_cast<int16_t*>(to) = *w;
+        } else {
+          *reinterpret_cast<int8_t*>(to) = *w;
         }
         sum += *w;
       }

@@ -1,0 +1,72 @@
+#include "convlab/kernels/cpu_bytes/byte_pairs.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace convlab {
+namespace {
+
+/// What weights of either sign may still amount to, by pair of a unit.
+class Room {
+ public:
+  explicit Room(size_t pairs) : pairs_(pairs, {kMostOfPair, kMostOfPair}) {}
+
+  void clear() { std::ranges::fill(pairs_, std::array{kMostOfPair, kMostOfPair}); }
+
+  /// Leaves a unit the weights that there is room for. The others are the rest: whether there is any.
+  bool keep(std::span<int8_t> unit, std::span<int8_t> rest) {
+    bool any = false;
+    for (size_t i = 0; i < unit.size(); ++i) {
+      int& room = pairs_[i / 2][unit[i] < 0 ? 1 : 0];
+      const int weight = unit[i], kept = std::clamp(weight, -room, room);
+      room -= std::abs(kept);
+      unit[i] = static_cast<int8_t>(kept);
+      rest[i] = static_cast<int8_t>(weight - kept);
+      any |= weight != kept;
+    }
+    return any;
+  }
+
+ private:
+  std::vector<std::array<int, 2>> pairs_;
+};
+
+/// What take_extras() takes of the vectors that are `step` bytes apart.
+std::optional<ExtraUnits> extras_of(std::span<int8_t> weights, size_t step, size_t bytes, int64_t units,
+                                    int64_t together, int64_t most) {
+  std::vector<int8_t> rest(bytes);
+  ExtraUnits extras;
+  Room room(bytes / 2), room_of_extra(bytes / 2);
+  for (int64_t unit = 0; !weights.empty(); ++unit, weights = weights.subspan(std::min(step, weights.size()))) {
+    if (unit % units % together == 0) room.clear();
+    bool any = room.keep(weights.first(bytes), rest);
+    for (; any; any = room_of_extra.keep(std::span(extras.weights).last(bytes), rest)) {
+      if (std::ssize(extras.units) == most) return std::nullopt;
+      extras.units.push_back(unit);
+      extras.weights.insert(extras.weights.end(), rest.begin(), rest.end());
+      room_of_extra.clear();
+    }
+  }
+  return extras;
+}
+
+}  // namespace
+
+std::optional<std::vector<ExtraUnits>> take_extras(std::span<int8_t> weights, int64_t vectors, int64_t bytes,
+                                                   int64_t units, int64_t together, int64_t most) {
+  std::vector<int8_t> kept(weights.begin(), weights.end());
+  std::vector<ExtraUnits> all;
+  const auto size = static_cast<size_t>(bytes);
+  for (int64_t vector = 0; vector < vectors; ++vector) {
+    const auto of_vector = std::span(kept).subspan(static_cast<size_t>(vector) * size);
+    std::optional<ExtraUnits> extras =
+        extras_of(of_vector, static_cast<size_t>(vectors) * size, size, units, together, most);
+    if (!extras) return std::nullopt;
+    all.push_back(std::move(*extras));
+  }
+  std::ranges::copy(kept, weights.begin());
+  return all;
+}
+
+}  // namespace convlab
