@@ -1,6 +1,6 @@
 // cpu.byte_conv: convolutions and dense layers on levels of 8 bits to levels, with what is added after them: tiles of
-// pixels and maps, their sums exact: by pairs of products of 8 bits in 16 (byte_pairs.h); cpu.byte_conv_dots by the processor's instruction for four products of 8 bits, and
-// cpu.byte_conv_amx by its tiles.
+// pixels and maps, their sums exact, by pairs of products of 8 bits in 16 (byte_pairs.h); cpu.byte_conv_dots by the
+// processor's instruction for four products of 8 bits, and cpu.byte_conv_amx by its tiles.
 // Threads: a block of output pixels of an image, and, where maps are small, some of its maps, is a piece of work.
 // Refuses groups whose channels are no multiple of 4, and anything that is not in bytes from end to end.
 // Limited by multiply-adds.
