@@ -11,18 +11,30 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-void scale_any_pixels(const HalfScale& scale) {
+/// Some pixels, for which a channel's numbers are loaded once.
+template <int kPixels>
+HWY_INLINE void scale_some(const HalfScale& scale, const uint16_t* x, uint16_t* y) {
   for_channels(scale.channels, [&](auto d, int64_t c) HWY_ATTR {
     const auto low = hn::Set(d, scale.clamp.low), high = hn::Set(d, scale.clamp.high);
     const auto minus = hn::LoadU(d, scale.minus + c), factor = hn::LoadU(d, scale.factor + c);
     const auto plus = hn::LoadU(d, scale.plus + c);
-    const uint16_t* x = scale.x + c;
-    uint16_t* y = scale.y + c;
-    for (int64_t i = 0; i < scale.pixels; ++i, x += scale.x_step, y += scale.y_step) {
-      const auto result = hn::MulAdd(hn::Sub(load_halves(d, x), minus), factor, plus);
-      store_halves(d, clamped(result, low, high), y);
+#pragma GCC unroll 4
+    for (int i = 0; i < kPixels; ++i) {
+      const auto result = hn::MulAdd(hn::Sub(load_halves(d, x + i * scale.x_step + c), minus), factor, plus);
+      store_halves(d, clamped(result, low, high), y + i * scale.y_step + c);
     }
   });
+}
+
+void scale_any_pixels(const HalfScale& scale) {
+  constexpr int kPixels = 4;
+  const uint16_t* x = scale.x;
+  uint16_t* y = scale.y;
+  int64_t i = 0;
+  for (; i + kPixels <= scale.pixels; i += kPixels, x += kPixels * scale.x_step, y += kPixels * scale.y_step) {
+    scale_some<kPixels>(scale, x, y);
+  }
+  for (; i < scale.pixels; ++i, x += scale.x_step, y += scale.y_step) scale_some<1>(scale, x, y);
 }
 
 }  // namespace convlab::HWY_NAMESPACE
