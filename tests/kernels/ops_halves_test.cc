@@ -83,7 +83,8 @@ void expect_like_rounded(const char* name, const Op& op, const std::vector<HalfO
 }
 
 TEST(HalfOps, Pool) {
-  const Tensor x = with_nan(random({3, 88, 9, 21}, 1));
+  Tensor x = with_nan(random({3, 88, 9, 21}, 1));
+  x.values<float>().back() = -std::numeric_limits<float>::quiet_NaN();
   const Pool pools[] = {
       {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2},
       {.kernel_h = 3, .kernel_w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1},
