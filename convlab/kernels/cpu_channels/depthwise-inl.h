@@ -1,5 +1,5 @@
 // Depthwise convolutions with channels in vectors (DepthwiseBand in depthwise_band.h), whatever an element is: `Form` has the
-// element, loads and stores, its kStep from pixel to pixel, 0 where a band says it, and the vectors of all channels.
+// element, loads and stores, its kStep from pixel to pixel, 0 where a band says it, swish, and the vectors of all channels.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -42,8 +42,13 @@ struct DepthwiseRow {
 };
 
 /// The activation of some vectors in memory. Not inlined: it is long, and every tile would have it for each of its pixels.
-template <class D>
+template <class Form, class D>
 HWY_NOINLINE void activate_vectors(D d, const Activation& activation, float* vectors, size_t count) {
+  if (activation.kind == ActivationKind::swish) {  // the usual one
+    for (size_t i = 0; i < count; ++i, vectors += hn::Lanes(d))
+      hn::Store(Form::swish(d, hn::Load(d, vectors)), d, vectors);
+    return;
+  }
   for (size_t i = 0; i < count; ++i, vectors += hn::Lanes(d)) {
     hn::Store(activated(d, activation, hn::Load(d, vectors)), d, vectors);
   }
@@ -71,7 +76,7 @@ HWY_INLINE void finish(D d, const DepthwiseRow<Form>& row, const hn::Vec<D> (&su
     }
   }
   if (activation == nullptr) return;
-  activate_vectors(d, *activation, activating, kPixels);
+  activate_vectors<Form>(d, *activation, activating, kPixels);
 #pragma GCC unroll 8
   for (size_t i = 0; i < kPixels; ++i) {
     Form::store(d, hn::Load(d, activating + i * kLanes), y + static_cast<int64_t>(i) * y_step);

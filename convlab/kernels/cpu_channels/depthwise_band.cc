@@ -25,6 +25,10 @@ struct InLanes {
   static HWY_INLINE void store(D d, hn::Vec<D> value, float* to) {
     hn::StoreU(value, d, to);
   }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> swish(D d, hn::Vec<D> x) {
+    return sigmoid_of(d, x, x);
+  }
   template <class Compute>
   static HWY_INLINE void for_channels(int64_t, const Compute& compute) {
     const hn::CappedTag<float, kChannelLanes> d;

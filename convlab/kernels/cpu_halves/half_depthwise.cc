@@ -24,6 +24,10 @@ struct InHalves {
   static HWY_INLINE void store(D d, hn::Vec<D> value, uint16_t* to) {
     store_halves(d, value, to);
   }
+  template <class D>
+  static HWY_INLINE hn::Vec<D> swish(D d, hn::Vec<D> x) {
+    return swish_of_half(d, x);
+  }
   template <class Compute>
   static HWY_INLINE void for_channels(int64_t channels, const Compute& compute) {
     HWY_NAMESPACE::for_channels(channels, compute);

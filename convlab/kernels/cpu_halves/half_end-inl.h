@@ -71,7 +71,7 @@ class PanelEnd {
     HWY_INLINE void finish(Sum sum, int64_t pixel) const {
       sum = hn::Add(sum, bias_);
       if (added_ != nullptr) sum = hn::Add(sum, load_halves(Maps(), added_ + pixel * added_step_));
-      sum = kEnding == Ending::clamp ? clamped(sum, low_, high_) : sigmoid_of(Maps(), sum, sum);
+      sum = kEnding == Ending::clamp ? clamped(sum, low_, high_) : swish_of_half(Maps(), sum);
       store(sum, y_ + pixel * y_step_);
     }
 
