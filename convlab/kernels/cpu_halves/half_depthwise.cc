@@ -1,5 +1,6 @@
 #include "convlab/kernels/cpu_halves/half_depthwise.h"
 
+#include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/cpu/simd.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_halves/half_depthwise.cc"
@@ -11,7 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Channels of a pixel, 16 to a vector if there are so many.
+/// Channels of a pixel, 16 to a vector if there are so many. kConverts: by the instruction of AVX512-BF16.
+template <bool kConverts>
 struct InHalves {
   using Element = uint16_t;
   static constexpr int64_t kStep = 0;
@@ -22,7 +24,7 @@ struct InHalves {
   }
   template <class D>
   static HWY_INLINE void store(D d, hn::Vec<D> value, uint16_t* to) {
-    store_halves(d, value, to);
+    round_and_store<kConverts>(d, value, to);
   }
   template <class D>
   static HWY_INLINE hn::Vec<D> swish(D d, hn::Vec<D> x) {
@@ -34,7 +36,12 @@ struct InHalves {
   }
 };
 
-void band_in_halves(const DepthwiseBand<uint16_t>& band) { any_band<InHalves>(band); }
+void band_in_halves(const DepthwiseBand<uint16_t>& band) {
+#if HWY_TARGET == HWY_AVX3
+  if (has_unit(Bf16Unit::avx512_bf16)) return any_band<InHalves<true>>(band);
+#endif
+  any_band<InHalves<false>>(band);
+}
 
 }  // namespace convlab::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -185,12 +185,7 @@ class PanelEnd {
     }
   }
 
-  static HWY_INLINE void store(Sum sum, uint16_t* to) {
-#if HWY_TARGET == HWY_AVX3
-    if constexpr (kConverts) return convert_and_store(sum.raw, to);
-#endif
-    store_halves(Maps(), sum, to);
-  }
+  static HWY_INLINE void store(Sum sum, uint16_t* to) { round_and_store<kConverts>(Maps(), sum, to); }
 
   HWY_ALIGN float bias_[kPanelMaps];
   Ending ending_ = Ending::any;

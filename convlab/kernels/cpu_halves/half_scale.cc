@@ -1,5 +1,6 @@
 #include "convlab/kernels/cpu_halves/half_scale.h"
 
+#include "convlab/kernels/cpu/bf16.h"
 #include "convlab/kernels/cpu/simd.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_halves/half_scale.cc"
@@ -11,8 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Some pixels, for which a channel's numbers are loaded once.
-template <int kPixels>
+/// Some pixels, for which a channel's numbers are loaded once. kConverts: by the instruction of AVX512-BF16.
+template <bool kConverts, int kPixels>
 HWY_INLINE void scale_some(const HalfScale& scale, const uint16_t* x, uint16_t* y) {
   for_channels(scale.channels, [&](auto d, int64_t c) HWY_ATTR {
     const auto low = hn::Set(d, scale.clamp.low), high = hn::Set(d, scale.clamp.high);
@@ -21,20 +22,28 @@ HWY_INLINE void scale_some(const HalfScale& scale, const uint16_t* x, uint16_t* 
 #pragma GCC unroll 4
     for (int i = 0; i < kPixels; ++i) {
       const auto result = hn::MulAdd(hn::Sub(load_halves(d, x + i * scale.x_step + c), minus), factor, plus);
-      store_halves(d, clamped(result, low, high), y + i * scale.y_step + c);
+      round_and_store<kConverts>(d, clamped(result, low, high), y + i * scale.y_step + c);
     }
   });
 }
 
-void scale_any_pixels(const HalfScale& scale) {
+template <bool kConverts>
+void scale_all(const HalfScale& scale) {
   constexpr int kPixels = 4;
   const uint16_t* x = scale.x;
   uint16_t* y = scale.y;
   int64_t i = 0;
   for (; i + kPixels <= scale.pixels; i += kPixels, x += kPixels * scale.x_step, y += kPixels * scale.y_step) {
-    scale_some<kPixels>(scale, x, y);
+    scale_some<kConverts, kPixels>(scale, x, y);
   }
-  for (; i < scale.pixels; ++i, x += scale.x_step, y += scale.y_step) scale_some<1>(scale, x, y);
+  for (; i < scale.pixels; ++i, x += scale.x_step, y += scale.y_step) scale_some<kConverts, 1>(scale, x, y);
+}
+
+void scale_any_pixels(const HalfScale& scale) {
+#if HWY_TARGET == HWY_AVX3
+  if (has_unit(Bf16Unit::avx512_bf16)) return scale_all<true>(scale);
+#endif
+  scale_all<false>(scale);
 }
 
 }  // namespace convlab::HWY_NAMESPACE

@@ -59,6 +59,15 @@ HWY_INLINE void convert_and_store(__m512 first, __m512 second, uint16_t* to) {
 
 #endif
 
+/// kConverts: a vector of 16 by that instruction.
+template <bool kConverts, class D>
+HWY_INLINE void round_and_store(D d, hn::Vec<D> value, uint16_t* to) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (kConverts && hn::MaxLanes(D()) == 16) return convert_and_store(value.raw, to);
+#endif
+  store_halves(d, value, to);
+}
+
 /// x / (1 + exp(-x)) to 12 bits, of which a half keeps 8; NaN stays NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> swish_of_half(D d, hn::Vec<D> x) {
