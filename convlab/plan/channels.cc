@@ -91,6 +91,20 @@ FusedConv joined_conv_from(const PlanRequest& request, size_t conv, const std::f
   return fused;
 }
 
+std::optional<FusedConv> pooled_conv(const PlanRequest& request, FusedConv fused) {
+  const std::optional<size_t> at = request.readers.only(fused.output);
+  const auto* pool = at ? std::get_if<PoolOp>(&request.graph.nodes[*at].op) : nullptr;
+  if (pool == nullptr || fused.step.adds) return std::nullopt;
+  const Pool resolved = resolved_pool(*pool, request.shape_of(fused.output));
+  if (resolved.kind != PoolKind::max || !fused.step.epilogue.activation.monotonic()) return std::nullopt;
+  const Node& node = request.graph.nodes[*at];
+  fused.step.epilogue.pool = resolved;
+  fused.pool_name = node.name;
+  fused.output = node.output;
+  fused.nodes.push_back(*at);
+  return fused;
+}
+
 std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const std::vector<const ConvKernel*>& kernels,
                                              const FusedConv& fused, Layout x_layout) {
   ConvStep step = fused.step;

@@ -38,6 +38,9 @@ inline bool keeps(const PlanRequest& request, const Shape& shape) {
 /// activation; as far as nodes follow so.
 FusedConv joined_conv_from(const PlanRequest& request, size_t conv, const std::function<bool(ValueId)>& ready);
 
+/// The same with the max pooling that follows, if one does.
+std::optional<FusedConv> pooled_conv(const PlanRequest& request, FusedConv fused);
+
 /// The first of the kernels that computes all of this to the plan's layout, or to plain images of one pixel, from an input
 /// in `x_layout`, and all others that do; or nullopt.
 std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const std::vector<const ConvKernel*>& kernels,

@@ -201,17 +201,13 @@ class Planner {
     const auto ready = [this](ValueId value) { return arrays_.has(value) && keeps(request_, shape_of(value)); };
     FusedConv fused = joined_conv_from(request_, place, ready);
     const std::vector<ValueId>& values = graph_.nodes[place].inputs;
-    const std::vector<const ConvKernel*> kernels = kernels_for(request_, fused, convolutions_);
-    std::optional<ConvChoice> choice;
     const Operand given = operand(values[0]);
-    for (const ElementType input : {ElementType::u8, ElementType::f32}) {
-      if (choice || !lies_plain(given) || (input == ElementType::u8 && !is_pixels(given.array))) continue;
-      fused.step.input = input;
-      choice = choose_to_channels(request_, kernels, fused, Layout::plain);
+    std::optional<ConvChoice> choice;
+    if (const std::optional<FusedConv> pooled = pooled_conv(request_, fused)) {
+      choice = choose_joined(*pooled, given);
+      if (choice) fused = *pooled;
     }
-    if (!choice && keeps(request_, shape_of(values[0]))) {
-      choice = choose_to_channels(request_, kernels, fused, request_.channels);
-    }
+    if (!choice) choice = choose_joined(fused, given);
     if (!choice) return false;
 
     for (const size_t node : fused.nodes) done_[node] = true;
@@ -231,6 +227,19 @@ class Planner {
     step.output_step = arrays_[output].step;
     emit_conv(*choice, std::move(inputs), output, fused.name_with(step.epilogue));
     return true;
+  }
+
+  /// Of a convolution whose input is given, the step and the kernels that compute it from pixels, a plain array or channels.
+  std::optional<ConvChoice> choose_joined(FusedConv fused, const Operand& given) {
+    const std::vector<const ConvKernel*> kernels = kernels_for(request_, fused, convolutions_);
+    std::optional<ConvChoice> choice;
+    for (const ElementType input : {ElementType::u8, ElementType::f32}) {
+      if (choice || !lies_plain(given) || (input == ElementType::u8 && !is_pixels(given.array))) continue;
+      fused.step.input = input;
+      choice = choose_to_channels(request_, kernels, fused, Layout::plain);
+    }
+    if (choice || !keeps(request_, fused.step.problem.input_shape())) return choice;
+    return choose_to_channels(request_, kernels, fused, request_.channels);
   }
 
   /// Plans an operator of which an input lies in the plan's layout for channels, if a kernel computes it so.

@@ -116,5 +116,34 @@ TEST_P(HalfConvolution, GivesTheSameBitsInJointArraysByThreadsAndByImages) {
   }
 }
 
+TEST_P(HalfConvolution, PoolsWhatItGives) {
+  const Pool pools[] = {
+      {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2},
+      {.kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .ceil_mode = true},
+      {.kernel_h = 3, .kernel_w = 2, .pad_top = 1, .pad_left = 1, .pad_bottom = 1},
+      {.kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .dilation_h = 2, .pad_top = 2, .pad_bottom = 2},
+  };
+  for (const char* text : {"n3_c64h40w57_k48r3s3_p1", "n2_c3h101w99_k40r7s7_p3_st2", "n2_c64h12w17_k48r1s1",
+                           "n2_c480h12w9_k264r3s3_p1", "n2_c32h20w20_k32r3s3_p0x1x0x1_g2"}) {
+    const ConvProblem problem = parse_problem(text);
+    for (const Pool& pool : pools) {
+      SCOPED_TRACE(fmt::format("{} {}", text, to_text(pool)));
+      ConvStep step{.problem = problem,
+                    .epilogue = {.bias = true, .activation = {ActivationKind::relu}},
+                    .input_layout = problem.c % kChannelLanes != 0 ? Layout::plain : Layout::channel_halves,
+                    .output_layout = Layout::channel_halves};
+      if (kernel().refuses(step, open_cpu({.threads = 1})->caps())) continue;
+      Inputs inputs{random(problem.input_shape(), 1), random(problem.filter_shape(), 2), random({problem.k}, 3),
+                    random(problem.output_shape(), 4)};
+      const Tensor convolved = convolve(kernel(), step, inputs, false, 1);
+      const Tensor expected = run(PoolOp{pool}, {&convolved});
+      step.epilogue.pool = pool;
+      inputs.added = random(step.output_shape(), 4);
+      for (const int threads : {1, 3})
+        expect_same_bits(convolve(kernel(), step, inputs, threads == 3, threads), expected);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace convlab

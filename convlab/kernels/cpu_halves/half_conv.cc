@@ -1,4 +1,4 @@
-// Convolutions of channels in halves, by each unit: how work is cut, what is copied, and how filters lie.
+// Convolutions of channels in halves, by each unit: what is copied, summed and pooled, and how filters lie.
 
 #include "convlab/kernels/cpu_halves/half_conv.h"
 
@@ -7,91 +7,14 @@
 #include "convlab/base/bf16.h"
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu/map_panels.h"
-#include "convlab/kernels/cpu/matrix_tiles.h"
 #include "convlab/kernels/cpu/pieces.h"
-#include "convlab/kernels/cpu_halves/half_source.h"
+#include "convlab/kernels/cpu_halves/half_cut.h"
 #include "convlab/kernels/cpu_halves/half_sums.h"
+#include "convlab/kernels/cpu_halves/half_windows.h"
 #include "convlab/kernels/cpu_halves/halves.h"
 
 namespace convlab {
 namespace {
-
-constexpr int64_t kBlockBytes = int64_t{128} << 10;  // of input and output of a block of rows
-constexpr int64_t kStayingBytes = int64_t{1} << 20;  // weights that stay in the caches from block to block
-constexpr int64_t kPassingBytes = int64_t{2} << 20;  // weights from which on no cache keeps them from image to image
-constexpr int64_t kStackBytes = int64_t{768} << 10;  // of copy and output of images that such weights pass together
-constexpr int64_t kLargeMap = 256;                   // pixels from which on threads share a map rather than maps
-constexpr int64_t kLeastPlaces = 48;                 // of a block
-
-/// Where filters lie: by group, panel, row and column.
-struct Filters {
-  int64_t columns, pairs;  ///< of a row of the filter; of a column
-  TermTiles terms;
-  int64_t panels, places;  ///< of a group: panels, and maps with those that fill them up
-
-  Filters(const ConvProblem& problem, const HalfSource& source)
-      : columns(source.together() ? 1 : problem.s),
-        pairs(source.channels() / 2 * (source.together() ? problem.s : 1)),
-        terms(pairs),
-        panels(ceil_div(problem.maps_per_group(), kPanelMaps)),
-        places((panels - 1) * kPanelMaps + panel_maps(problem.maps_per_group() - (panels - 1) * kPanelMaps)) {}
-
-  /// Elements of a map's weights.
-  int64_t map_count(const ConvProblem& problem) const { return problem.r * columns * terms.held() * 2; }
-};
-
-/// How the work is cut: by stack of images, group, block of lines and part of the panels. A line is a row of the output or,
-/// where images are joined, a pixel. A stack has one image, or some, whose copies lie one behind the other, with all of
-/// their lines.
-struct Cut {
-  int64_t stacks = 1, most_images = 1;       // of a stack
-  int64_t lines = 0, blocks = 1, parts = 1;  // lines of an image
-  int64_t line_places = 1;
-
-  Cut(const ConvStep& step, const HalfSource& source, int64_t panels, int threads) {
-    const ConvProblem& problem = step.problem;
-    const bool joined = source.joins_images();
-    stacks = joined ? 1 : problem.n;
-    lines = joined ? problem.n * problem.p() * problem.q() : problem.p();
-    line_places = joined ? 1 : source.flows() ? source.width() : problem.q();
-    const int64_t weights = problem.filter_count() / problem.groups * 2;
-    if (weights > kPassingBytes && source.copied()) {
-      const int64_t image = source.count(lines) + problem.output_count() / problem.n / problem.groups;
-      most_images = std::clamp<int64_t>(kStackBytes / (2 * image), 1, ceil_div(problem.n, threads));
-      stacks = ceil_div(problem.n, most_images);
-      most_images = ceil_div(problem.n, stacks);
-    }
-    const int64_t group = stacks * problem.groups, wanted = threads == 1 ? 1 : ceil_div(2 * threads, group);
-    const int64_t bytes = (problem.input_count() + problem.output_count() * (step.adds ? 2 : 1)) / group * 2;
-    if (weights <= kStayingBytes) blocks = ceil_div(bytes, kBlockBytes);
-    if (most_images == 1 && lines * line_places > kLargeMap) blocks = std::max(blocks, wanted);
-    if (blocks > 1 && group % threads != 0) blocks = round_up(blocks, threads);  // as many for each
-    blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, lines * line_places / kLeastPlaces));
-    blocks = std::min(blocks, lines);
-    parts = std::min(ceil_div(wanted, blocks), panels);
-  }
-
-  int64_t most_lines() const { return ceil_div(lines, blocks); }
-};
-
-/// Bytes of scratch: of a thread, the places of a block, their pixels and, unless the pieces of several parts share them
-/// all, its copy.
-struct Scratch {
-  int64_t places, copy, shared;
-
-  Scratch(const ConvProblem& problem, const HalfSource& source, const Cut& cut)
-      : places(round_up(cut.most_images * cut.most_lines() * cut.line_places * 4, 64)),
-        copy(source.copied() ? round_up(copy_count(source, cut) * 2, 64) : 0),
-        shared(cut.parts > 1 ? cut.stacks * problem.groups * cut.blocks * copy : 0) {}
-
-  static int64_t copy_count(const HalfSource& source, const Cut& cut) {
-    const int64_t lines = cut.most_lines();
-    return source.count(lines) + (cut.most_images - 1) * source.rows_under(lines) * source.row();
-  }
-
-  int64_t thread_bytes() const { return 2 * places + (shared > 0 ? 0 : copy); }
-  int64_t bytes(int threads) const { return shared + threads * thread_bytes(); }
-};
 
 class Launch {
  public:
@@ -103,7 +26,9 @@ class Launch {
         source_(step_),
         filters_(problem_, source_),
         cut_(step_, source_, filters_.panels, threads),
-        scratch_(problem_, source_, cut_) {}
+        scratch_(problem_, source_, cut_, pools()) {
+    if (pools()) windows_ = block_pool(*step_.epilogue.pool, problem_.p(), problem_.q());
+  }
 
   int64_t pieces() const { return cut_.stacks * problem_.groups * cut_.blocks * cut_.parts; }
 
@@ -118,16 +43,24 @@ class Launch {
     } else if (scratch_.shared > 0) {
       sums.x = shared_copy(block);
     } else {
-      auto* const copy = reinterpret_cast<uint16_t*>(scratch + 2 * scratch_.places);
+      auto* const copy = reinterpret_cast<uint16_t*>(scratch + 2 * scratch_.places + scratch_.pooled);
       copy_rows(block, 0, rows_of(block), copy);
       sums.x = copy;
     }
     auto* const x_at = reinterpret_cast<int32_t*>(scratch);
     auto* const y_at = reinterpret_cast<int32_t*>(scratch + scratch_.places);
     fill_places(block, x_at, y_at, sums);
+    if (pools()) return sum_and_pool(sums, block, reinterpret_cast<uint16_t*>(scratch + 2 * scratch_.places));
     const int64_t pixels = problem_.p() * problem_.q(), columns = source_.joins_images() ? 1 : problem_.q();
-    sum(sums, block.group, block.image * pixels + block.first * columns, filters_.panels * part / cut_.parts,
-        filters_.panels * (part + 1) / cut_.parts);
+    const int64_t pixel = block.image * pixels + block.first * columns;
+    const int64_t first = filters_.panels * part / cut_.parts, end = filters_.panels * (part + 1) / cut_.parts;
+    const int64_t map = block.group * problem_.maps_per_group() + first * kPanelMaps;
+    const Shape shape = problem_.output_shape();
+    sums.added_step = pixel_step(step_.added_step, shape);
+    if (step_.adds) sums.added = reinterpret_cast<const uint16_t*>(args_.added) + pixel * sums.added_step + map;
+    sums.y_step = pixel_step(step_.output_step, shape);
+    sums.y = reinterpret_cast<uint16_t*>(args_.y) + pixel * sums.y_step + map;
+    sum(sums, block.group, first, end);
   }
 
   /// Copies what pieces share, if they do, in so many steps, each of which any thread may take.
@@ -142,15 +75,18 @@ class Launch {
   /// Some lines of a group, of `image` and, if they are stacked, those that follow.
   struct Block {
     int64_t number, image, images, group;
-    int64_t first, count;
+    int64_t first, count;  ///< of the convolution's output
+    RowRange lines;        ///< of what the step gives
   };
+
+  bool pools() const { return step_.epilogue.pool.has_value(); }
 
   Block block_of(int64_t number) const {
     const int64_t block = number % cut_.blocks, of_groups = number / cut_.blocks;
-    const int64_t first = cut_.lines * block / cut_.blocks, next = cut_.lines * (block + 1) / cut_.blocks;
+    const RowRange lines = cut_.lines_of(block), summed = cut_.summed_for(lines);
     const int64_t stack = of_groups / problem_.groups, all = source_.joins_images() ? 1 : problem_.n;
     const int64_t image = all * stack / cut_.stacks, images = all * (stack + 1) / cut_.stacks - image;
-    return {number, image, images, of_groups % problem_.groups, first, next - first};
+    return {number, image, images, of_groups % problem_.groups, summed.first, summed.count, lines};
   }
 
   /// Of the copy: those of the first image, then the next one's.
@@ -213,8 +149,24 @@ class Launch {
     sums.row_places = flows || source_.joins_images() ? places / block.images : columns;
   }
 
-  /// A group's panels from `first` to `end`, to the output's pixels from `pixel` of all on.
-  void sum(HalfSums sums, int64_t group, int64_t pixel, int64_t first, int64_t end) const {
+  /// All panels of a block, to `summed` and, pooled, to the output.
+  void sum_and_pool(HalfSums sums, const Block& block, uint16_t* summed) const {
+    const int64_t maps = problem_.maps_per_group();
+    const Shape shape = step_.output_shape();
+    sums.y = summed;
+    sums.y_step = maps;
+    sum(sums, block.group, 0, filters_.panels);
+    HalfWindows windows{.pool = windows_, .channels = maps, .x = summed, .x_step = maps, .x_row = block.first};
+    windows.first = block.lines.first;
+    windows.count = block.lines.count;
+    windows.y_step = pixel_step(step_.output_step, shape);
+    windows.y = reinterpret_cast<uint16_t*>(args_.y) +
+                (block.image * shape[2] + block.lines.first) * shape[3] * windows.y_step + block.group * maps;
+    compute_windows(windows);
+  }
+
+  /// A group's panels from `first` to `end`.
+  void sum(HalfSums sums, int64_t group, int64_t first, int64_t end) const {
     const int64_t maps = problem_.maps_per_group(), map = group * maps + first * kPanelMaps;
     sums.rows = problem_.r;
     sums.row_step = problem_.dilation_h * source_.row();
@@ -226,11 +178,6 @@ class Launch {
     sums.maps = std::min(maps, end * kPanelMaps) - first * kPanelMaps;
     sums.bias = step_.epilogue.bias ? args_.bias + map : nullptr;
     sums.activation = step_.epilogue.activation;
-    const Shape shape = problem_.output_shape();
-    sums.added_step = pixel_step(step_.added_step, shape);
-    if (step_.adds) sums.added = reinterpret_cast<const uint16_t*>(args_.added) + pixel * sums.added_step + map;
-    sums.y_step = pixel_step(step_.output_step, shape);
-    sums.y = reinterpret_cast<uint16_t*>(args_.y) + pixel * sums.y_step + map;
     sum_halves(sums);
   }
 
@@ -239,9 +186,10 @@ class Launch {
   const ConvStep& step_;
   const ConvProblem& problem_;
   HalfSource source_;
-  Filters filters_;
-  Cut cut_;
-  Scratch scratch_;
+  HalfFilters filters_;
+  HalfCut cut_;
+  HalfScratch scratch_;
+  BlockPool windows_;  ///< if it pools
 };
 
 }  // namespace
@@ -255,7 +203,10 @@ Refusal refuse_half_conv(const ConvStep& step) {
   if (problem.k % kChannelLanes != 0) return "gives channels in multiples of 8";
   if (!plain && problem.c % kChannelLanes != 0) return "takes channels in multiples of 8";
   if (!plain && problem.channels_per_group() % 2 != 0) return "takes an even number of channels of a group";
-  if (step.epilogue.pool) return "does not pool";
+  if (step.epilogue.pool && step.epilogue.pool->kind != PoolKind::max) return "pools maxima alone";
+  if (step.epilogue.pool && (step.adds || problem.maps_per_group() % kChannelLanes != 0)) {
+    return "pools without an addition, and maps of a group in multiples of 8";
+  }
   const HalfSource source(step);
   const int64_t reach = source.count(problem.p()) + source.row() * problem.h * problem.n;
   if (reach > INT32_MAX || problem.output_count() > INT32_MAX) return "takes less than 2^31 elements";
@@ -263,7 +214,7 @@ Refusal refuse_half_conv(const ConvStep& step) {
 }
 
 size_t half_conv_prepared_bytes(const ConvStep& step) {
-  const Filters filters(step.problem, HalfSource(step));
+  const HalfFilters filters(step.problem, HalfSource(step));
   return static_cast<size_t>(
       checked_product({step.problem.groups, filters.places, filters.map_count(step.problem), 2}));
 }
@@ -271,7 +222,7 @@ size_t half_conv_prepared_bytes(const ConvStep& step) {
 void prepare_half_conv(const ConvArgs& args) {
   const ConvProblem& problem = args.step.problem;
   const HalfSource source(args.step);
-  const Filters filters(problem, source);
+  const HalfFilters filters(problem, source);
   const int64_t maps = problem.maps_per_group(), channels = problem.channels_per_group();
   auto* to = static_cast<uint16_t*>(args.prepared);
   const auto weight = [&](int64_t group, int64_t map, int64_t r, int64_t column, int64_t term) -> uint16_t {
@@ -298,8 +249,8 @@ void prepare_half_conv(const ConvArgs& args) {
 
 size_t half_conv_workspace_bytes(const ConvStep& step, int threads) {
   const HalfSource source(step);
-  const Cut cut(step, source, Filters(step.problem, source).panels, threads);
-  return static_cast<size_t>(Scratch(step.problem, source, cut).bytes(threads));
+  const HalfCut cut(step, source, HalfFilters(step.problem, source).panels, threads);
+  return static_cast<size_t>(HalfScratch(step.problem, source, cut, step.epilogue.pool.has_value()).bytes(threads));
 }
 
 void launch_half_conv(const ConvArgs& args, Stream& stream, Bf16Unit unit) {

@@ -12,7 +12,7 @@ HalfSource::HalfSource(const ConvStep& step) : step_(step), problem_(step.proble
   const bool plain = step.input_layout == Layout::plain, one = problem_.r == 1 && problem_.s == 1;
   gathered_ = one && !problem_.unit_stride() && !plain;
   copied_ = problem_.padded() || plain || gathered_;
-  joins_images_ = !copied_ && one && problem_.n * problem_.p() * problem_.q() >= kTilePlaces;
+  joins_images_ = !copied_ && one && !step.epilogue.pool && problem_.n * problem_.p() * problem_.q() >= kTilePlaces;
   copied_ = copied_ || (!joins_images_ && problem_.q() < kTilePlaces);
   row_step_ = gathered_ ? 1 : problem_.stride_h;
   column_step_ = gathered_ ? 1 : problem_.stride_w;

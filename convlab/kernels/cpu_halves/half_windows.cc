@@ -135,7 +135,7 @@ void windows_with(const HalfWindows& windows, Y* y) {
   std::vector<Joined> columns(static_cast<size_t>(overlap ? pool.width * most : 0));
   for (int64_t p = windows.first; p < windows.first + windows.count; ++p) {
     const PoolSpan& rows = pool.rows[static_cast<size_t>(p)];
-    const uint16_t* const x = windows.x + rows.first * pool.width * windows.x_step;
+    const uint16_t* const x = windows.x + (rows.first - windows.x_row) * pool.width * windows.x_step;
     int64_t c = 0;
     for (; c + most <= windows.channels; c += most)
       one_row<Rule, Rule::kVectors>(d, windows, rows, x + c, columns.data(), y + c);

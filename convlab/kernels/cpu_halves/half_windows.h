@@ -12,6 +12,7 @@ struct HalfWindows {
   int64_t channels = 0;
   const uint16_t* x = nullptr;
   int64_t x_step = 0;
+  int64_t x_row = 0;             ///< the row of the image that x begins with
   int64_t first = 0, count = 0;  ///< rows of outputs
   uint16_t* y = nullptr;         ///< the first of them, or null
   float* plain = nullptr;        ///< instead of y: floats

@@ -1,0 +1,75 @@
+#include "convlab/kernels/cpu_halves/half_cut.h"
+
+#include <algorithm>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/cpu/map_panels.h"
+
+namespace convlab {
+namespace {
+
+constexpr int64_t kBlockBytes = int64_t{128} << 10;   // of input and output of a block of rows
+constexpr int64_t kPooledBytes = int64_t{768} << 10;  // the same of what is pooled, as blocks share rows then
+constexpr int64_t kStayingBytes = int64_t{1} << 20;   // weights that stay in the caches from block to block
+constexpr int64_t kPassingBytes = int64_t{2} << 20;   // weights from which on no cache keeps them from image to image
+constexpr int64_t kStackBytes = int64_t{768} << 10;   // of copy and output of images that such weights pass together
+constexpr int64_t kLargeMap = 256;                    // pixels from which on threads share a map rather than maps
+constexpr int64_t kLeastPlaces = 48;                  // of a block
+
+}  // namespace
+
+HalfFilters::HalfFilters(const ConvProblem& problem, const HalfSource& source)
+    : columns(source.together() ? 1 : problem.s),
+      pairs(source.channels() / 2 * (source.together() ? problem.s : 1)),
+      terms(pairs),
+      panels(ceil_div(problem.maps_per_group(), kPanelMaps)),
+      places((panels - 1) * kPanelMaps + panel_maps(problem.maps_per_group() - (panels - 1) * kPanelMaps)) {}
+
+HalfCut::HalfCut(const ConvStep& step, const HalfSource& source, int64_t panels, int threads) : step_(step) {
+  const ConvProblem& problem = step.problem;
+  const bool joined = source.joins_images(), pools = step.epilogue.pool.has_value();
+  stacks = joined ? 1 : problem.n;
+  lines = joined ? problem.n * problem.p() * problem.q() : step.output_shape()[2];
+  line_places = joined ? 1 : source.flows() ? source.width() : problem.q();
+  const int64_t weights = problem.filter_count() / problem.groups * 2;
+  if (weights > kPassingBytes && source.copied() && !pools) {
+    const int64_t image = source.count(lines) + problem.output_count() / problem.n / problem.groups;
+    most_images = std::clamp<int64_t>(kStackBytes / (2 * image), 1, ceil_div(problem.n, threads));
+    stacks = ceil_div(problem.n, most_images);
+    most_images = ceil_div(problem.n, stacks);
+  }
+  const int64_t group = stacks * problem.groups, wanted = threads == 1 ? 1 : ceil_div(2 * threads, group);
+  const int64_t bytes = (problem.input_count() + problem.output_count() * (step.adds ? 2 : 1)) / group * 2;
+  if (weights <= kStayingBytes) blocks = ceil_div(bytes, pools ? kPooledBytes : kBlockBytes);
+  if (most_images == 1 && lines * line_places > kLargeMap) blocks = std::max(blocks, wanted);
+  if (blocks > 1 && group % threads != 0) blocks = round_up(blocks, threads);  // as many for each
+  blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, lines * line_places / kLeastPlaces));
+  blocks = std::min(blocks, lines);
+  parts = pools ? 1 : std::min(ceil_div(wanted, blocks), panels);
+  for (int64_t block = 0; block < blocks; ++block)
+    most_summed_ = std::max(most_summed_, summed_for(lines_of(block)).count);
+}
+
+RowRange HalfCut::lines_of(int64_t block) const {
+  const int64_t first = lines * block / blocks;
+  return {first, lines * (block + 1) / blocks - first};
+}
+
+RowRange HalfCut::summed_for(RowRange some) const {
+  const std::optional<Pool>& pool = step_.epilogue.pool;
+  if (!pool) return some;
+  const RowRange rows = rows_pooled_into(*pool, some, step_.problem.p());
+  return rows.count > 0 ? rows : RowRange{std::min(rows.first, step_.problem.p() - 1), 1};  // all in padding
+}
+
+HalfScratch::HalfScratch(const ConvProblem& problem, const HalfSource& source, const HalfCut& cut, bool pools)
+    : places(round_up(cut.most_images * cut.most_summed() * cut.line_places * 4, 64)),
+      pooled(pools ? round_up(cut.most_summed() * problem.q() * problem.maps_per_group() * 2, 64) : 0),
+      copy(source.copied() ? round_up((source.count(cut.most_summed()) +
+                                       (cut.most_images - 1) * source.rows_under(cut.most_summed()) * source.row()) *
+                                          2,
+                                      64)
+                           : 0),
+      shared(cut.parts > 1 ? cut.stacks * problem.groups * cut.blocks * copy : 0) {}
+
+}  // namespace convlab
