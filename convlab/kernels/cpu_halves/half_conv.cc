@@ -26,41 +26,21 @@ class Launch {
         source_(step_),
         filters_(problem_, source_),
         cut_(step_, source_, filters_.panels, threads),
-        scratch_(problem_, source_, cut_, pools()) {
-    if (pools()) windows_ = block_pool(*step_.epilogue.pool, problem_.p(), problem_.q());
+        scratch_(problem_, source_, cut_) {
+    if (cut_.pools()) windows_ = block_pool(*step_.epilogue.pool, problem_.p(), problem_.q());
   }
 
   int64_t pieces() const { return cut_.stacks * problem_.groups * cut_.blocks * cut_.parts; }
 
   void compute(int64_t piece, int thread) const {
     const Block block = block_of(piece / cut_.parts);
-    const int64_t part = piece % cut_.parts;
     std::byte* const scratch = workspace() + scratch_.shared + thread * scratch_.thread_bytes();
-    HalfSums sums{.unit = unit_, .place_step = source_.output_column()};
-    if (!source_.copied()) {
-      sums.x = image_of<uint16_t>(block.image) + block.group * problem_.channels_per_group() +
-               block.first * (source_.joins_images() ? source_.pixel() : source_.output_row());
-    } else if (scratch_.shared > 0) {
-      sums.x = shared_copy(block);
+    const HalfSums sums = sums_of(block, scratch);
+    if (cut_.pools()) {
+      sum_and_pool(sums, block, reinterpret_cast<uint16_t*>(scratch + 2 * scratch_.places));
     } else {
-      auto* const copy = reinterpret_cast<uint16_t*>(scratch + 2 * scratch_.places + scratch_.pooled);
-      copy_rows(block, 0, rows_of(block), copy);
-      sums.x = copy;
+      sum_part(sums, block, piece % cut_.parts);
     }
-    auto* const x_at = reinterpret_cast<int32_t*>(scratch);
-    auto* const y_at = reinterpret_cast<int32_t*>(scratch + scratch_.places);
-    fill_places(block, x_at, y_at, sums);
-    if (pools()) return sum_and_pool(sums, block, reinterpret_cast<uint16_t*>(scratch + 2 * scratch_.places));
-    const int64_t pixels = problem_.p() * problem_.q(), columns = source_.joins_images() ? 1 : problem_.q();
-    const int64_t pixel = block.image * pixels + block.first * columns;
-    const int64_t first = filters_.panels * part / cut_.parts, end = filters_.panels * (part + 1) / cut_.parts;
-    const int64_t map = block.group * problem_.maps_per_group() + first * kPanelMaps;
-    const Shape shape = problem_.output_shape();
-    sums.added_step = pixel_step(step_.added_step, shape);
-    if (step_.adds) sums.added = reinterpret_cast<const uint16_t*>(args_.added) + pixel * sums.added_step + map;
-    sums.y_step = pixel_step(step_.output_step, shape);
-    sums.y = reinterpret_cast<uint16_t*>(args_.y) + pixel * sums.y_step + map;
-    sum(sums, block.group, first, end);
   }
 
   /// Copies what pieces share, if they do, in so many steps, each of which any thread may take.
@@ -78,8 +58,6 @@ class Launch {
     int64_t first, count;  ///< of the convolution's output
     RowRange lines;        ///< of what the step gives
   };
-
-  bool pools() const { return step_.epilogue.pool.has_value(); }
 
   Block block_of(int64_t number) const {
     const int64_t block = number % cut_.blocks, of_groups = number / cut_.blocks;
@@ -147,6 +125,38 @@ class Launch {
     sums.y_at = y_at;
     sums.count = places;
     sums.row_places = flows || source_.joins_images() ? places / block.images : columns;
+  }
+
+  /// What a block's sums read, and its places.
+  HalfSums sums_of(const Block& block, std::byte* scratch) const {
+    HalfSums sums{.unit = unit_, .place_step = source_.output_column()};
+    if (!source_.copied()) {
+      sums.x = image_of<uint16_t>(block.image) + block.group * problem_.channels_per_group() +
+               block.first * (source_.joins_images() ? source_.pixel() : source_.output_row());
+    } else if (scratch_.shared > 0) {
+      sums.x = shared_copy(block);
+    } else {
+      auto* const copy = reinterpret_cast<uint16_t*>(scratch + 2 * scratch_.places + scratch_.pooled);
+      copy_rows(block, 0, rows_of(block), copy);
+      sums.x = copy;
+    }
+    fill_places(block, reinterpret_cast<int32_t*>(scratch), reinterpret_cast<int32_t*>(scratch + scratch_.places),
+                sums);
+    return sums;
+  }
+
+  /// A part of a block's panels, to the output.
+  void sum_part(HalfSums sums, const Block& block, int64_t part) const {
+    const int64_t pixels = problem_.p() * problem_.q(), columns = source_.joins_images() ? 1 : problem_.q();
+    const int64_t pixel = block.image * pixels + block.first * columns;
+    const int64_t first = filters_.panels * part / cut_.parts, end = filters_.panels * (part + 1) / cut_.parts;
+    const int64_t map = block.group * problem_.maps_per_group() + first * kPanelMaps;
+    const Shape shape = problem_.output_shape();
+    sums.added_step = pixel_step(step_.added_step, shape);
+    if (step_.adds) sums.added = reinterpret_cast<const uint16_t*>(args_.added) + pixel * sums.added_step + map;
+    sums.y_step = pixel_step(step_.output_step, shape);
+    sums.y = reinterpret_cast<uint16_t*>(args_.y) + pixel * sums.y_step + map;
+    sum(sums, block.group, first, end);
   }
 
   /// All panels of a block, to `summed` and, pooled, to the output.
@@ -250,7 +260,7 @@ void prepare_half_conv(const ConvArgs& args) {
 size_t half_conv_workspace_bytes(const ConvStep& step, int threads) {
   const HalfSource source(step);
   const HalfCut cut(step, source, HalfFilters(step.problem, source).panels, threads);
-  return static_cast<size_t>(HalfScratch(step.problem, source, cut, step.epilogue.pool.has_value()).bytes(threads));
+  return static_cast<size_t>(HalfScratch(step.problem, source, cut).bytes(threads));
 }
 
 void launch_half_conv(const ConvArgs& args, Stream& stream, Bf16Unit unit) {

@@ -16,6 +16,12 @@ constexpr int64_t kStackBytes = int64_t{768} << 10;   // of copy and output of i
 constexpr int64_t kLargeMap = 256;                    // pixels from which on threads share a map rather than maps
 constexpr int64_t kLeastPlaces = 48;                  // of a block
 
+/// Elements of the copy of a block of all images of a stack.
+int64_t copy_count(const HalfSource& source, const HalfCut& cut) {
+  const int64_t lines = cut.most_summed();
+  return source.count(lines) + (cut.most_images - 1) * source.rows_under(lines) * source.row();
+}
+
 }  // namespace
 
 HalfFilters::HalfFilters(const ConvProblem& problem, const HalfSource& source)
@@ -27,12 +33,12 @@ HalfFilters::HalfFilters(const ConvProblem& problem, const HalfSource& source)
 
 HalfCut::HalfCut(const ConvStep& step, const HalfSource& source, int64_t panels, int threads) : step_(step) {
   const ConvProblem& problem = step.problem;
-  const bool joined = source.joins_images(), pools = step.epilogue.pool.has_value();
+  const bool joined = source.joins_images();
   stacks = joined ? 1 : problem.n;
   lines = joined ? problem.n * problem.p() * problem.q() : step.output_shape()[2];
   line_places = joined ? 1 : source.flows() ? source.width() : problem.q();
   const int64_t weights = problem.filter_count() / problem.groups * 2;
-  if (weights > kPassingBytes && source.copied() && !pools) {
+  if (weights > kPassingBytes && source.copied() && !pools()) {
     const int64_t image = source.count(lines) + problem.output_count() / problem.n / problem.groups;
     most_images = std::clamp<int64_t>(kStackBytes / (2 * image), 1, ceil_div(problem.n, threads));
     stacks = ceil_div(problem.n, most_images);
@@ -40,14 +46,15 @@ HalfCut::HalfCut(const ConvStep& step, const HalfSource& source, int64_t panels,
   }
   const int64_t group = stacks * problem.groups, wanted = threads == 1 ? 1 : ceil_div(2 * threads, group);
   const int64_t bytes = (problem.input_count() + problem.output_count() * (step.adds ? 2 : 1)) / group * 2;
-  if (weights <= kStayingBytes) blocks = ceil_div(bytes, pools ? kPooledBytes : kBlockBytes);
+  if (weights <= kStayingBytes) blocks = ceil_div(bytes, pools() ? kPooledBytes : kBlockBytes);
   if (most_images == 1 && lines * line_places > kLargeMap) blocks = std::max(blocks, wanted);
   if (blocks > 1 && group % threads != 0) blocks = round_up(blocks, threads);  // as many for each
   blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, lines * line_places / kLeastPlaces));
   blocks = std::min(blocks, lines);
-  parts = pools ? 1 : std::min(ceil_div(wanted, blocks), panels);
-  for (int64_t block = 0; block < blocks; ++block)
+  parts = pools() ? 1 : std::min(ceil_div(wanted, blocks), panels);
+  for (int64_t block = 0; block < blocks; ++block) {
     most_summed_ = std::max(most_summed_, summed_for(lines_of(block)).count);
+  }
 }
 
 RowRange HalfCut::lines_of(int64_t block) const {
@@ -62,14 +69,10 @@ RowRange HalfCut::summed_for(RowRange some) const {
   return rows.count > 0 ? rows : RowRange{std::min(rows.first, step_.problem.p() - 1), 1};  // all in padding
 }
 
-HalfScratch::HalfScratch(const ConvProblem& problem, const HalfSource& source, const HalfCut& cut, bool pools)
+HalfScratch::HalfScratch(const ConvProblem& problem, const HalfSource& source, const HalfCut& cut)
     : places(round_up(cut.most_images * cut.most_summed() * cut.line_places * 4, 64)),
-      pooled(pools ? round_up(cut.most_summed() * problem.q() * problem.maps_per_group() * 2, 64) : 0),
-      copy(source.copied() ? round_up((source.count(cut.most_summed()) +
-                                       (cut.most_images - 1) * source.rows_under(cut.most_summed()) * source.row()) *
-                                          2,
-                                      64)
-                           : 0),
+      pooled(cut.pools() ? round_up(cut.most_summed() * problem.q() * problem.maps_per_group() * 2, 64) : 0),
+      copy(source.copied() ? round_up(copy_count(source, cut) * 2, 64) : 0),
       shared(cut.parts > 1 ? cut.stacks * problem.groups * cut.blocks * copy : 0) {}
 
 }  // namespace convlab

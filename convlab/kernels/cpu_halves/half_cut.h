@@ -31,6 +31,8 @@ struct HalfCut {
 
   HalfCut(const ConvStep& step, const HalfSource& source, int64_t panels, int threads);
 
+  bool pools() const { return step_.epilogue.pool.has_value(); }
+
   /// The lines of a block.
   RowRange lines_of(int64_t block) const;
 
@@ -48,7 +50,7 @@ struct HalfCut {
 struct HalfScratch {
   int64_t places, pooled, copy, shared;
 
-  HalfScratch(const ConvProblem& problem, const HalfSource& source, const HalfCut& cut, bool pools);
+  HalfScratch(const ConvProblem& problem, const HalfSource& source, const HalfCut& cut);
 
   int64_t thread_bytes() const { return 2 * places + pooled + (shared > 0 ? 0 : copy); }
   int64_t bytes(int threads) const { return shared + threads * thread_bytes(); }

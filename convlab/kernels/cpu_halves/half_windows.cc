@@ -5,6 +5,7 @@
 
 #include "convlab/base/bf16.h"
 #include "convlab/kernels/cpu/simd.h"
+#include "convlab/tensor/layout.h"
 
 #define HWY_TARGET_INCLUDE "convlab/kernels/cpu_halves/half_windows.cc"
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -78,71 +79,91 @@ struct SumOfHalves {
   }
 };
 
-/// Some vectors of channels of a row of outputs, whose windows begin at x. Where windows overlap, what the rows of a column
-/// are joined to is kept in `columns`.
-template <class Rule, int kVectors, class D, class Y>
-HWY_INLINE void one_row(D d, const HalfWindows& windows, const PoolSpan& rows, const uint16_t* x,
-                        typename Rule::Joined* columns, Y* y) {
+/// Whether windows share columns, so that what the rows of a column are joined to is kept for all of them.
+HWY_INLINE bool share_columns(const BlockPool& pool) { return pool.stride < pool.taps; }
+
+/// Some vectors of channels of a row of outputs.
+template <class Rule, int kVectors, class D>
+class RowOfWindows {
+ public:
+  using Joined = typename Rule::Joined;
+
+  /// x: the channels' first pixel of the first row that windows have.
+  RowOfWindows(const HalfWindows& windows, const PoolSpan& rows, const uint16_t* x)
+      : windows_(windows), pool_(windows.pool), rows_(rows), x_(x) {}
+
+  /// Where windows share columns, there is room for the pool's width of vectors in `columns`.
+  template <class Y>
+  HWY_INLINE void compute(Joined* columns, Y* y) const {
+    const bool share = share_columns(pool_);
+    for (int64_t column = 0; share && column < pool_.width; ++column) {
+      Vectors joined;
+      clear(joined);
+      join_rows(column, joined);
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(joined[v], D(), columns + (column * kVectors + v) * kLanes);
+    }
+    for (const PoolSpan& window : pool_.columns) {
+      Vectors joined;
+      clear(joined);
+      for (int64_t s = 0; s < window.taps; ++s) {
+        const int64_t column = window.first + s * pool_.column_dilation;
+        share ? join_kept(columns + column * kVectors * kLanes, joined) : join_rows(column, joined);
+      }
+      const float counted = static_cast<float>(std::max<int64_t>(1, rows_.counted * window.counted));
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) Rule::store(D(), joined[v], 1 / counted, y + v * kLanes);
+      y += windows_.y_step;
+    }
+  }
+
+ private:
   using Vectors = hn::Vec<D>[kVectors];
-  const BlockPool& pool = windows.pool;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const int64_t row_step = pool.row_dilation * pool.width * windows.x_step;
-  const auto join_column = [&](int64_t column, Vectors& joined) HWY_ATTR {
-    const uint16_t* from = x + column * windows.x_step;
-    for (int64_t r = 0; r < rows.taps; ++r, from += row_step) {
+  static constexpr int64_t kLanes = hn::MaxLanes(D());
+
+  static HWY_INLINE void clear(Vectors& joined) {
 #pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) joined[v] = Rule::join(joined[v], Rule::load(d, from + v * lanes));
-    }
-  };
-  const bool overlap = pool.stride < pool.taps;
-  for (int64_t column = 0; overlap && column < pool.width; ++column) {
-    Vectors joined;
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) joined[v] = Rule::none(d);
-    join_column(column, joined);
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) hn::StoreU(joined[v], d, columns + (column * kVectors + v) * lanes);
+    for (int v = 0; v < kVectors; ++v) joined[v] = Rule::none(D());
   }
-  for (const PoolSpan& window : pool.columns) {
-    Vectors joined;
+  static HWY_INLINE void join_kept(const Joined* kept, Vectors& joined) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) joined[v] = Rule::none(d);
-    for (int64_t s = 0; s < window.taps; ++s) {
-      const int64_t column = window.first + s * pool.column_dilation;
-      if (!overlap) {
-        join_column(column, joined);
-        continue;
-      }
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        joined[v] = Rule::join(joined[v], hn::LoadU(d, columns + (column * kVectors + v) * lanes));
-      }
-    }
-    const float share = 1 / static_cast<float>(std::max<int64_t>(1, rows.counted * window.counted));
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) Rule::store(d, joined[v], share, y + v * lanes);
-    y += windows.y_step;
+    for (int v = 0; v < kVectors; ++v) joined[v] = Rule::join(joined[v], hn::LoadU(D(), kept + v * kLanes));
   }
-}
+  HWY_INLINE void join_rows(int64_t column, Vectors& joined) const {
+    const int64_t row_step = pool_.row_dilation * pool_.width * windows_.x_step;
+    const uint16_t* from = x_ + column * windows_.x_step;
+    for (int64_t r = 0; r < rows_.taps; ++r, from += row_step) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) joined[v] = Rule::join(joined[v], Rule::load(D(), from + v * kLanes));
+    }
+  }
+
+  const HalfWindows& windows_;
+  const BlockPool& pool_;
+  const PoolSpan& rows_;
+  const uint16_t* x_;
+};
 
 template <class Rule, class Y>
 void windows_with(const HalfWindows& windows, Y* y) {
   using Joined = typename Rule::Joined;
-  const hn::CappedTag<Joined, 64 / sizeof(Joined)> d;
+  using Whole = hn::CappedTag<Joined, 64 / sizeof(Joined)>;
+  using Part = hn::CappedTag<Joined, kChannelLanes>;
+  constexpr int64_t kLanes = hn::MaxLanes(Whole()), kMost = Rule::kVectors * kLanes, kFew = hn::MaxLanes(Part());
   const BlockPool& pool = windows.pool;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), most = Rule::kVectors * lanes;
-  const bool overlap = pool.stride < pool.taps;
-  std::vector<Joined> columns(static_cast<size_t>(overlap ? pool.width * most : 0));
+  std::vector<Joined> columns(static_cast<size_t>(share_columns(pool) ? pool.width * kMost : 0));
   for (int64_t p = windows.first; p < windows.first + windows.count; ++p) {
     const PoolSpan& rows = pool.rows[static_cast<size_t>(p)];
     const uint16_t* const x = windows.x + (rows.first - windows.x_row) * pool.width * windows.x_step;
     int64_t c = 0;
-    for (; c + most <= windows.channels; c += most)
-      one_row<Rule, Rule::kVectors>(d, windows, rows, x + c, columns.data(), y + c);
-    for (; c + lanes <= windows.channels; c += lanes) one_row<Rule, 1>(d, windows, rows, x + c, columns.data(), y + c);
-    const hn::CappedTag<Joined, 8> part;
-    for (; c < windows.channels; c += static_cast<int64_t>(hn::Lanes(part))) {
-      one_row<Rule, 1>(part, windows, rows, x + c, columns.data(), y + c);
+    for (; c + kMost <= windows.channels; c += kMost) {
+      RowOfWindows<Rule, Rule::kVectors, Whole>(windows, rows, x + c).compute(columns.data(), y + c);
+    }
+    for (; c + kLanes <= windows.channels; c += kLanes) {
+      RowOfWindows<Rule, 1, Whole>(windows, rows, x + c).compute(columns.data(), y + c);
+    }
+    for (; c < windows.channels; c += kFew) {
+      RowOfWindows<Rule, 1, Part>(windows, rows, x + c).compute(columns.data(), y + c);
     }
     y += static_cast<int64_t>(pool.columns.size()) * windows.y_step;
   }
