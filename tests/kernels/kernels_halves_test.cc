@@ -31,6 +31,7 @@ constexpr const char* kProblems[] = {"n3_c24h9w19_k40r3s3_p1",
                                      "n5_c480h3w3_k264r3s3_p1",  // images in stacks
                                      "n4_c480h5w4_k264r3s3_p1_st2",
                                      "n6_c480h6w6_k264r3s3_p0x0x1x1_st2",
+                                     "n3_c32h29w35_k40r5s5_p2_st3",
                                      "n3_c24h9w19_k24r3s3_p1_g24",
                                      "n2_c40h15w18_k40r5s5_p2_st2_g40"};
 
@@ -123,8 +124,9 @@ TEST_P(HalfConvolution, PoolsWhatItGives) {
       {.kernel_h = 3, .kernel_w = 2, .pad_top = 1, .pad_left = 1, .pad_bottom = 1},
       {.kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .dilation_h = 2, .pad_top = 2, .pad_bottom = 2},
   };
-  for (const char* text : {"n3_c64h40w57_k48r3s3_p1", "n2_c3h101w99_k40r7s7_p3_st2", "n2_c64h12w17_k48r1s1",
-                           "n2_c480h12w9_k264r3s3_p1", "n2_c32h20w20_k32r3s3_p0x1x0x1_g2"}) {
+  for (const char* text :
+       {"n3_c64h40w57_k48r3s3_p1", "n2_c3h101w99_k40r7s7_p3_st2", "n2_c64h12w17_k48r1s1", "n2_c480h12w9_k264r3s3_p1",
+        "n2_c32h20w20_k32r3s3_p0x1x0x1_g2", "n2_c64h33w35_k48r3s3_p1_st2"}) {
     const ConvProblem problem = parse_problem(text);
     for (const Pool& pool : pools) {
       SCOPED_TRACE(fmt::format("{} {}", text, to_text(pool)));

@@ -1,6 +1,6 @@
 // Sums of products with maps in the lanes, by tiles: what convolutions amount to where a pixel's channels lie together.
 //
-//   sum[j][m] = sum over rows r, columns s and units u of x[x_at[j] + r * row_step + s * column_step + u] * w[r][s][u][m]
+//   sum[j][m] = sum over rows r, columns s and units u of x[x_at[j] + tap_at(r, s) + u] * w[r][s][u][m]
 //
 // for places j and maps m, in panels of 32. A tile A is up to 16 places x up to 16 units, which lie where they are; two of
 // them times two tiles B of 16 maps: four loads for four multiplications.
@@ -37,7 +37,7 @@ struct PlaceSums {
 /// between tiles.
 ///
 /// `Tiles` multiplies, and has `Sum`. `Sums` says what is summed: x, x_at, y_at (negative: the place is not finished), count,
-/// place_step, row_places, rows, row_step, columns, column_step, w and maps, counted in elements of x. `End` is made of Sums
+/// place_step, row_places, rows, columns, tap_at(row, column), w and maps, counted in elements of x. `End` is made of Sums
 /// and a panel's first map, and has finish_places(PlaceSums, y_at, count); it likes kTogether places at once.
 template <class Tiles, class Sums, class End>
 class TileSums {
@@ -115,7 +115,7 @@ class TileSums {
     WeightsAhead ahead = shared_ahead;
     for (int64_t row = 0; row < sums_.rows; ++row) {
       for (int64_t column = 0; column < sums_.columns; ++column) {
-        const int64_t first = row * sums_.row_step + column * sums_.column_step;
+        const int64_t first = sums_.tap_at(row, column);
         for (int64_t tile = 0; tile < terms_.tiles; ++tile, w += w_step) {
           const int64_t at = first + kUnitElements * terms_.first(tile);
           tiles_.template load<6>(w, kUnit);

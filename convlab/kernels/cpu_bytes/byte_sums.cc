@@ -135,7 +135,7 @@ struct Tile {
     for (int p = 0; p < kPixels; ++p) x[p] = sums.x + sums.x_at[place + p];
     for (int64_t row = 0; row < sums.rows; ++row) {
       for (int64_t column = 0; column < sums.columns; ++column) {
-        int64_t at = row * sums.row_step + column * sums.column_step;
+        int64_t at = sums.tap_at(row, column);
         const int64_t last = at + sums.units * kUnitBytes;
         for (; at + 4 * kUnitBytes <= last; at += 4 * kUnitBytes) {
           add_four_units<kPixels>(sum, x, at, w);
@@ -242,7 +242,7 @@ void sum_panel(const ByteSums& sums, int64_t first, const BytePanel& panel, int6
   const uint8_t* const pixel = sums.x + sums.x_at[place];
   const auto* w = reinterpret_cast<const int8_t*>(sums.of_panel(panel));
   for (int64_t i = 0; i < sums.rows * sums.columns; ++i) {
-    const uint8_t* x = pixel + i / sums.columns * sums.row_step + i % sums.columns * sums.column_step;
+    const uint8_t* x = pixel + sums.tap_at(i / sums.columns, i % sums.columns);
     for (int64_t unit = 0; unit < sums.units; ++unit, x += kUnitBytes, w += kMostMaps * kUnitBytes) add_unit(x, w, sum);
   }
   const auto* const extra_at = reinterpret_cast<const int32_t*>(w + panel.extras[0] * kMostMaps * kUnitBytes);

@@ -47,6 +47,9 @@ struct ByteSums {
   uint8_t* y = nullptr;            ///< the first pixel's first map
   int64_t y_step = 0;              ///< bytes from pixel to pixel, of y and of `added`
 
+  /// Bytes from what the first tap reads to what another one does.
+  int64_t tap_at(int64_t row, int64_t column) const { return row * row_step + column * column_step; }
+
   /// Where a panel's weights are.
   const uint8_t* of_panel(const BytePanel& panel) const { return w + panel.at - panels->at; }
 };

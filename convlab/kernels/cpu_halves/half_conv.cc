@@ -102,7 +102,7 @@ class Launch {
     } else {
       image = image_of<float>(number);
     }
-    source_.copy(image, block.group, block.first, begin, end, copy);
+    source_.copy(image, block.group, {block.first, block.count}, begin, end, copy);
   }
 
   /// All places of a block. Tiles take those between the ends of rows, too.
@@ -140,6 +140,11 @@ class Launch {
       copy_rows(block, 0, rows_of(block), copy);
       sums.x = copy;
     }
+    sums.row_step = problem_.dilation_h * source_.width() * source_.pixel();
+    sums.column_step = problem_.dilation_w * source_.pixel();
+    sums.phases = source_.phases();
+    sums.phase_column_step = source_.plane(block.count);
+    sums.phase_row_step = source_.phases() * sums.phase_column_step;
     fill_places(block, reinterpret_cast<int32_t*>(scratch), reinterpret_cast<int32_t*>(scratch + scratch_.places),
                 sums);
     return sums;
@@ -179,9 +184,7 @@ class Launch {
   void sum(HalfSums sums, int64_t group, int64_t first, int64_t end) const {
     const int64_t maps = problem_.maps_per_group(), map = group * maps + first * kPanelMaps;
     sums.rows = problem_.r;
-    sums.row_step = problem_.dilation_h * source_.row();
     sums.columns = filters_.columns;
-    sums.column_step = problem_.dilation_w * source_.pixel();
     sums.pairs = filters_.pairs;
     sums.w = static_cast<const uint16_t*>(args_.prepared) +
              (group * filters_.places + first * kPanelMaps) * filters_.map_count(problem_);

@@ -87,7 +87,7 @@ class RegisterSums {
     for (int64_t row = 0; row < sums.rows; ++row) {
       for (int64_t column = 0; column < sums.columns; ++column) {
         for (int64_t tile = 0; tile < terms.tiles; ++tile) {
-          int64_t at = row * sums.row_step + column * sums.column_step + 2 * terms.first(tile);
+          int64_t at = sums.tap_at(row, column) + 2 * terms.first(tile);
           const int64_t last = at + 2 * terms.depth;
           for (; at + 8 <= last; at += 8, w += 4 * 2 * kMapsOfTile) {
 #pragma GCC unroll 4

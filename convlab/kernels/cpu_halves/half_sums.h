@@ -31,7 +31,9 @@ struct HalfSums {
   int64_t row_places = 0;         ///< of every row but the last one, which may have fewer
   int64_t rows = 0, row_step = 0;
   int64_t columns = 0, column_step = 0;
-  int64_t pairs = 0;            ///< of a column
+  int64_t phases = 1;  ///< every so manyth row and column is of a plane, whose row_step and column_step these are
+  int64_t phase_row_step = 0, phase_column_step = 0;  ///< to the next plane
+  int64_t pairs = 0;                                  ///< of a column
   const uint16_t* w = nullptr;  ///< by panel: [rows][columns][pair][maps of the panel][2], pairs as TermTiles cuts them
   int64_t maps = 0;
   const float* bias = nullptr;      ///< by map, or null
@@ -40,6 +42,13 @@ struct HalfSums {
   Activation activation;
   uint16_t* y = nullptr;
   int64_t y_step = 0;
+
+  /// Elements from what the first tap reads to what another one does.
+  int64_t tap_at(int64_t row, int64_t column) const {
+    if (phases == 1) return row * row_step + column * column_step;
+    return row % phases * phase_row_step + row / phases * row_step + column % phases * phase_column_step +
+           column / phases * column_step;
+  }
 };
 
 void sum_halves(const HalfSums& sums);
