@@ -18,6 +18,7 @@ which takes 200 MiB that no network needs: it tells its memory as of before.
     python3 bench/cnn_peers.py FOLDER --networks resnet50_int8 mobilenet_v2_int8
 
     python3 bench/cnn_peers.py FOLDER --as avx2                            # bench/as_processor.c tells how
+    python3 bench/cnn_peers.py FOLDER --as avx2 --networks resnet50_int7 mobilenet_v2_int7
 
 Install what bench/requirements.txt lists, and torchvision for bench/cnn_networks.py.
 """
