@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 
+#include "convlab/base/bf16.h"
 #include "convlab/device/cpu.h"
 #include "convlab/kernels/registry.h"
 #include "tests/kernels/channel_checks.h"
@@ -113,6 +116,33 @@ TEST_P(HalfConvolution, GivesTheSameBitsInJointArraysByThreadsAndByImages) {
     for (int64_t n = 0; n < problem.n; ++n) {
       const Inputs own{image_of(inputs.x, n), inputs.w.clone(), inputs.bias.clone(), image_of(inputs.added, n)};
       expect_same_bits(convolve(kernel(), single, own, true, 2), image_of(expected, n));
+    }
+  }
+}
+
+TEST_P(HalfConvolution, SwishAtItsEdges) {
+  const ConvProblem problem = parse_problem("n1_c32h4w9_k32r1s1_g32");
+  const ConvStep step{.problem = problem,
+                      .epilogue = {.activation = {ActivationKind::swish}},
+                      .input_layout = Layout::channel_halves,
+                      .output_layout = Layout::channel_halves};
+  if (kernel().refuses(step, open_cpu({.threads = 1})->caps())) GTEST_SKIP() << "other convolutions";
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  Inputs inputs{random(problem.input_shape(), 1), Tensor(ElementType::f32, problem.filter_shape()), random({32}, 3),
+                random(problem.output_shape(), 4)};
+  std::ranges::fill(inputs.w.values<float>(), 1.0f);
+  const std::span<float> x = inputs.x.values<float>();
+  for (size_t i = 0; i < x.size(); ++i) x[i] = from_bf16(to_bf16(x[i] * static_cast<float>(i % 90)));
+  const float edges[] = {0, 1e30f, kInf, 100, -100, -1e30f, std::numeric_limits<float>::quiet_NaN()};
+  std::ranges::copy(edges, x.begin());
+  const Tensor y = convolve(kernel(), step, inputs, false, 1);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double expected = x[i] < -90 ? 0 : x[i] / (1 + std::exp(-static_cast<double>(x[i])));
+    const float got = y.values<float>()[i];
+    if (std::isnan(x[i]) || std::isinf(x[i])) {
+      EXPECT_TRUE(std::isnan(x[i]) ? std::isnan(got) : got == x[i]) << x[i] << ": " << got;
+    } else {
+      EXPECT_NEAR(got, expected, 0x1.2p-8 * std::abs(expected) + 1e-35) << x[i];
     }
   }
 }
