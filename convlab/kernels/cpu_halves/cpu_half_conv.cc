@@ -16,7 +16,7 @@ constexpr KernelInfo kInfo{
     .cost =
         "2 terms() float32 operations, of bfloat16 operands; padded inputs, and those of 1x1 filters with strides, are "
         "copied once.",
-    .refuses = "numbers of channels or maps that are no multiple of 8, except of plain images; pooling.",
+    .refuses = "numbers of channels or maps that are no multiple of 8, except of plain images; averages.",
     .limit = "multiply-adds: it is for processors without the instructions of the others, and to check these against.",
 };
 

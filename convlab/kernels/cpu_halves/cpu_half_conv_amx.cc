@@ -14,9 +14,9 @@ constexpr KernelInfo kInfo{
     .after = "cpu.half_conv",
     .threads = "a piece of work is a block of output rows of an image, and, where maps are small, some of its maps.",
     .cost =
-        "terms() multiplications of bfloat16, 8192 an instruction; padded inputs, and those of 1x1 filters with "
-        "strides, are copied once.",
-    .refuses = "numbers of channels or maps that are no multiple of 8, except of plain images; pooling.",
+        "terms() multiplications of bfloat16, 8192 an instruction; padded inputs, those of 1x1 filters with "
+        "strides, and those of strided filters of narrow maps are copied once.",
+    .refuses = "numbers of channels or maps that are no multiple of 8, except of plain images; averages.",
     .limit = "tile multiplications where channels are many; the ends of sums where they are few.",
 };
 

@@ -16,7 +16,7 @@ constexpr KernelInfo kInfo{
     .cost =
         "terms() multiplications of bfloat16, 32 an instruction; padded inputs, and those of 1x1 filters with strides, "
         "are copied once.",
-    .refuses = "numbers of channels or maps that are no multiple of 8, except of plain images; pooling.",
+    .refuses = "numbers of channels or maps that are no multiple of 8, except of plain images; averages.",
     .limit = "multiplications of pairs: 24 of them for 14 loads.",
 };
 
