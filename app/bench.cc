@@ -415,7 +415,8 @@ Action declare_bench(CLI::App& parser) {
       add_text(parser, "--problem", options->problem, "TEXT", "one problem: n10000_c12h33w33_k24r5s5");
   CLI::Option* model =
       add_text(parser, "--model", options->model, "NAME", "the convolutions of a model (default fa19)");
-  CLI::Option* shapes = add_text(parser, "--shapes", options->shapes, "FILE", "a list of problems, one a line");
+  CLI::Option* shapes = add_text(parser, "--shapes", options->shapes, "FILE",
+                                 "a list of problems, one a line; those of well-known networks are in shapes/layers");
   exclude(model, problem);
   exclude(shapes, problem);
   exclude(shapes, model);

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "convlab/base/error.h"
@@ -59,6 +61,32 @@ TEST(Shapes, ShippedListsAreReadableDistinctAndSmall) {
   EXPECT_EQ(texts.size(), count) << "a problem stands in two lists";
   EXPECT_LE(edges, 20e6);
   EXPECT_LE(all, 200e6);
+}
+
+/// Multiply-adds of a list for one image, with each shape as often as the comment before it says.
+double multiply_adds_of(const std::string& network) {
+  std::ifstream file(std::filesystem::path(CONVLAB_SOURCE_DIR) / "shapes/layers" / (network + ".txt"));
+  double all = 0, times = 1;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("#")) {
+      times = std::max(1.0, std::strtod(line.c_str() + 1, nullptr));
+    } else {
+      all += times * parse_problem(line).flops() / 2;
+    }
+  }
+  return all;
+}
+
+TEST(Shapes, LayersOfNetworksHaveTheirMultiplyAdds) {
+  // As torchvision states them for the whole network, less the dense layer and gates; U-Net's by its definition.
+  const std::pair<const char*, double> networks[] = {{"resnet50", 4.087e9},       {"vgg16", 15.347e9},
+                                                     {"mobilenet_v2", 0.2995e9},  {"efficientnet_b0", 0.3839e9},
+                                                     {"convnext_tiny", 4.4548e9}, {"unet", 46.024e9}};
+  for (const auto& [network, expected] : networks) {
+    EXPECT_NEAR(multiply_adds_of(network), expected, expected * 1e-3) << network;
+    const std::string list = fmt::format("{}/shapes/layers/{}.txt", CONVLAB_SOURCE_DIR, network);
+    EXPECT_FALSE(read_shapes(list).empty());
+  }
 }
 
 TEST(Shapes, EdgesHoldEveryEdge) {
