@@ -107,7 +107,7 @@ def page() -> str:
              "files, inputs and threads (`bench/cnn_peers.py` tells how). `times`: how many times as fast as the faster peer convlab is.",
              "Errors are relative L2 beside what ONNX Runtime gives in fp32 on the processor as it is; of quantized networks, beside its quantized",
              "outputs: where products of 8 bits are summed in 16, as they are without dot products of bytes, they overflow in the others. For such",
-             "processors ONNX Runtime's quantizer advises weights of 7 bits (`reduce_range`), with which all engines are right.",
+             "processors ONNX Runtime's quantizer advises weights of 7 bits (`reduce_range`), with which nothing overflows.",
              "`memory`: convlab's largest beside that of the smaller peer, each without the program and its libraries. Machines are shared:",
              "the ratios say more than the milliseconds.", ""]  # fmt: skip
     for record in records("cnn_peers"):
