@@ -54,9 +54,9 @@ class AmxTiles {
   }
   template <int kTile>
   HWY_INLINE void load(const void* from, int64_t step = kTileRow) {
-    // It reads what is behind `from`, of any length, and no compiler need forget what else it knows of memory.
+    // It reads what is behind `from`, up to a length that no array has; else no compiler need forget what it knows of memory.
     asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(step), "i"(kTile),
-                 "m"(*static_cast<const char(*)[]>(from)));
+                 "m"(*static_cast<const char(*)[1 << 30]>(from)));
   }
   template <int kTile>
   HWY_INLINE void store(void* to) {
