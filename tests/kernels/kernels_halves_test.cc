@@ -171,8 +171,9 @@ TEST_P(HalfConvolution, PoolsWhatItGives) {
       const Tensor expected = run(PoolOp{pool}, {&convolved});
       step.epilogue.pool = pool;
       inputs.added = random(step.output_shape(), 4);
-      for (const int threads : {1, 3})
+      for (const int threads : {1, 3}) {
         expect_same_bits(convolve(kernel(), step, inputs, threads == 3, threads), expected);
+      }
     }
   }
 }

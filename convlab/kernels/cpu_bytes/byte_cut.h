@@ -7,7 +7,8 @@
 namespace convlab {
 
 /// Where a convolution in Layout::channel_bytes reads the levels of a group's pixels: in the images themselves, or, where
-/// they are padded, in a copy of the rows that some outputs need: [row][padded width][channels]. The images of a filter of one pixel that are not copied are one image, as high as all together.
+/// they are padded, in a copy of the rows that some outputs need: [row][padded width][channels]. The images of a filter of one
+/// pixel that are not copied are one image, as high as all together.
 class ByteSource {
  public:
   explicit ByteSource(const ConvProblem& problem);
@@ -23,6 +24,10 @@ class ByteSource {
   /// Bytes from a pixel to the next, and from a row to the next, of what is read.
   int64_t pixel() const { return pixel_; }
   int64_t row() const { return row_; }
+
+  /// The same from a row of the filter to the next, and from a column.
+  int64_t filter_row() const { return problem_.dilation_h * row_; }
+  int64_t filter_column() const { return problem_.dilation_w * pixel_; }
 
   /// Bytes of the copy of the rows under so many rows of the output.
   int64_t bytes(int64_t output_rows) const { return rows_under(output_rows) * row_; }

@@ -192,9 +192,9 @@ class Launch {
     const int64_t maps = problem_.maps_per_group(), whole = byte_panel_maps(maps);
     const int64_t map = first * whole, place = group * prepared_.places + map;
     sums.rows = problem_.r;
-    sums.row_step = problem_.dilation_h * source_.row();
+    sums.row_step = source_.filter_row();
     sums.columns = prepared_.columns;
-    sums.column_step = problem_.dilation_w * source_.pixel();
+    sums.column_step = source_.filter_column();
     sums.units = prepared_.units;
     sums.rule = rule_of(op_);
     sums.y_step = pixel_bytes(problem_.k);
@@ -257,9 +257,9 @@ int64_t split_panel(const ConvProblem& problem, const Prepared& prepared, int64_
     panel.extras[vector] = static_cast<int32_t>(extra_units.size());
     for (const int64_t unit : extra_units) {
       const int64_t column = unit / prepared.units, row = column / prepared.columns;
-      const auto at = static_cast<int32_t>(row * problem.dilation_h * source.row() +
-                                           column % prepared.columns * problem.dilation_w * source.pixel() +
-                                           unit % prepared.units * kUnitBytes);
+      const auto at =
+          static_cast<int32_t>(row * source.filter_row() + column % prepared.columns * source.filter_column() +
+                               unit % prepared.units * kUnitBytes);
       std::memcpy(behind, &at, sizeof(at));
       behind += sizeof(at);
     }

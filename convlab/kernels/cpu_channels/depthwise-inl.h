@@ -45,8 +45,9 @@ struct DepthwiseRow {
 template <class Form, class D>
 HWY_NOINLINE void activate_vectors(D d, const Activation& activation, float* vectors, size_t count) {
   if (activation.kind == ActivationKind::swish) {  // the usual one
-    for (size_t i = 0; i < count; ++i, vectors += hn::Lanes(d))
+    for (size_t i = 0; i < count; ++i, vectors += hn::Lanes(d)) {
       hn::Store(Form::swish(d, hn::Load(d, vectors)), d, vectors);
+    }
     return;
   }
   for (size_t i = 0; i < count; ++i, vectors += hn::Lanes(d)) {

@@ -52,9 +52,6 @@ HalfCut::HalfCut(const ConvStep& step, const HalfSource& source, int64_t panels,
   blocks = std::clamp<int64_t>(blocks, 1, std::max<int64_t>(1, lines * line_places / kLeastPlaces));
   blocks = std::min(blocks, lines);
   parts = pools() ? 1 : std::min(ceil_div(wanted, blocks), panels);
-  for (int64_t block = 0; block < blocks; ++block) {
-    most_summed_ = std::max(most_summed_, summed_for(lines_of(block)).count);
-  }
 }
 
 RowRange HalfCut::lines_of(int64_t block) const {
@@ -67,6 +64,14 @@ RowRange HalfCut::summed_for(RowRange some) const {
   if (!pool) return some;
   const RowRange rows = rows_pooled_into(*pool, some, step_.problem.p());
   return rows.count > 0 ? rows : RowRange{std::min(rows.first, step_.problem.p() - 1), 1};  // all in padding
+}
+
+int64_t HalfCut::most_summed() const {
+  const int64_t most = ceil_div(lines, blocks);
+  const std::optional<Pool>& pool = step_.epilogue.pool;
+  if (!pool) return most;
+  const int64_t window = (pool->kernel_h - 1) * pool->dilation_h + 1;
+  return std::min(step_.problem.p(), (most - 1) * pool->stride_h + window);
 }
 
 HalfScratch::HalfScratch(const ConvProblem& problem, const HalfSource& source, const HalfCut& cut)

@@ -38,11 +38,10 @@ struct HalfCut {
 
   /// The lines of the convolution's output that these are made of: with pooling, more.
   RowRange summed_for(RowRange some) const;
-  int64_t most_summed() const { return most_summed_; }  ///< of a block
+  int64_t most_summed() const;  ///< of a block
 
  private:
   const ConvStep& step_;
-  int64_t most_summed_ = 0;
 };
 
 /// Bytes of scratch: of a thread, the places of a block, their pixels, what is to be pooled and, unless the pieces of several
