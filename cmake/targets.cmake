@@ -28,7 +28,7 @@ set(CONVLAB_LAYERS base tensor conv warps simt simt/cuda device dataset image mo
   kernels kernels/cpu kernels/cpu_direct kernels/cpu_gemm kernels/cpu_lanes kernels/cpu_pairs kernels/cpu_channels
   kernels/ops kernels/ops/elementwise kernels/ops/along kernels/ops/rearrange kernels/ops/windows kernels/ops/quantized kernels/ops/channels
   kernels/cpu_bytes kernels/cpu_halves
-  kernels/ladder kernels/gpu_dense kernels/first_layer kernels/deep_layer kernels/hopper kernels/libraries
+  kernels/ladder kernels/gpu_dense kernels/first_layer kernels/deep_layer kernels/hopper kernels/gpu_channels kernels/libraries
   kernel_file rewrite plan engine verify measure profile predict evidence report judge classroom/storage classroom classroom/web)
 
 add_library(convlab_options INTERFACE)

@@ -87,6 +87,9 @@ void print_times(Output& output, const ModelRun::Times& times, Device& device, i
   print_layers(output, times.layers, 1, ceilings);
   output.print("\n{} in {:.3f} ms on {}\n", images == 1 ? "1 image" : fmt::format("{} images", images),
                times.network_s * 1e3, device.caps().name);
+  if (device.caps().kind == DeviceKind::cuda) {
+    output.print("the GPU alone, from inputs to outputs in its memory: {:.3f} ms\n", times.device_network_s * 1e3);
+  }
 }
 
 /// Scores of the first output; unless somebody asked for them, a model may give something else.
@@ -168,6 +171,7 @@ void infer(const InferOptions& options, Output& output) {
     result.memory_most_kb = resident_memory().most_kb;  // what is measured for the table of times takes some, too
     if (options.repeat > 0) print_times(output, times, *device, images);
     result.network_seconds = times.network_s;
+    result.device_network_seconds = times.device_network_s;
     result.layers = std::move(times.layers);
   }
   write_json(output, result);

@@ -51,9 +51,14 @@ std::vector<Tensor> ModelRun::run(std::vector<double>* seconds) {
   return outputs;
 }
 
+double ModelRun::time_on_device_once() {
+  Tensor output(ElementType::f32, engine_->output_shape(images()));
+  return engine_->time_on_device(inputs_[0].raw(), images(), output.values<float>().data());
+}
+
 ModelRun::Times ModelRun::time(int64_t repeat) {
   const size_t steps = plan().steps.size();
-  std::vector<double> network;
+  std::vector<double> network, on_device;
   std::vector<std::vector<double>> by_step(steps);
   // Waiting after each step costs a GPU time that the whole network must not be charged with.
   const bool one_pass = device_.caps().kind != DeviceKind::cuda;
@@ -63,9 +68,11 @@ ModelRun::Times ModelRun::time(int64_t repeat) {
     const Clock::time_point begin = Clock::now();
     run(one_pass ? &seconds : nullptr);
     network.push_back(seconds_since(begin));
+    if (!one_pass && engine_) on_device.push_back(time_on_device_once());
     for (size_t step = 0; step < steps; ++step) by_step[step].push_back(seconds[step]);
   }
   Times times{.network_s = median(network)};
+  times.device_network_s = on_device.empty() ? times.network_s : median(on_device);
   for (size_t step = 0; step < steps; ++step) {
     LayerResult layer = describe_layer(plan().steps[step], batch(), images(), 1);
     layer.seconds = median(by_step[step]);

@@ -104,7 +104,7 @@ class Tuner {
     const std::unique_ptr<ModelRun> other = run_of(inputs, engine_of(own));
     return std::ranges::any_of(other->plan().steps, [](const PlanStep& step) {
       return step.conv != nullptr &&
-             (step.conv->layout == Layout::channel_lanes || step.conv->layout == Layout::channel_halves);
+             (step.conv->layout == Layout::channel_lanes || has_pixel_rows(step.conv->layout));
     });
   }
 

@@ -72,6 +72,7 @@ void write_json(Output& output, const InferResult& result) {
             {"threads", result.threads},
             {"layers", to_json(result.layers)},
             {"network_s", result.network_seconds},
+            {"device_network_s", result.device_network_seconds},
             {"load_s", result.load_seconds},
             {"memory_before_kb", result.memory_before_kb},
             {"memory_most_kb", result.memory_most_kb}};

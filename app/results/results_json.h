@@ -48,7 +48,7 @@ struct InferResult {
   PlanMode plan;
   int threads;
   std::vector<LayerResult> layers;
-  double network_seconds, load_seconds;
+  double network_seconds, device_network_seconds, load_seconds;
   int64_t memory_before_kb, memory_most_kb;  ///< resident before the model was loaded, and at most until its last pass
   std::vector<std::vector<TopClass>> top;    ///< of each image
 };

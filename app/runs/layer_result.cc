@@ -11,7 +11,7 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, 
                     .flops = step.flops() * batches};
   if (const ConvStep* conv = step.conv_step()) {
     ConvProblem problem = conv->problem;
-    const double of_weight = conv->output_layout == Layout::channel_halves ? 2 : 4;
+    const double of_weight = has_pixel_rows(conv->output_layout) ? 2 : 4;
     layer.bytes = batches * static_cast<double>(layout_bytes(problem.input_shape(), conv->input_layout, conv->input) +
                                                 layout_bytes(conv->output_shape(), conv->output_layout)) +
                   of_weight * copies * static_cast<double>(problem.filter_count());

@@ -26,7 +26,7 @@ Plan plan_of(const Graph& graph, Shape input, int64_t images, const DeviceCaps& 
 }
 
 bool is_in_halves(const PlanStep& step) {
-  return step.conv_step() != nullptr && step.conv_step()->output_layout == Layout::channel_halves;
+  return step.conv_step() != nullptr && has_pixel_rows(step.conv_step()->output_layout);
 }
 
 /// Bytes of the weights as kernels read them: those of a plan on bytes or halves are float32 only in the graph.

@@ -64,10 +64,10 @@ struct ConvStep {
   Epilogue epilogue;
   ElementType input = ElementType::f32;  ///< f32, or u8: raw pixels, taken as 0..255
   Layout input_layout = Layout::plain, output_layout = Layout::plain;
-  /// After the bias, an array like the output; only in Layout::channel_lanes and channel_halves, and never with pooling.
+  /// After the bias, an array like the output; only in Layout::channel_lanes and rows of pixels (has_pixel_rows), never with pooling.
   bool adds = false;
   /// Where not 0, the array is a part of a joint one: elements from image to image in Layout::channel_lanes, from pixel
-  /// to pixel in Layout::channel_halves.
+  /// to pixel in rows of pixels.
   int64_t input_step = 0, added_step = 0, output_step = 0;
 
   bool operator==(const ConvStep&) const = default;

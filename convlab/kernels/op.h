@@ -10,8 +10,8 @@ namespace convlab {
 /// One operator of a plan that is not a convolution. Inputs and output are dense float32, but an ActivationOp may take
 /// raw pixels: this is how they become float32 for an operator that takes nothing else. A ScaleOp takes pixels and
 /// gives pixels. All arrays are plain, except inputs[0] and the output of kernels that know another layout (they then
-/// have its type). In Layout::channel_lanes, channel_bytes and channel_halves all inputs lie so but constants and, in
-/// channel_halves, images of one pixel.
+/// have its type). In Layout::channel_lanes, channel_bytes and rows of pixels all inputs lie so but constants and, in
+/// the last, images of one pixel.
 struct OpStep {
   Op op;
   std::vector<Shape> inputs;

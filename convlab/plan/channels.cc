@@ -40,11 +40,12 @@ bool fits_channels(const Shape& shape) { return shape.size() == 4 && shape[1] > 
 
 Layout channel_layout(const PlanRequest& request) {
   const PlanOptions& options = request.options;
-  if (options.mode == PlanMode::layers || request.caps.kind != DeviceKind::cpu) return Layout::plain;
-  if (request.images() == 0 || (options.math != Math::fp32 && options.math != Math::bf16)) return Layout::plain;
+  if (options.mode == PlanMode::layers || request.images() == 0) return Layout::plain;
+  const bool on_cpu = request.caps.kind == DeviceKind::cpu;
+  if (on_cpu ? options.math != Math::fp32 && options.math != Math::bf16 : options.math != Math::fp16) return Layout::plain;
   // Without an instruction for pairs, sums of floats are faster.
   const bool halves = options.math == Math::bf16 && has_unit(Bf16Unit::avx512_bf16);
-  const Layout layout = halves ? Layout::channel_halves : Layout::channel_lanes;
+  const Layout layout = !on_cpu ? Layout::channels_last : halves ? Layout::channel_halves : Layout::channel_lanes;
   const auto known = [layout](const ConvKernel* kernel) { return kernel->layout == layout; };
   return std::ranges::any_of(request.candidates, known) ? layout : Layout::plain;
 }
@@ -110,9 +111,10 @@ std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const s
   ConvStep step = fused.step;
   step.input_layout = x_layout;
   const Shape y = step.output_shape();
-  const bool plain = one_pixel(y) && (request.channels == Layout::channel_halves || !fits_channels(y));
+  const bool plain = one_pixel(y) && (has_pixel_rows(request.channels) || !fits_channels(y));
   step.output_layout = plain ? Layout::plain : request.channels;
-  const bool only_plain = plain && x_layout == Layout::plain;  // images of one pixel, which are in lanes, too
+  // Images of one pixel, which are in lanes, too.
+  const bool only_plain = plain && x_layout == Layout::plain;
   std::vector<const ConvKernel*> fitting;
   for (const ConvKernel* kernel : kernels) {
     const bool knows = kernel->layout == request.channels || (only_plain && kernel->layout == Layout::channel_lanes);

@@ -11,7 +11,8 @@
 
 namespace convlab {
 
-// Plans that keep values in Layout::channel_lanes or, in bf16, Layout::channel_halves: for networks of many channels on a CPU.
+// Plans that keep values in Layout::channel_lanes or, in bf16, Layout::channel_halves on a CPU, or in fp16 in Layout::channels_last
+// on a GPU: for networks of many channels.
 // Every step that can reads and writes this layout; others are given plain copies. A convolution takes in what joins it, and
 // channels that are concatenated are written where they belong.
 
@@ -25,13 +26,13 @@ bool keeps_channels(const PlanRequest& request);
 /// Whether values of this shape can lie in either layout.
 bool fits_channels(const Shape& shape);
 
-/// Whether images of this shape have one pixel, so that Layout::channel_lanes is their plain order; Layout::channel_halves is
-/// not used for them.
+/// Whether images of this shape have one pixel, so that Layout::channel_lanes is their plain order; rows of pixels are not used
+/// for them.
 inline bool one_pixel(const Shape& shape) { return shape.size() == 4 && shape[2] == 1 && shape[3] == 1; }
 
 /// Whether a plan keeps values of this shape in its layout.
 inline bool keeps(const PlanRequest& request, const Shape& shape) {
-  return fits_channels(shape) && !(request.channels == Layout::channel_halves && one_pixel(shape));
+  return fits_channels(shape) && !(has_pixel_rows(request.channels) && one_pixel(shape));
 }
 
 /// The convolution in this place with its bias, then an addition of a value of the same shape that is `ready`, then an

@@ -17,11 +17,11 @@ bool precise_enough(const ConvKernel& kernel, Math wanted) { return kernel.info.
 Refusal why_not_for_layout(const PlanRequest& request, const ConvKernel& kernel, Layout x_layout) {
   if (x_layout != Layout::plain && kernel.layout != x_layout) return fmt::format("takes no {}", name_of(x_layout));
   const bool asked_for = !request.options.kernel.empty();
-  const bool keeps = kernel.layout == Layout::channel_lanes || kernel.layout == Layout::channel_halves;
+  const bool keeps = kernel.layout == Layout::channel_lanes || has_pixel_rows(kernel.layout);
   if (keeps && kernel.layout != request.channels) {
     return fmt::format("is for plans that keep {} from step to step: of networks of many channels, in {}",
                        name_of(kernel.layout),
-                       name_of(kernel.layout == Layout::channel_lanes ? Math::fp32 : Math::bf16));
+                       name_of(kernel.layout == Layout::channel_lanes ? Math::fp32 : kernel.info.math));
   }
   if (!has_image_lanes(kernel.layout) || !request.layouts.empty() || asked_for) return std::nullopt;
   if (request.options.mode == PlanMode::layers) return "is for plans that keep images in lanes from step to step";

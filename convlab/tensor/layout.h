@@ -30,6 +30,7 @@ namespace convlab {
 /// channel_halves: bfloat16, for CPUs: image after image, and of an image its pixels, row after row, each with all its
 ///   channels, whose number is a multiple of 8: neighbouring channels are the pairs that instructions multiply and sum at
 ///   once, and a pixel is a row of an operand of theirs. Of images of one pixel, the plain order is used instead.
+/// channels_last: float16, for GPUs: as channel_halves.
 /// lane_pairs: bfloat16, for CPUs: blocks of 16 images, and of a block [h][w][ceil(c / 2)][16 images][2 channels], what
 ///   instructions take that multiply pairs of bfloat16. A channel that does not exist is zero; lanes beyond n hold
 ///   anything. Of a shape of two dimensions, the second are the channels of one pixel.
@@ -41,6 +42,7 @@ enum class Layout {
   channel_lanes,
   channel_bytes,
   channel_halves,
+  channels_last,
   lane_pairs,
   split_lane_pairs
 };
@@ -59,6 +61,8 @@ constexpr std::string_view name_of(Layout layout) {
       return "channels in bytes";
     case Layout::channel_halves:
       return "channels in halves";
+    case Layout::channels_last:
+      return "channels last";
     case Layout::lane_pairs:
       return "pairs in lanes";
     case Layout::split_lane_pairs:
@@ -68,12 +72,17 @@ constexpr std::string_view name_of(Layout layout) {
 }
 
 inline constexpr int64_t kImageLanes = 16;
-inline constexpr int64_t kChannelLanes = 8;  ///< channel_halves have as many in a vector of 16 bytes
+inline constexpr int64_t kChannelLanes = 8;  ///< rows of pixels have as many in a vector of 16 bytes
 inline constexpr int64_t kChannelBytes = 4;  ///< of Layout::channel_bytes, that are multiplied together
 
 /// Whether elements lie in blocks of 16 images.
 constexpr bool has_image_lanes(Layout layout) {
   return layout == Layout::image_lanes || layout == Layout::lane_pairs || layout == Layout::split_lane_pairs;
+}
+
+/// Whether a pixel's channels lie side by side, two bytes each, and images of one pixel are plain instead.
+constexpr bool has_pixel_rows(Layout layout) {
+  return layout == Layout::channel_halves || layout == Layout::channels_last;
 }
 
 /// Whether an image's elements lie in the order of its plain ones, so that they may be given another shape.
@@ -99,7 +108,7 @@ inline int64_t element_count(const Shape& shape, Layout layout) {
   if (layout == Layout::plain) return element_count(shape);
   if (layout == Layout::channel_blocks) return checked_mul(shape[0], channel_blocks_stride(shape));
   Shape blocks = shape;
-  if (layout == Layout::channel_lanes || layout == Layout::channel_bytes || layout == Layout::channel_halves) {
+  if (layout == Layout::channel_lanes || layout == Layout::channel_bytes || has_pixel_rows(layout)) {
     blocks[1] = round_up(shape[1], layout == Layout::channel_bytes ? kChannelBytes : kChannelLanes);
     return element_count(blocks);
   }

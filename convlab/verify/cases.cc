@@ -67,6 +67,7 @@ std::string_view short_name(Layout layout) {
   if (layout == Layout::image_lanes) return "lanes";
   if (layout == Layout::channel_lanes) return "channel lanes";
   if (layout == Layout::channel_halves) return "channel halves";
+  if (layout == Layout::channels_last) return "channels last";
   return layout == Layout::channel_blocks ? "blocks" : name_of(layout);
 }
 
@@ -79,7 +80,7 @@ void add_steps_in_own_layout(const ConvKernel& kernel, const ConvProblem& proble
   const size_t first = steps.size();
   std::vector<ConvStep> all = steps_beyond_plain(problem);
   all.insert(all.begin(), {problem});
-  const bool adds = own == Layout::channel_lanes || own == Layout::channel_halves;
+  const bool adds = own == Layout::channel_lanes || has_pixel_rows(own);
   if (adds) {
     const Activation relu{ActivationKind::relu}, swish{ActivationKind::swish}, hard_swish{ActivationKind::hard_swish};
     all.push_back({.problem = problem, .epilogue = {.bias = true, .activation = swish}});

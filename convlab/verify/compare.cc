@@ -91,6 +91,8 @@ double rounding_of(Layout layout) {
       return 0;
     case Layout::channel_halves:
       return 0x1p-8;
+    case Layout::channels_last:
+      return 0x1p-11;
     case Layout::lane_pairs:
       return 0x1p-8 + 0x1p-10;
     case Layout::split_lane_pairs:

@@ -1,10 +1,10 @@
 #include "convlab/verify/layouts.h"
 
 #include "convlab/tensor/channel_blocks.h"
-#include "convlab/tensor/channel_halves.h"
 #include "convlab/tensor/channel_lanes.h"
 #include "convlab/tensor/image_lanes.h"
 #include "convlab/tensor/lane_pairs.h"
+#include "convlab/tensor/pixel_rows.h"
 
 namespace convlab {
 namespace {
@@ -31,7 +31,8 @@ Tensor in_layout(const Tensor& images, Layout layout) {
     case Layout::channel_lanes:
       return to_channel_lanes(images);
     case Layout::channel_halves:
-      return to_channel_halves(images);
+    case Layout::channels_last:
+      return to_pixel_rows(images, layout);
     case Layout::lane_pairs:
     case Layout::split_lane_pairs:
       return to_lane_pairs(images, layout);
@@ -51,7 +52,8 @@ std::vector<float> download_plain(Stream& stream, const void* outputs, const Sha
     case Layout::channel_lanes:
       return from_channel_lanes(download<float>(stream, outputs, shape, layout), shape);
     case Layout::channel_halves:
-      return from_channel_halves(download<uint16_t>(stream, outputs, shape, layout), shape);
+    case Layout::channels_last:
+      return from_pixel_rows(download<uint16_t>(stream, outputs, shape, layout), shape, layout);
     case Layout::lane_pairs:
     case Layout::split_lane_pairs:
       return from_lane_pairs(download<uint16_t>(stream, outputs, shape, layout), shape, layout);

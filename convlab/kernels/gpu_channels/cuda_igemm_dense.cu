@@ -1,0 +1,86 @@
+// cuda.igemm_dense: a dense layer in fp16 on tensor cores, as a convolution of images of one pixel (see igemm.cuh). Its input is
+// rounded to float16 first; its output is float32. Refuses weights and addends that are not constant rows, transposed inputs.
+
+#include "convlab/kernels/gpu_channels/igemm_step.cuh"
+#include "convlab/kernels/gpu_channels/plain_copies.cuh"
+#include "convlab/kernels/op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+/// A workspace is as large whatever the GPU: the sums are cut as for one of so many multiprocessors.
+constexpr int kMultiprocessors = 132;
+
+Shape images_of(const OpStep& step) { return {step.inputs[0][0], step.inputs[0][1], 1, 1}; }
+
+PixelConv conv_of(const OpStep& step) {
+  ConvProblem problem{.n = step.output[0], .c = round_up(step.inputs[0][1], 8), .k = step.output[1]};
+  PixelConv conv{.shape = kernel_shape(problem), .groups = 1};
+  conv.x_step = problem.c;
+  conv.activation = step.activation;
+  return conv;
+}
+
+IgemmPlan plan_of(const PixelConv& conv) {
+  DeviceCaps caps;
+  caps.multiprocessors = kMultiprocessors;
+  return make_igemm_plan(conv, caps);
+}
+
+Refusal refuses(const OpStep& step) {
+  const auto* gemm = std::get_if<GemmOp>(&step.op);
+  if (gemm == nullptr) return "computes dense layers only";
+  if (step.constant.size() < 2 || !step.constant[1]) return "takes weights that are constant";
+  if (gemm->transpose_a || gemm->alpha != 1) return "takes no transposed inputs, and no factor";
+  if (step.input_layout != Layout::plain || step.output_layout != Layout::plain) return "takes and gives plain arrays";
+  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "takes no empty matrices";
+  const bool row = step.inputs.size() < 3 || (gemm->beta == 1 && element_count(step.inputs[2]) == step.output[1] &&
+                                              step.inputs[2].back() == step.output[1]);
+  if (!row) return "adds a row, and nothing else";
+  if (step.output[0] > 1 << 22 || element_count(step.inputs[1]) > int64_t{1} << 30) {
+    return "takes at most 2^22 rows, and 2^30 weights";
+  }
+  return std::nullopt;
+}
+
+size_t prepared_bytes(const OpStep& step) {
+  return static_cast<size_t>(checked_product({step.output[1], round_up(step.inputs[0][1], 8), sizeof(__half)}));
+}
+
+size_t workspace_bytes(const OpStep& step) {
+  const PixelConv conv = conv_of(step);
+  return channels_last_bytes(images_of(step)) + plan_of(conv).parts_bytes(conv);
+}
+
+void prepare(const OpArgs& args, Stream& stream) {
+  const bool transposed = std::get<GemmOp>(args.step.op).transpose_b;
+  const int64_t maps = args.step.output[1], terms = args.step.inputs[0][1];
+  pack_filters({.w = args.inputs[1], .map_step = transposed ? terms : 1, .channel_step = transposed ? 1 : maps, .tap_step = 0},
+               maps, 1, terms, static_cast<__half*>(args.prepared), stream);
+}
+
+void launch_dense(const OpArgs& args, Stream& stream) {
+  PixelConv conv = conv_of(args.step);
+  auto* const copy = static_cast<__half*>(args.workspace);
+  copy_to_channels_last(args.inputs[0], images_of(args.step), copy, stream);
+  conv.x = copy;
+  conv.w = args.prepared;
+  conv.bias = args.inputs.size() > 2 ? args.inputs[2] : nullptr;
+  conv.plain = args.output;
+  auto* const parts = static_cast<unsigned char*>(args.workspace) + channels_last_bytes(images_of(args.step));
+  launch_igemm(conv, plan_of(conv), reinterpret_cast<float*>(parts), stream);
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.igemm_dense", .device = kCompiledFor, .math = Math::fp16, .rank = 2},
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = workspace_bytes,
+    .prepare = prepare,
+    .launch = launch_dense,
+    .packs_weights = true,
+}};
+
+}  // namespace
+}  // namespace convlab

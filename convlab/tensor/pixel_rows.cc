@@ -1,0 +1,53 @@
+#include "convlab/tensor/pixel_rows.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "convlab/base/bf16.h"
+#include "convlab/base/half.h"
+
+namespace convlab {
+namespace {
+
+/// Calls move(where an element lies in the plain array, where it lies in rows of pixels) for each element.
+template <class Move>
+void for_each_element_of(const Shape& shape, const Move& move) {
+  const int64_t channels = shape[1], pixels = shape[2] * shape[3], step = round_up(channels, kChannelLanes);
+  for (int64_t n = 0; n < shape[0]; ++n) {
+    for (int64_t c = 0; c < channels; ++c) {
+      for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+        move(static_cast<size_t>((n * channels + c) * pixels + pixel),
+             static_cast<size_t>((n * pixels + pixel) * step + c));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Tensor to_pixel_rows(const Tensor& images, Layout layout) {
+  constexpr uint16_t kNan = 0x7fc0;  // in either type
+  const bool last = layout == Layout::channels_last;
+  const std::span<const float> from = images.values<float>();
+  Tensor rows(ElementType::f16, {element_count(images.shape(), layout)});
+  const std::span<uint16_t> to = rows.values<uint16_t>();
+  std::ranges::fill(to, kNan);
+  for_each_element_of(images.shape(), [&](size_t plain, size_t half) {
+    to[half] = last ? float_to_half(from[plain]) : to_bf16(from[plain]);
+  });
+  return rows;
+}
+
+std::vector<float> from_pixel_rows(std::span<const uint16_t> rows, const Shape& shape, Layout layout) {
+  const bool last = layout == Layout::channels_last;
+  std::vector<float> images(static_cast<size_t>(element_count(shape)));
+  for_each_element_of(shape, [&](size_t plain, size_t half) {
+    // All bits set are what nobody has written (see verify/compare.h); it stays so.
+    images[plain] = rows[half] == 0xffff ? std::bit_cast<float>(0xffffffffu)
+                    : last               ? half_to_float(rows[half])
+                                         : from_bf16(rows[half]);
+  });
+  return images;
+}
+
+}  // namespace convlab
