@@ -29,29 +29,39 @@ NETWORKS = {
     "inception_v3": 299,
     "alexnet": 224,
 }
+# Made only if it is named: it takes half a gigabyte.
+LARGE = {"vgg16": 224}
 # And what they are made of.
 QUANTIZED = {f"{name}_{kind}": name for kind in ("int8", "int7") for name in ("resnet50", "mobilenet_v2")}
 
 
 def image_size(name: str) -> int:
-    return NETWORKS[QUANTIZED.get(name, name)]
+    return (NETWORKS | LARGE)[QUANTIZED.get(name, name)]
 
 
-def make(name: str, path: Path) -> None:
+def drawn(name: str):
+    """The network, with the same weights each time, and images like those that it has seen."""
     import torch
     import torchvision
 
     torch.manual_seed(7)
     extra = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
     model = getattr(torchvision.models, name)(weights=None, **extra)
-    images = torch.rand(8, 3, NETWORKS[name], NETWORKS[name]) * 2 - 1
+    images = torch.rand(8, 3, image_size(name), image_size(name)) * 2 - 1
     norms = [module for module in model.modules() if isinstance(module, torch.nn.BatchNorm2d)]
     for norm in norms:
         norm.momentum = None  # a plain mean over what it saw
     with torch.no_grad():
         if norms:
             model.train()(images)
-        model.eval()
+    return model.eval(), images
+
+
+def make(name: str, path: Path) -> None:
+    import torch
+
+    model, images = drawn(name)
+    with torch.no_grad():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             torch.onnx.export(model, images[:2], str(path), opset_version=17, dynamo=False, input_names=["x"],
@@ -98,8 +108,8 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[2:] or NETWORKS:
-        if name not in NETWORKS and name not in QUANTIZED:
-            sys.exit(f"there is no network {name}; there are {', '.join([*NETWORKS, *QUANTIZED])}")
+        if name not in NETWORKS | LARGE | QUANTIZED:
+            sys.exit(f"there is no network {name}; there are {', '.join(NETWORKS | LARGE | QUANTIZED)}")
         print(provide(name, folder), flush=True)
 
 

@@ -254,7 +254,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where a file would change")
     arguments = parser.parse_args()
     records = Records(ROOT / "results" / arguments.records)
-    kernels = [Kernel(path) for path in [*KERNELS.glob("ladder/*.cu"), *KERNELS.glob("libraries/cudnn*.cc")]]
+    kernels = [Kernel(path) for path in [*KERNELS.glob("ladder/*.cu"), *(KERNELS / "libraries" / name for name in ("cudnn.cc", "cudnn_tf32.cc"))]]
     kernels.sort(key=lambda kernel: (kernel.rung, kernel.name))
     target = ROOT / "docs" / "ladder.md"
     if arguments.check and target.exists():  # we do not complain about a kernel that nobody has measured yet

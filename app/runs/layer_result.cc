@@ -11,10 +11,10 @@ LayerResult describe_layer(const PlanStep& step, int64_t batch, int64_t images, 
                     .flops = step.flops() * batches};
   if (const ConvStep* conv = step.conv_step()) {
     ConvProblem problem = conv->problem;
-    const double of_weight = has_pixel_rows(conv->output_layout) ? 2 : 4;
+    const size_t of_weight = has_pixel_rows(conv->output_layout) ? size_in(conv->output_layout, conv->input) : 4;
     layer.bytes = batches * static_cast<double>(layout_bytes(problem.input_shape(), conv->input_layout, conv->input) +
                                                 layout_bytes(conv->output_shape(), conv->output_layout)) +
-                  of_weight * copies * static_cast<double>(problem.filter_count());
+                  static_cast<double>(of_weight) * copies * static_cast<double>(problem.filter_count());
     problem.n = images;
     layer.problem = to_text(problem);
     layer.math = step.conv->info.math;

@@ -56,7 +56,7 @@ size_t PlanArrays::add_part(const Shape& shape, size_t joint, int64_t channels, 
   arrays_.push_back({.layout = request_.channels,
                      .written = shape,
                      .joint = joint,
-                     .at = lanes ? first * pixels * static_cast<int64_t>(sizeof(float)) : first * 2,
+                     .at = (lanes ? first * pixels : first) * static_cast<int64_t>(size_in(request_.channels, ElementType::f32)),
                      .step = lanes ? channels * pixels : channels});
   return arrays_.size() - 1;
 }

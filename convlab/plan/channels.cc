@@ -113,11 +113,11 @@ std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const s
   const Shape y = step.output_shape();
   const bool plain = one_pixel(y) && (has_pixel_rows(request.channels) || !fits_channels(y));
   step.output_layout = plain ? Layout::plain : request.channels;
-  // Images of one pixel, which are in lanes, too.
+  // Images of one pixel, which are plain whatever the plan's layout.
   const bool only_plain = plain && x_layout == Layout::plain;
   std::vector<const ConvKernel*> fitting;
   for (const ConvKernel* kernel : kernels) {
-    const bool knows = kernel->layout == request.channels || (only_plain && kernel->layout == Layout::channel_lanes);
+    const bool knows = kernel->layout == request.channels || (only_plain && kernel->layout != Layout::plain);
     if (knows && !kernel->refuses(step, request.caps)) fitting.push_back(kernel);
   }
   if (fitting.empty()) return std::nullopt;

@@ -30,7 +30,7 @@ namespace convlab {
 /// channel_halves: bfloat16, for CPUs: image after image, and of an image its pixels, row after row, each with all its
 ///   channels, whose number is a multiple of 8: neighbouring channels are the pairs that instructions multiply and sum at
 ///   once, and a pixel is a row of an operand of theirs. Of images of one pixel, the plain order is used instead.
-/// channels_last: float16, for GPUs: as channel_halves.
+/// channels_last: float16, for GPUs: as channel_halves. channels_last_floats: the same of float32.
 /// lane_pairs: bfloat16, for CPUs: blocks of 16 images, and of a block [h][w][ceil(c / 2)][16 images][2 channels], what
 ///   instructions take that multiply pairs of bfloat16. A channel that does not exist is zero; lanes beyond n hold
 ///   anything. Of a shape of two dimensions, the second are the channels of one pixel.
@@ -43,6 +43,7 @@ enum class Layout {
   channel_bytes,
   channel_halves,
   channels_last,
+  channels_last_floats,
   lane_pairs,
   split_lane_pairs
 };
@@ -63,6 +64,8 @@ constexpr std::string_view name_of(Layout layout) {
       return "channels in halves";
     case Layout::channels_last:
       return "channels last";
+    case Layout::channels_last_floats:
+      return "floats with channels last";
     case Layout::lane_pairs:
       return "pairs in lanes";
     case Layout::split_lane_pairs:
@@ -80,9 +83,9 @@ constexpr bool has_image_lanes(Layout layout) {
   return layout == Layout::image_lanes || layout == Layout::lane_pairs || layout == Layout::split_lane_pairs;
 }
 
-/// Whether a pixel's channels lie side by side, two bytes each, and images of one pixel are plain instead.
+/// Whether a pixel's channels, a multiple of 8, lie side by side, and images of one pixel are plain instead.
 constexpr bool has_pixel_rows(Layout layout) {
-  return layout == Layout::channel_halves || layout == Layout::channels_last;
+  return layout == Layout::channel_halves || layout == Layout::channels_last || layout == Layout::channels_last_floats;
 }
 
 /// Whether an image's elements lie in the order of its plain ones, so that they may be given another shape.
@@ -92,7 +95,9 @@ constexpr bool keeps_order(Layout layout) { return layout == Layout::plain || la
 constexpr size_t size_in(Layout layout, ElementType plain) {
   if (layout == Layout::plain) return size_of(plain);
   if (layout == Layout::channel_bytes) return 1;
-  return layout == Layout::image_lanes || layout == Layout::channel_lanes ? 4 : 2;
+  const bool floats =
+      layout == Layout::image_lanes || layout == Layout::channel_lanes || layout == Layout::channels_last_floats;
+  return floats ? 4 : 2;
 }
 
 /// Elements from one image in Layout::channel_blocks to the next.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "convlab/base/bf16.h"
 #include "convlab/base/half.h"
@@ -26,6 +27,14 @@ void for_each_element_of(const Shape& shape, const Move& move) {
 }  // namespace
 
 Tensor to_pixel_rows(const Tensor& images, Layout layout) {
+  if (layout == Layout::channels_last_floats) {
+    Tensor rows(ElementType::f32, {element_count(images.shape(), layout)});
+    std::ranges::fill(rows.values<float>(), std::numeric_limits<float>::quiet_NaN());
+    for_each_element_of(images.shape(), [from = images.values<float>(), to = rows.values<float>()](size_t plain, size_t row) {
+      to[row] = from[plain];
+    });
+    return rows;
+  }
   constexpr uint16_t kNan = 0x7fc0;  // in either type
   const bool last = layout == Layout::channels_last;
   const std::span<const float> from = images.values<float>();
@@ -36,6 +45,12 @@ Tensor to_pixel_rows(const Tensor& images, Layout layout) {
     to[half] = last ? float_to_half(from[plain]) : to_bf16(from[plain]);
   });
   return rows;
+}
+
+std::vector<float> from_pixel_rows(std::span<const float> rows, const Shape& shape) {
+  std::vector<float> images(static_cast<size_t>(element_count(shape)));
+  for_each_element_of(shape, [&](size_t plain, size_t row) { images[plain] = rows[row]; });
+  return images;
 }
 
 std::vector<float> from_pixel_rows(std::span<const uint16_t> rows, const Shape& shape, Layout layout) {

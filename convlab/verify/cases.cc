@@ -68,6 +68,7 @@ std::string_view short_name(Layout layout) {
   if (layout == Layout::channel_lanes) return "channel lanes";
   if (layout == Layout::channel_halves) return "channel halves";
   if (layout == Layout::channels_last) return "channels last";
+  if (layout == Layout::channels_last_floats) return "floats with channels last";
   return layout == Layout::channel_blocks ? "blocks" : name_of(layout);
 }
 

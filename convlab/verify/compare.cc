@@ -87,6 +87,7 @@ double rounding_of(Layout layout) {
     case Layout::image_lanes:
     case Layout::channel_lanes:
     case Layout::channel_bytes:
+    case Layout::channels_last_floats:
     case Layout::channel_blocks:  // see half_roundings()
       return 0;
     case Layout::channel_halves:

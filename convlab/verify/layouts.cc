@@ -32,6 +32,7 @@ Tensor in_layout(const Tensor& images, Layout layout) {
       return to_channel_lanes(images);
     case Layout::channel_halves:
     case Layout::channels_last:
+    case Layout::channels_last_floats:
       return to_pixel_rows(images, layout);
     case Layout::lane_pairs:
     case Layout::split_lane_pairs:
@@ -54,6 +55,8 @@ std::vector<float> download_plain(Stream& stream, const void* outputs, const Sha
     case Layout::channel_halves:
     case Layout::channels_last:
       return from_pixel_rows(download<uint16_t>(stream, outputs, shape, layout), shape, layout);
+    case Layout::channels_last_floats:
+      return from_pixel_rows(download<float>(stream, outputs, shape, layout), shape);
     case Layout::lane_pairs:
     case Layout::split_lane_pairs:
       return from_lane_pairs(download<uint16_t>(stream, outputs, shape, layout), shape, layout);

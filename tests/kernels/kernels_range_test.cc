@@ -129,7 +129,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::ValuesIn(kCases),
                      testing::Values(Split{"cuda.tensor_core_3xfp16", "simt", "n3_c5h12w13_k9r3s3_p1"},
                                      Split{"cuda.tensor_core_3xfp16", "simt", "n2_c1h17w20_k5r5s5_p2"},
-                                     Split{"cuda.tensor_core_3xfp16", "simt", "n2_c300h4w4_k20r3s3"})),
+                                     Split{"cuda.tensor_core_3xfp16", "simt", "n2_c300h4w4_k20r3s3"},
+                                     Split{"cuda.igemm_3xfp16", "simt", "n70_c3h3w3_k9r3s3"},
+                                     Split{"cuda.igemm_3xfp16", "simt", "n2_c300h2w2_k20r2s2"})),
     name_of);
 
 constexpr double kRounded = 0x1p-10 + 0x1p-20;  // operands rounded to halves

@@ -15,17 +15,17 @@ constexpr int kMultiprocessors = 132;
 Shape images_of(const OpStep& step) { return {step.inputs[0][0], step.inputs[0][1], 1, 1}; }
 
 PixelConv conv_of(const OpStep& step) {
-  ConvProblem problem{.n = step.output[0], .c = round_up(step.inputs[0][1], 8), .k = step.output[1]};
+  const ConvProblem problem{.n = step.output[0], .c = round_up(step.inputs[0][1], 8), .k = step.output[1]};
   PixelConv conv{.shape = kernel_shape(problem), .groups = 1};
   conv.x_step = problem.c;
   conv.activation = step.activation;
   return conv;
 }
 
-IgemmPlan plan_of(const PixelConv& conv) {
+IgemmPlan plan_of(const OpStep& step) {
   DeviceCaps caps;
   caps.multiprocessors = kMultiprocessors;
-  return make_igemm_plan(conv, caps);
+  return make_igemm_plan<HalfTerms>(conv_of(step).shape, 1, caps);
 }
 
 Refusal refuses(const OpStep& step) {
@@ -45,19 +45,23 @@ Refusal refuses(const OpStep& step) {
 }
 
 size_t prepared_bytes(const OpStep& step) {
-  return static_cast<size_t>(checked_product({step.output[1], round_up(step.inputs[0][1], 8), sizeof(__half)}));
+  return igemm_weight_bytes<HalfTerms>(step.output[1], plan_of(step).cut.slices);
 }
 
 size_t workspace_bytes(const OpStep& step) {
-  const PixelConv conv = conv_of(step);
-  return channels_last_bytes(images_of(step)) + plan_of(conv).parts_bytes(conv);
+  return channels_last_bytes<__half>(images_of(step)) + igemm_workspace<HalfTerms>(plan_of(step));
 }
 
 void prepare(const OpArgs& args, Stream& stream) {
   const bool transposed = std::get<GemmOp>(args.step.op).transpose_b;
   const int64_t maps = args.step.output[1], terms = args.step.inputs[0][1];
-  pack_filters({.w = args.inputs[1], .map_step = transposed ? terms : 1, .channel_step = transposed ? 1 : maps, .tap_step = 0},
-               maps, 1, terms, static_cast<__half*>(args.prepared), stream);
+  pack_igemm_weights<HalfTerms>({.w = args.inputs[1],
+                                 .map_step = transposed ? terms : 1,
+                                 .channel_step = transposed ? 1 : maps,
+                                 .taps = 1,
+                                 .given = terms,
+                                 .channels = round_up(terms, 8)},
+                                maps, args.prepared, stream);
 }
 
 void launch_dense(const OpArgs& args, Stream& stream) {
@@ -68,8 +72,8 @@ void launch_dense(const OpArgs& args, Stream& stream) {
   conv.w = args.prepared;
   conv.bias = args.inputs.size() > 2 ? args.inputs[2] : nullptr;
   conv.plain = args.output;
-  auto* const parts = static_cast<unsigned char*>(args.workspace) + channels_last_bytes(images_of(args.step));
-  launch_igemm(conv, plan_of(conv), reinterpret_cast<float*>(parts), stream);
+  auto* const workspace = static_cast<unsigned char*>(args.workspace) + channels_last_bytes<__half>(images_of(args.step));
+  launch_igemm<HalfTerms>(conv, plan_of(args.step), workspace, stream);
 }
 
 const RegisterOpKernel registered{{

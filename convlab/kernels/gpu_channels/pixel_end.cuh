@@ -12,8 +12,44 @@ union PixelChunk {
   __half2 pairs[4];
 };
 
+/// Eight channels of a pixel, as floats.
+inline __device__ void load_eight(const __half* from, float (&to)[8]) {
+  PixelChunk chunk;
+  chunk.bytes = *reinterpret_cast<const uint4*>(from);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const float2 pair = __half22float2(chunk.pairs[i]);
+    to[2 * i] = pair.x;
+    to[2 * i + 1] = pair.y;
+  }
+}
+inline __device__ void load_eight(const float* from, float (&to)[8]) {
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    const float4 four = reinterpret_cast<const float4*>(from)[i];
+    to[4 * i] = four.x;
+    to[4 * i + 1] = four.y;
+    to[4 * i + 2] = four.z;
+    to[4 * i + 3] = four.w;
+  }
+}
+
+inline __device__ void store_eight(__half* to, const float (&from)[8]) {
+  PixelChunk chunk;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) chunk.pairs[i] = __floats2half2_rn(from[2 * i], from[2 * i + 1]);
+  *reinterpret_cast<uint4*>(to) = chunk.bytes;
+}
+inline __device__ void store_eight(float* to, const float (&from)[8]) {
+#pragma unroll
+  for (int i = 0; i < 2; ++i) {
+    reinterpret_cast<float4*>(to)[i] = make_float4(from[4 * i], from[4 * i + 1], from[4 * i + 2], from[4 * i + 3]);
+  }
+}
+
 /// What follows the sums of 8 maps, from `map` on, of output pixel `row`; of the last 8, some may not exist where y is plain.
-inline __device__ void finish_pixel(const PixelConv& conv, float (&sum)[8], int64_t row, int map) {
+template <class Element>
+__device__ void finish_pixel(const PixelConvOf<Element>& conv, float (&sum)[8], int64_t row, int map) {
   const int maps = conv.shape.k - map < 8 ? conv.shape.k - map : 8;
   if (conv.bias != nullptr) {
 #pragma unroll
@@ -22,34 +58,27 @@ inline __device__ void finish_pixel(const PixelConv& conv, float (&sum)[8], int6
     }
   }
   if (conv.added != nullptr) {
-    PixelChunk added;
-    added.bytes = *reinterpret_cast<const uint4*>(conv.added + row * conv.added_step + map);
+    float added[8];
+    load_eight(conv.added + row * conv.added_step + map, added);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const float2 pair = __half22float2(added.pairs[i]);
-      sum[2 * i] += pair.x;
-      sum[2 * i + 1] += pair.y;
-    }
+    for (int i = 0; i < 8; ++i) sum[i] += added[i];
   }
 #pragma unroll
   for (int i = 0; i < 8; ++i) sum[i] = activated(conv.activation, sum[i]);
   if (conv.plain != nullptr) {
     float* to = conv.plain + row * conv.shape.k + map;
     for (int i = 0; i < maps; ++i) to[i] = sum[i];
-    return;
+  } else {
+    store_eight(conv.y + row * conv.y_step + map, sum);
   }
-  PixelChunk result;
-#pragma unroll
-  for (int i = 0; i < 4; ++i) result.pairs[i] = __floats2half2_rn(sum[2 * i], sum[2 * i + 1]);
-  *reinterpret_cast<uint4*>(conv.y + row * conv.y_step + map) = result.bytes;
 }
 
 /// Leaves the sums of one part, as finish_pixel() takes them, in [pixel][map].
-inline __device__ void leave_part(const PixelConv& conv, const float (&sum)[8], float* part, int64_t row, int map) {
-  float* to = part + row * conv.shape.k + map;
+inline __device__ void leave_part(int maps, const float (&sum)[8], float* part, int64_t row, int map) {
+  float* to = part + row * maps + map;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
-    if (map + i < conv.shape.k) to[i] = sum[i];
+    if (map + i < maps) to[i] = sum[i];
   }
 }
 

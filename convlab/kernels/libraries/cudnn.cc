@@ -1,8 +1,10 @@
-// NVIDIA's library, the baseline of every claim, in fp32: it may not use tensor cores. It searches for the fastest of
-// its algorithms at the first launch of a problem on a stream (a warm-up's, when timed); later launches repeat that
-// one. The library is loaded when the kernel is first used; without it the kernel says so.
+// NVIDIA's library, the baseline of every claim, in fp32: it may not use tensor cores. It is used by its graph
+// interface: heuristics propose engines for a step, and the fastest is found at the first launch of a step on a stream
+// (a warm-up's, when timed); later launches repeat that one. The library is loaded when the kernel is first used;
+// without it the kernel says so.
 
-#include "convlab/kernels/libraries/cudnn_library.h"
+#include "convlab/kernels/libraries/cudnn_session.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -15,14 +17,14 @@ constexpr KernelInfo kInfo{
     .sum = Sum::transform,
     .rung = 50,
     .library = true,
-    .idea = "the library, its algorithm searched once",
-    .refuses = "epilogues, images of bytes, padding that differs between opposite sides.",
+    .idea = "the library, its engine searched once",
+    .refuses = "epilogues other than a bias, or a bias and ReLU; images of bytes.",
     .limit = "choices made for many channels: these networks have 1 and 12.",
 };
 
 const RegisterConvKernel registered{{
     .info = kInfo,
-    .refuses = cudnn::refuses,
+    .refuses = cudnn::refuse_unless_plain_arrays,
     .workspace_bytes = cudnn::workspace_bytes,
     .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::fp32); },
     .choice = [](const ConvStep& step, Stream& stream) { return cudnn::choice(step, stream, Math::fp32); },

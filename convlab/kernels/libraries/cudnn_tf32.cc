@@ -1,4 +1,5 @@
-#include "convlab/kernels/libraries/cudnn_library.h"
+#include "convlab/kernels/libraries/cudnn_session.h"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 namespace {
@@ -19,7 +20,7 @@ constexpr KernelInfo kInfo{
 
 const RegisterConvKernel registered{{
     .info = kInfo,
-    .refuses = cudnn::refuses,
+    .refuses = cudnn::refuse_unless_plain_arrays,
     .workspace_bytes = cudnn::workspace_bytes,
     .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::tf32); },
     .choice = [](const ConvStep& step, Stream& stream) { return cudnn::choice(step, stream, Math::tf32); },

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""convlab beside PyTorch on well-known CNNs on a GPU: float32 images in the GPU's memory to scores there.
+
+    python3 bench/gpu_cnns.py measure BINARY FOLDER results/cnn_gpu/mine.json     # FOLDER: bench/cnn_networks.py fills it
+    python3 bench/gpu_cnns.py measure BINARY FOLDER FILE --networks resnet50 --batches 1 64 --maths fp16 --no-compile
+    python3 bench/gpu_cnns.py show FILE
+
+Each engine runs alone in a process of its own, in turns. convlab's time is `convlab infer`'s device_network_s; PyTorch gets
+its images in its own type and layout, and counts with the best of two layouts, eager or compiled, all replayed as CUDA
+graphs. Times are medians. Scores are compared with PyTorch's in float32. A file that is there is added to: rows of the same
+work are replaced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from cnn_networks import drawn, image_size
+from gpu_common import ms, now, output_of
+
+NETWORKS = ("resnet50", "vgg16", "mobilenet_v2", "efficientnet_b0")
+BATCHES = (64, 1)
+MATHS = ("fp16", "tf32", "fp32")
+
+
+def images_of(name: str, batch: int) -> np.ndarray:
+    size = image_size(name)
+    return np.random.default_rng(batch).uniform(-1, 1, (batch, 3, size, size)).astype(np.float32)
+
+
+def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict:
+    """PyTorch's times by way, in milliseconds; its scores in float32 are written to a file."""
+    import torch
+    import torch_gpu
+
+    model, x = drawn(name)[0].cuda(), torch.from_numpy(images_of(name, batch)).cuda()
+    times, kind = {}, torch_gpu.MATHS[math]
+    with torch.inference_mode():
+        torch_gpu.choose_math("fp32")
+        np.save(scores, model(x).cpu().numpy())
+        torch_gpu.choose_math(math)
+        error = None
+        for layout, memory in torch_gpu.LAYOUTS.items():
+            network, images = model.to(dtype=kind, memory_format=memory), x.to(kind).contiguous(memory_format=memory)
+            if error is None:
+                wanted = np.load(scores)
+                error = float(np.linalg.norm(network(images).float().cpu().numpy() - wanted) / np.linalg.norm(wanted))
+            ways = {"eager": network}
+            if compiled:
+                ways["compiled"] = torch.compile(network)
+            for way, each in ways.items():
+                times[f"{layout}, {way}, graph"] = torch_gpu.event_ms(torch_gpu.replayed(each, images))
+            torch.compiler.reset()
+    return {**torch_gpu.fastest(times), "version": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}",
+            "gpu": torch.cuda.get_device_name(), "error": error}
+
+
+def measured(binary: str, path: Path, batch: int, math: str, folder: Path) -> tuple[dict, np.ndarray]:
+    x, y = folder / "x.npy", folder / "y.npy"
+    np.save(x, images_of(path.stem, batch))
+    result = output_of([binary, "infer", str(path), "--input", str(x), "--output", str(y), "--device", "cuda", "--math", math,
+                        "--repeat", "30", "--json", "-"])
+    layers = sorted(result["layers"], key=lambda layer: -layer["op_time_s"])
+    kept = [{key: layer.get(key) for key in ("name", "op", "kernel", "problem", "op_time_s")} for layer in layers]
+    return {"ms": 1e3 * result["device_network_s"], "from_host_ms": 1e3 * result["network_s"], "layers": kept}, np.load(y)
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    rows = json.loads(arguments.json.read_text()) if arguments.json.exists() else []
+    arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    for name in arguments.networks:
+        path = arguments.folder / f"{name}.onnx"
+        for batch in arguments.batches:
+            for math in arguments.maths:
+                with tempfile.TemporaryDirectory() as folder:
+                    scores = Path(folder) / "scores.npy"
+                    command = [sys.executable, __file__, "peer", name, str(batch), math, str(scores)]
+                    if not arguments.compile:
+                        command.append("--no-compile")
+                    theirs = output_of(command)
+                    ours, got = measured(arguments.binary, path, batch, math, Path(folder))
+                    wanted = np.load(scores)
+                error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+                row = {"network": name, "batch": batch, "math": math, "when": now(), "convlab": ours, "peer": theirs, "error": error,
+                       "same_labels": float(np.mean(got.argmax(1) == wanted.argmax(1)))}
+                rows = [each for each in rows if any(each[key] != row[key] for key in ("network", "batch", "math"))] + [row]
+                arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+                print(line_of(row), flush=True)
+
+
+def line_of(row: dict) -> str:
+    ours, theirs = row["convlab"]["ms"], row["peer"]["ms"]
+    return (f"{row['network']}, {row['batch']} images, {row['math']}: {ms(ours)} ms, PyTorch {ms(theirs)} ms ({row['peer']['way']}): "
+            f"{theirs / ours:.2f} times; relative L2 error {row['error']:.1e}, PyTorch's {row['peer']['error']:.1e}, {100 * row['same_labels']:.0f} % of labels alike")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    measuring = commands.add_parser("measure")
+    measuring.add_argument("binary")
+    measuring.add_argument("folder", type=Path)
+    measuring.add_argument("json", type=Path)
+    measuring.add_argument("--networks", nargs="+", default=NETWORKS)
+    measuring.add_argument("--batches", nargs="+", type=int, default=BATCHES)
+    measuring.add_argument("--maths", nargs="+", default=MATHS, choices=MATHS)
+    measuring.add_argument("--no-compile", dest="compile", action="store_false")
+    peering = commands.add_parser("peer", help="PyTorch alone, for measure")
+    peering.add_argument("name")
+    peering.add_argument("batch", type=int)
+    peering.add_argument("math")
+    peering.add_argument("scores", type=Path)
+    peering.add_argument("--no-compile", dest="compile", action="store_false")
+    showing = commands.add_parser("show")
+    showing.add_argument("json", type=Path)
+    arguments = parser.parse_args()
+    if arguments.command == "measure":
+        measure(arguments)
+    elif arguments.command == "peer":
+        print(json.dumps(peer(arguments.name, arguments.batch, arguments.math, arguments.compile, arguments.scores)))
+    else:
+        for row in json.loads(arguments.json.read_text()):
+            print(line_of(row))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+// cuda.one_pixel: convolutions of plain images of one pixel, as in squeeze-and-excitation, in float32. A warp makes a map of
+// kImages images: its lanes take every 32nd channel of all of them, so that a filter is read once for these.
+
+#include <optional>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/ops/activation.cuh"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.one_pixel",
+    .device = kCompiledFor,
+    .rung = kProductionRung,
+    .rank = 97,
+    .idea = "little work in one launch: a warp makes a map of eight images",
+    .after = "cuda.igemm_fp16",
+    .threads = "a warp makes one map of up to 8 images; its lanes share the channels, and add up by shuffles.",
+    .cost = "2 * c flops an output; a filter is read once for 8 images, an image once for each map, from the caches.",
+    .refuses = "more than one pixel, in or out, groups, pooling, and more work than pays without tensor cores.",
+    .limit = "latency: it takes little longer than its launch.",
+};
+
+constexpr int kThreads = 256, kWarps = kThreads / 32;
+constexpr int kImages = 8;
+constexpr int64_t kMostProducts = int64_t{1} << 25;
+
+struct OnePixelShape {
+  int images, channels, maps;
+  Activation activation;
+};
+
+__global__ void __launch_bounds__(kThreads)
+    convolve_one_pixel(const float* __restrict__ x, const float* __restrict__ w, const float* __restrict__ bias,
+                       float* __restrict__ y, const OnePixelShape shape) {
+  const int map = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int first = blockIdx.y * kImages, images = min(kImages, shape.images - first);
+  if (map >= shape.maps) return;
+  float sum[kImages] = {};
+  for (int channel = lane; channel < shape.channels; channel += 32) {
+    const float weight = w[int64_t{map} * shape.channels + channel];
+#pragma unroll
+    for (int i = 0; i < kImages; ++i) {
+      if (i < images) sum[i] += weight * x[int64_t{first + i} * shape.channels + channel];
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < kImages; ++i) {
+    for (int half = 16; half > 0; half /= 2) sum[i] += __shfl_xor_sync(0xffffffffu, sum[i], half);
+    if (lane != i || i >= images) continue;
+    const float value = bias != nullptr ? sum[i] + bias[map] : sum[i];
+    y[int64_t{first + i} * shape.maps + map] = activated(shape.activation, value);
+  }
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  const ConvProblem& problem = step.problem;
+  const Shape y = step.output_shape();
+  if (step.input_layout != Layout::plain || step.output_layout != Layout::plain || step.input != ElementType::f32) {
+    return "takes and gives plain arrays of float32";
+  }
+  if (problem.h != 1 || problem.w != 1 || problem.r != 1 || problem.s != 1 || y[2] != 1 || y[3] != 1) {
+    return "takes images and filters of one pixel";
+  }
+  if (problem.groups != 1 || step.epilogue.pool || step.adds) return "takes one group, and neither pools nor adds";
+  if (checked_product({problem.n, problem.c, problem.k}) > kMostProducts) {
+    return fmt::format("takes at most {} products: more pay on tensor cores", kMostProducts);
+  }
+  return std::nullopt;
+}
+
+void launch_one_pixel(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  const OnePixelShape shape{.images = static_cast<int>(problem.n),
+                            .channels = static_cast<int>(problem.c),
+                            .maps = static_cast<int>(problem.k),
+                            .activation = args.step.epilogue.activation};
+  launch(convolve_one_pixel, {.grid = {ceil_div(problem.k, kWarps), ceil_div(problem.n, kImages)}, .block = kThreads},
+         stream.native(), static_cast<const float*>(args.x), args.w, args.step.epilogue.bias ? args.bias : nullptr, args.y,
+         shape);
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .launch = launch_one_pixel,
+    .layout = Layout::channels_last,
+}};
+
+}  // namespace
+}  // namespace convlab

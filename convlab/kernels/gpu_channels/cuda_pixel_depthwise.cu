@@ -1,0 +1,119 @@
+// cuda.pixel_depthwise: depthwise convolutions of Layout::channels_last. Filters of 3 x 3 and 5 x 5 go down strips
+// (depthwise_strips.cuh); here is what any other takes.
+
+#include "convlab/kernels/gpu_channels/depthwise_strips.cuh"
+#include "convlab/kernels/gpu_channels/pixel_end.cuh"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cuda.pixel_depthwise",
+    .device = kCompiledFor,
+    .math = Math::fp16,
+    .rung = kProductionRung,
+    .rank = 95,
+    .idea = "an input pixel is loaded once, and added to all rows of sums that it belongs to, which stay in registers",
+    .after = "cuda.igemm_fp16",
+    .threads =
+        "of filters of 3 x 3 and 5 x 5 with strides 1 or 2, a thread makes 2 channels of 7 outputs side by side, row "
+        "after "
+        "row of a band; neighbours are the next channels. Of others, 8 channels of an output.",
+    .cost =
+        "2 * r * s flops and, for a band of b rows, (1 + (s - 1) / 7) * (1 + (r - 1) / b) conversions at stride 1; "
+        "products and sums are float32.",
+    .refuses = "anything but one map a channel, channels last from end to end; pooling.",
+    .limit = "memory with 3 x 3, multiply-adds with 5 x 5 at stride 1.",
+};
+
+constexpr int kThreads = 256;
+
+/// A thread makes 8 channels of an output.
+__global__ void __launch_bounds__(kThreads) convolve_pixels(const PixelConv conv, unsigned chunks, unsigned count) {
+  const unsigned i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= count) return;
+  const ConvShape& shape = conv.shape;
+  const unsigned channel = i % chunks * 8, pixel = i / chunks;
+  const int q = pixel % shape.q, p = pixel / shape.q % shape.p;
+  const __half* image = conv.x + static_cast<int64_t>(pixel / shape.q / shape.p) * shape.h * shape.w * conv.x_step;
+  float sum[8] = {};
+  for (int r = 0; r < shape.r; ++r) {
+    const int h = p * shape.stride_h + r * shape.dilation_h - shape.pad_top;
+    if (h < 0 || h >= shape.h) continue;
+    for (int s = 0; s < shape.s; ++s) {
+      const int w = q * shape.stride_w + s * shape.dilation_w - shape.pad_left;
+      if (w < 0 || w >= shape.w) continue;
+      float x[8], filter[8];
+      load_eight(image + (static_cast<int64_t>(h) * shape.w + w) * conv.x_step + channel, x);
+      load_eight(static_cast<const float*>(conv.w) + static_cast<int64_t>(r * shape.s + s) * shape.c + channel, filter);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) sum[j] = fmaf(x[j], filter[j], sum[j]);
+    }
+  }
+  finish_pixel(conv, sum, pixel, channel);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    pack_filters_of_channels(const float* w, float* packed, int64_t channels, int64_t taps) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i < channels * taps) packed[i] = w[i % channels * taps + i / channels];
+}
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  const ConvProblem& problem = step.problem;
+  if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
+  if (step.input_layout != Layout::channels_last || step.output_layout != Layout::channels_last) {
+    return "takes and gives channels last";
+  }
+  if (step.epilogue.pool) return "does not pool";
+  if (problem.filter_count() >= int64_t{1} << 31) return "takes fewer than 2^31 weights";
+  if (const Refusal refusal = refuse_unless_pixels(problem.input_shape())) return refusal;
+  return refuse_unless_pixels(problem.output_shape());
+}
+
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
+  return static_cast<size_t>(checked_mul(step.problem.filter_count(), sizeof(float)));
+}
+
+/// Filters: [row][column][channel].
+void prepare(const ConvArgs& args, Stream& stream) {
+  const int64_t count = args.step.problem.filter_count(), channels = args.step.problem.c;
+  launch(pack_filters_of_channels, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), args.w,
+         static_cast<float*>(args.prepared), channels, count / channels);
+}
+
+void launch_depthwise(const ConvArgs& args, Stream& stream) {
+  const ConvStep& step = args.step;
+  const ConvProblem& problem = step.problem;
+  const Shape shape = problem.output_shape();
+  const PixelConv conv{.shape = kernel_shape(problem),
+                       .groups = static_cast<int>(problem.groups),
+                       .x = static_cast<const __half*>(args.x),
+                       .x_step = pixel_step(step.input_step, problem.input_shape()),
+                       .w = args.prepared,
+                       .bias = step.epilogue.bias ? args.bias : nullptr,
+                       .added = step.adds ? reinterpret_cast<const __half*>(args.added) : nullptr,
+                       .added_step = pixel_step(step.added_step, shape),
+                       .y = reinterpret_cast<__half*>(args.y),
+                       .y_step = pixel_step(step.output_step, shape),
+                       .plain = nullptr,
+                       .activation = step.epilogue.activation};
+  if (fits_strips(conv)) return launch_strips(conv, stream);
+  const auto count = static_cast<unsigned>(chunks_in(shape));
+  launch(convolve_pixels, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), conv,
+         static_cast<unsigned>(problem.c / kChannelLanes), count);
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .prepare = prepare,
+    .launch = launch_depthwise,
+    .layout = Layout::channels_last,
+    .packs_weights = true,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,163 @@
+// cuda.pixel_elementwise: functions of one array, and of two of one shape or of an array and a number, channels last. A
+// thread makes 8 channels of a pixel.
+// Refuses other shapes, and anything that is not channels last from end to end.
+// Limited by memory, except functions that take many instructions.
+
+#include "convlab/kernels/gpu_channels/pixel_end.cuh"
+#include "convlab/kernels/gpu_channels/pixel_op.h"
+#include "convlab/kernels/gpu_channels/quick_activation.cuh"
+#include "convlab/kernels/ops/functions.cuh"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kThreads = 256;
+
+/// An array channels last, or, if `number` is not nullptr, that number for all elements.
+struct Operand {
+  const __half* array = nullptr;
+  int64_t step = 0;
+  const float* number = nullptr;
+};
+
+struct Elementwise {
+  Operand operands[2];
+  __half* y;
+  int64_t y_step;
+  unsigned chunks;  ///< of a pixel
+  unsigned count;   ///< of all pixels
+};
+
+template <ActivationKind kKind>
+struct ActivationOf {
+  static constexpr int kOperands = 1;
+  float alpha = 0, beta = 0;
+  __device__ float operator()(float x, float) const { return quickly_activated({kKind, alpha, beta}, x); }
+};
+
+struct Sum {
+  static constexpr int kOperands = 2;
+  __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+struct Product {
+  static constexpr int kOperands = 2;
+  __device__ float operator()(float a, float b) const { return a * b; }
+};
+
+// Of the many functions that networks rarely have, one copy is called for every element.
+__attribute__((noinline)) __device__ float any_function_of(const UnaryOp& op, float x) { return function_of(op, x); }
+__attribute__((noinline)) __device__ float any_function_of(const BinaryOp& op, float a, float b) {
+  return function_of(op, a, b);
+}
+
+struct Unary {
+  static constexpr int kOperands = 1;
+  UnaryOp op;
+  __device__ float operator()(float x, float) const { return any_function_of(op, x); }
+};
+
+struct Binary {
+  static constexpr int kOperands = 2;
+  BinaryOp op;
+  __device__ float operator()(float a, float b) const { return any_function_of(op, a, b); }
+};
+
+__device__ void load_operand(const Operand& operand, unsigned pixel, unsigned channel, float (&to)[8]) {
+  if (operand.number == nullptr) return load_eight(operand.array + pixel * operand.step + channel, to);
+  const float number = *operand.number;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) to[i] = number;
+}
+
+template <class Function>
+__global__ void __launch_bounds__(kThreads) compute_pixels(const Elementwise step, const Function function) {
+  const unsigned i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= step.count) return;
+  const unsigned pixel = i / step.chunks, channel = i % step.chunks * 8;
+  float x[2][8] = {};
+#pragma unroll
+  for (int operand = 0; operand < Function::kOperands; ++operand) {
+    load_operand(step.operands[operand], pixel, channel, x[operand]);
+  }
+  float y[8];
+#pragma unroll
+  for (int j = 0; j < 8; ++j) y[j] = function(x[0][j], x[1][j]);
+  store_eight(step.y + pixel * step.y_step + channel, y);
+}
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_elementwise(step)) return refusal;
+  return refuse_unless_last(step);
+}
+
+template <class Function>
+void launch_function(const OpArgs& args, const Function& function, Stream& stream) {
+  const OpStep& step = args.step;
+  Elementwise elementwise{.y = pixel_output(args),
+                          .y_step = output_pixel_step(step),
+                          .chunks = static_cast<unsigned>(step.output[1] / kChannelLanes),
+                          .count = static_cast<unsigned>(chunks_in(step.output))};
+  if (elementwise.count == 0) return;
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    if (is_number(step, i)) {
+      elementwise.operands[i].number = args.inputs[i];
+    } else {
+      elementwise.operands[i] = {pixel_input(args, i), input_pixel_step(step, i)};
+    }
+  }
+  launch(compute_pixels<Function>, {.grid = ceil_div(elementwise.count, kThreads), .block = kThreads}, stream.native(),
+         elementwise, function);
+}
+
+void launch_activation(const OpArgs& args, const Activation& activation, Stream& stream) {
+  const auto with = [&]<ActivationKind kKind>() {
+    launch_function(args, ActivationOf<kKind>{activation.alpha, activation.beta}, stream);
+  };
+  switch (activation.kind) {
+    case ActivationKind::none:
+      return with.operator()<ActivationKind::none>();
+    case ActivationKind::relu:
+      return with.operator()<ActivationKind::relu>();
+    case ActivationKind::leaky_relu:
+      return with.operator()<ActivationKind::leaky_relu>();
+    case ActivationKind::clip:
+      return with.operator()<ActivationKind::clip>();
+    case ActivationKind::sigmoid:
+      return with.operator()<ActivationKind::sigmoid>();
+    case ActivationKind::tanh:
+      return with.operator()<ActivationKind::tanh>();
+    case ActivationKind::swish:
+      return with.operator()<ActivationKind::swish>();
+    case ActivationKind::hard_swish:
+      return with.operator()<ActivationKind::hard_swish>();
+  }
+}
+
+void launch_elementwise(const OpArgs& args, Stream& stream) {
+  const Op& op = args.step.op;
+  if (const auto* activation = std::get_if<ActivationOp>(&op)) {
+    return launch_activation(args, activation->activation, stream);
+  }
+  if (const auto* unary = std::get_if<UnaryOp>(&op)) {
+    if (unary->kind == UnaryKind::hard_swish) return launch_activation(args, {ActivationKind::hard_swish}, stream);
+    if (unary->kind == UnaryKind::swish && unary->alpha == 1) {
+      return launch_activation(args, {ActivationKind::swish}, stream);
+    }
+    return launch_function(args, Unary{*unary}, stream);
+  }
+  if (const auto* binary = std::get_if<BinaryOp>(&op)) return launch_function(args, Binary{*binary}, stream);
+  if (std::holds_alternative<AddOp>(op)) return launch_function(args, Sum{}, stream);
+  launch_function(args, Product{}, stream);
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.pixel_elementwise", .device = kCompiledFor, .math = Math::fp16},
+    .refuses = refuses,
+    .launch = launch_elementwise,
+    .layout = Layout::channels_last,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,129 @@
+// cuda.pixel_mean: the mean of each map of images that lie channels last, as plain numbers; also as a mean over height and
+// width. A block sums up to 64 channels of a part of an image: neighbours in channels side by side, and under each other
+// every some pixel. Where images have several parts, a second kernel adds these up in order.
+// Refuses results that are not {n, c, 1, 1}.
+// Limited by loads; of small batches by their latency.
+
+#include <algorithm>
+
+#include "convlab/kernels/gpu_channels/pixel_end.cuh"
+#include "convlab/kernels/gpu_channels/pixel_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int64_t kPixelsOfThread = 8;  // at most; as many parts are made
+
+struct PixelMean {
+  const __half* x;
+  int64_t x_step;
+  float* y;  ///< [part][image][channel]
+  int chunks, pixels, images;
+  int lanes;         ///< threads of a block side by side, each 8 channels
+  int rows;          ///< a power of two, so many under each other
+  int groups;        ///< of lanes, in a pixel
+  int parts, share;  ///< pixels of a part
+  float factor;      ///< of the sums
+};
+
+__global__ void __launch_bounds__(kThreads) sum_maps(const PixelMean mean) {
+  __shared__ float sums[8][kThreads];
+  const int lane = threadIdx.x % mean.lanes, row = threadIdx.x / mean.lanes;
+  const int part = blockIdx.x % mean.parts, group = blockIdx.x / mean.parts % mean.groups;
+  const int image = blockIdx.x / mean.parts / mean.groups, chunk = group * mean.lanes + lane;
+  const bool exists = chunk < mean.chunks;
+  float sum[8] = {};
+  if (exists) {
+    const int first = part * mean.share, end = first + min(mean.share, mean.pixels - first);
+    const __half* from = mean.x + static_cast<int64_t>(image) * mean.pixels * mean.x_step + chunk * 8;
+#pragma unroll 4
+    for (int pixel = first + row; pixel < end; pixel += mean.rows) {
+      float x[8];
+      load_eight(from + pixel * mean.x_step, x);
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum[i] += x[i];
+    }
+  }
+  for (int half = mean.rows / 2; half > 0; half /= 2) {
+    if (row >= half && row < 2 * half) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sums[i][threadIdx.x] = sum[i];
+    }
+    __syncthreads();
+    if (row < half) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i) sum[i] += sums[i][threadIdx.x + half * mean.lanes];
+    }
+  }
+  if (row != 0 || !exists) return;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sum[i] *= mean.factor;
+  store_eight(mean.y + ((static_cast<int64_t>(part) * mean.images + image) * mean.chunks + chunk) * 8, sum);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    add_parts(const float* from, float* y, int64_t count, int parts, float factor) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= count) return;
+  float sum = 0;
+  for (int part = 0; part < parts; ++part) sum += from[part * count + i];
+  y[i] = sum * factor;
+}
+
+/// How a step's work is divided, which does not depend on the number of images; without addresses.
+PixelMean cut_of(const OpStep& step) {
+  const Shape& x = step.inputs[0];
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  PixelMean mean{.chunks = narrow(x[1] / kChannelLanes), .pixels = narrow(x[2] * x[3]), .images = narrow(x[0])};
+  mean.lanes = std::clamp(mean.chunks, 1, 8);
+  mean.rows = 1;
+  while (2 * mean.rows * mean.lanes <= kThreads) mean.rows *= 2;
+  mean.groups = narrow(ceil_div(mean.chunks, mean.lanes));
+  mean.parts = narrow(std::max<int64_t>(1, ceil_div(mean.pixels, mean.rows * kPixelsOfThread)));
+  mean.share = narrow(ceil_div(mean.pixels, mean.parts));
+  mean.parts = narrow(std::max<int64_t>(1, ceil_div(mean.pixels, std::max(1, mean.share))));
+  return mean;
+}
+
+Refusal refuses(const OpStep& step) {
+  if (!is_mean_of_maps(step)) return "computes means of maps";
+  if (step.output_layout != Layout::plain) return "gives plain numbers";
+  return refuse_unless_from_last(step);
+}
+
+size_t workspace_bytes(const OpStep& step) {
+  const int64_t parts = cut_of(step).parts;
+  return parts == 1 ? 0
+                    : static_cast<size_t>(checked_product({parts, element_count(step.output), int64_t{sizeof(float)}}));
+}
+
+void launch_mean(const OpArgs& args, Stream& stream) {
+  PixelMean mean = cut_of(args.step);
+  const int64_t count = element_count(args.step.output);
+  if (count == 0) return;
+  const float factor = 1 / static_cast<float>(mean.pixels);
+  const bool whole = mean.parts == 1;
+  mean.x = pixel_input(args, 0);
+  mean.x_step = input_pixel_step(args.step, 0);
+  mean.y = whole ? args.output : static_cast<float*>(args.workspace);
+  mean.factor = whole ? factor : 1;
+  launch(sum_maps,
+         {.grid = checked_product({mean.images, mean.groups, mean.parts}), .block = int64_t{mean.lanes} * mean.rows},
+         stream.native(), mean);
+  if (whole) return;
+  launch(add_parts, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(),
+         static_cast<const float*>(mean.y), args.output, count, mean.parts, factor);
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.pixel_mean", .device = kCompiledFor, .math = Math::fp16},
+    .refuses = refuses,
+    .workspace_bytes = workspace_bytes,
+    .launch = launch_mean,
+    .layout = Layout::channels_last,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,185 @@
+// cuda.pixel_pool: maxima or averages of windows of images that lie channels last; to plain numbers where they are one
+// pixel. A thread makes 8 channels of some pixels under each other, whose windows overlap in the first cache.
+// Refuses anything else that is not channels last from end to end.
+// Limited by memory where windows are of 2 x 2 or 3 x 3 pixels, otherwise by the first cache.
+
+#include "convlab/kernels/cpu/pool_rows.h"
+#include "convlab/kernels/gpu_channels/pixel_end.cuh"
+#include "convlab/kernels/gpu_channels/pixel_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kRows = 4;                        // that a thread makes
+constexpr int64_t kEnoughThreads = 256 * 1024;  // fewer make one row each
+
+struct PixelPool {
+  const __half* x;
+  int64_t x_step;
+  __half* y;  ///< or nullptr, and then plain
+  int64_t y_step;
+  float* plain;
+  int h, w, p, q;
+  int kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, pad_bottom, pad_right;
+  bool count_include_pad;
+  unsigned chunks;      ///< of a pixel
+  unsigned rows;        ///< that a thread makes
+  unsigned row_groups;  ///< of an image
+  unsigned count;       ///< threads that have work
+};
+
+/// The larger of each pair; NaN where one is.
+__device__ __half2 larger(__half2 a, __half2 b) {
+#ifdef __CUDACC__
+  return __hmax2_nan(a, b);
+#else
+  const auto of = [](__half x, __half y) { return x > y || x != x ? x : y; };
+  return __halves2half2(of(__low2half(a), __low2half(b)), of(__high2half(a), __high2half(b)));
+#endif
+}
+
+class Maximum {
+ public:
+  __device__ Maximum() {
+#pragma unroll
+    for (__half2& pair : largest_.pairs) pair = __float2half2_rn(-INFINITY);
+  }
+  __device__ void take(const __half* from) {
+    PixelChunk chunk;
+    chunk.bytes = __ldg(reinterpret_cast<const uint4*>(from));
+#pragma unroll
+    for (int i = 0; i < 4; ++i) largest_.pairs[i] = larger(largest_.pairs[i], chunk.pairs[i]);
+  }
+  __device__ void finish(int, float (&to)[8]) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      to[2 * i] = __low2float(largest_.pairs[i]);
+      to[2 * i + 1] = __high2float(largest_.pairs[i]);
+    }
+  }
+
+ private:
+  PixelChunk largest_;
+};
+
+class Average {
+ public:
+  __device__ void take(const __half* from) {
+    float x[8];
+    load_eight(from, x);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) sum_[i] += x[i];
+  }
+  __device__ void finish(int count, float (&to)[8]) const {
+    const auto divisor = static_cast<float>(count);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) to[i] = sum_[i] / divisor;
+  }
+
+ private:
+  float sum_[8] = {};
+};
+
+/// kWindow: the kernel's height and width; 0: any.
+template <class Result, int kWindow>
+__device__ void pool_window(const PixelPool& pool, const __half* image, int p, int q, float (&to)[8]) {
+  const int kernel_h = kWindow != 0 ? kWindow : pool.kernel_h, kernel_w = kWindow != 0 ? kWindow : pool.kernel_w;
+  Result result;
+  int inside = 0, window = 0;
+#pragma unroll
+  for (int r = 0; r < kernel_h; ++r) {
+    const int h = p * pool.stride_h + r * pool.dilation_h - pool.pad_top;
+#pragma unroll
+    for (int s = 0; s < kernel_w; ++s) {
+      const int w = q * pool.stride_w + s * pool.dilation_w - pool.pad_left;
+      // A window of ceil_mode may reach beyond the padding; what lies there never counts.
+      if (h < pool.h + pool.pad_bottom && w < pool.w + pool.pad_right) ++window;
+      if (h < 0 || h >= pool.h || w < 0 || w >= pool.w) continue;
+      result.take(image + (static_cast<int64_t>(h) * pool.w + w) * pool.x_step);
+      ++inside;
+    }
+  }
+  result.finish(pool.count_include_pad ? window : inside, to);
+}
+
+template <class Result, int kWindow>
+__global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool pool) {
+  const unsigned i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= pool.count) return;
+  const unsigned channel = i % pool.chunks * 8, place = i / pool.chunks, q = place % pool.q;
+  const unsigned image = place / pool.q / pool.row_groups, first = place / pool.q % pool.row_groups * pool.rows;
+  const __half* from = pool.x + static_cast<int64_t>(image) * pool.h * pool.w * pool.x_step + channel;
+  for (unsigned p = first; p < min(first + pool.rows, pool.p); ++p) {
+    float y[8];
+    pool_window<Result, kWindow>(pool, from, p, q, y);
+    const int64_t pixel = (static_cast<int64_t>(image) * pool.p + p) * pool.q + q;
+    if (pool.plain != nullptr) {
+      store_eight(pool.plain + pixel * pool.y_step + channel, y);
+    } else {
+      store_eight(pool.y + pixel * pool.y_step + channel, y);
+    }
+  }
+}
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
+  return refuse_unless_from_last(step);
+}
+
+template <class Result>
+void launch_windows(const PixelPool& pool, Stream& stream) {
+  const LaunchShape shape{.grid = ceil_div(pool.count, kThreads), .block = kThreads};
+  const bool square = pool.kernel_h == pool.kernel_w;
+  if (square && pool.kernel_h == 2) return launch(pool_pixels<Result, 2>, shape, stream.native(), pool);
+  if (square && pool.kernel_h == 3) return launch(pool_pixels<Result, 3>, shape, stream.native(), pool);
+  launch(pool_pixels<Result, 0>, shape, stream.native(), pool);
+}
+
+void launch_pool(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const Shape &x = step.inputs[0], &y = step.output;
+  if (element_count(y) == 0) return;
+  const Pool& pool = std::get<PoolOp>(step.op).pool;
+  const auto narrow = [](int64_t value) { return static_cast<int>(value); };
+  PixelPool pixels{.x = pixel_input(args, 0),
+                   .x_step = input_pixel_step(step, 0),
+                   .y_step = output_pixel_step(step),
+                   .h = narrow(x[2]),
+                   .w = narrow(x[3]),
+                   .p = narrow(y[2]),
+                   .q = narrow(y[3]),
+                   .kernel_h = narrow(pool.kernel_h),
+                   .kernel_w = narrow(pool.kernel_w),
+                   .stride_h = narrow(pool.stride_h),
+                   .stride_w = narrow(pool.stride_w),
+                   .dilation_h = narrow(pool.dilation_h),
+                   .dilation_w = narrow(pool.dilation_w),
+                   .pad_top = narrow(pool.pad_top),
+                   .pad_left = narrow(pool.pad_left),
+                   .pad_bottom = narrow(pool.pad_bottom),
+                   .pad_right = narrow(pool.pad_right),
+                   .count_include_pad = pool.count_include_pad,
+                   .chunks = static_cast<unsigned>(y[1] / kChannelLanes),
+                   .rows = chunks_in(y) >= kRows * kEnoughThreads ? kRows : 1u};
+  if (step.output_layout == Layout::plain) {
+    pixels.plain = args.output;
+  } else {
+    pixels.y = pixel_output(args);
+  }
+  pixels.row_groups = static_cast<unsigned>(ceil_div(pixels.p, pixels.rows));
+  pixels.count = static_cast<unsigned>(y[0]) * pixels.row_groups * static_cast<unsigned>(pixels.q) * pixels.chunks;
+  if (pool.kind == PoolKind::max) return launch_windows<Maximum>(pixels, stream);
+  launch_windows<Average>(pixels, stream);
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.pixel_pool", .device = kCompiledFor, .math = Math::fp16},
+    .refuses = refuses,
+    .launch = launch_pool,
+    .layout = Layout::channels_last,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,126 @@
+// cuda.pixel_scale: what multiplies channels by numbers of their own, adds these, or both, channels last: Mul and Add with
+// a plain input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp. A
+// thread makes 8 channels of some pixels, so that it loads their numbers once.
+// Refuses other shapes, and images that are not channels last from end to end.
+// Limited by memory.
+
+#include "convlab/kernels/gpu_channels/pixel_end.cuh"
+#include "convlab/kernels/gpu_channels/pixel_op.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kPixels = 4;
+
+enum class Scaling { multiply, add, normalize };
+
+struct PixelScale {
+  const __half* x;
+  int64_t x_step;
+  __half* y;
+  int64_t y_step;
+  const float* numbers;                          ///< a factor or an addend for each channel
+  bool by_image;                                 ///< of each image
+  const float *scale, *shift, *mean, *variance;  ///< instead of these
+  float epsilon;
+  Clamp clamp;
+  int pixels;       ///< of an image
+  unsigned chunks;  ///< of a pixel
+  unsigned groups;  ///< of kPixels, in an image
+  unsigned count;   ///< threads that have work
+};
+
+/// y = x * factor + plus of 8 channels.
+struct Numbers {
+  float factor[8], plus[8];
+};
+
+template <Scaling kScaling>
+__device__ Numbers numbers_of(const PixelScale& step, unsigned image, unsigned channel) {
+  Numbers numbers;
+  if constexpr (kScaling == Scaling::normalize) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) {
+      const unsigned c = channel + i;
+      numbers.factor[i] = step.scale[c] / sqrtf(step.variance[c] + step.epsilon);
+      numbers.plus[i] = step.shift[c] - step.mean[c] * numbers.factor[i];
+    }
+  } else {
+    const float* from = step.numbers + (step.by_image ? static_cast<int64_t>(image) * step.chunks * 8 : 0) + channel;
+    load_eight(from, kScaling == Scaling::multiply ? numbers.factor : numbers.plus);
+  }
+  return numbers;
+}
+
+template <Scaling kScaling>
+__global__ void __launch_bounds__(kThreads) scale_pixels(const PixelScale step) {
+  const unsigned i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= step.count) return;
+  const unsigned channel = i % step.chunks * 8, group = i / step.chunks % step.groups;
+  const unsigned image = i / step.chunks / step.groups;
+  const int first = group * kPixels, count = min(kPixels, step.pixels - first);
+  const int64_t pixel = static_cast<int64_t>(image) * step.pixels + first;
+  float x[kPixels][8];
+#pragma unroll
+  for (int j = 0; j < kPixels; ++j) {
+    if (j < count) load_eight(step.x + (pixel + j) * step.x_step + channel, x[j]);
+  }
+  const Numbers numbers = numbers_of<kScaling>(step, image, channel);
+#pragma unroll
+  for (int j = 0; j < kPixels; ++j) {
+    if (j >= count) break;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      float& y = x[j][k];
+      if constexpr (kScaling != Scaling::add) y *= numbers.factor[k];
+      if constexpr (kScaling != Scaling::multiply) y += numbers.plus[k];
+      y = clamped(step.clamp, y);
+    }
+    store_eight(step.y + (pixel + j) * step.y_step + channel, x[j]);
+  }
+}
+
+Refusal refuses(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
+  return refuse_unless_last(step);
+}
+
+void launch_scale(const OpArgs& args, Stream& stream) {
+  const OpStep& step = args.step;
+  const Shape& shape = step.output;
+  if (element_count(shape) == 0) return;
+  const auto* norm = std::get_if<BatchNormOp>(&step.op);
+  const size_t numbers = norm != nullptr ? 1 : channel_input(step), images = norm != nullptr ? 0 : 1 - numbers;
+  PixelScale scale{.x = pixel_input(args, images),
+                   .x_step = input_pixel_step(step, images),
+                   .y = pixel_output(args),
+                   .y_step = output_pixel_step(step),
+                   .clamp = *clamp_of(step.activation),
+                   .pixels = static_cast<int>(shape[2] * shape[3]),
+                   .chunks = static_cast<unsigned>(shape[1] / kChannelLanes)};
+  scale.groups = static_cast<unsigned>(ceil_div(scale.pixels, kPixels));
+  scale.count = static_cast<unsigned>(shape[0]) * scale.groups * scale.chunks;
+  const LaunchShape blocks{.grid = ceil_div(scale.count, kThreads), .block = kThreads};
+  if (norm != nullptr) {
+    scale.scale = args.inputs[1], scale.shift = args.inputs[2];
+    scale.mean = args.inputs[3], scale.variance = args.inputs[4];
+    scale.epsilon = norm->epsilon;
+    return launch(scale_pixels<Scaling::normalize>, blocks, stream.native(), scale);
+  }
+  scale.numbers = args.inputs[numbers];
+  scale.by_image = element_count(step.inputs[numbers]) != shape[1];
+  const bool adds = std::holds_alternative<AddOp>(step.op);
+  launch(adds ? scale_pixels<Scaling::add> : scale_pixels<Scaling::multiply>, blocks, stream.native(), scale);
+}
+
+const RegisterOpKernel registered{{
+    .info = {.name = "cuda.pixel_scale", .device = kCompiledFor, .math = Math::fp16},
+    .refuses = refuses,
+    .launch = launch_scale,
+    .layout = Layout::channels_last,
+}};
+
+}  // namespace
+}  // namespace convlab

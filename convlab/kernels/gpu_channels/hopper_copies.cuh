@@ -1,0 +1,86 @@
+#pragma once
+
+// The thread of a block of hopper_conv.cuh that has all operands copied.
+
+#ifdef __CUDACC__
+
+#include "convlab/kernels/gpu_channels/hopper_tile.cuh"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// A place in a sum: a filter's row and column, and a channel.
+struct TermPlace {
+  int row, column, channel;
+
+  __device__ TermPlace(const PixelPlan& plan, int slice) {
+    const int tap = plan.box == kSliceTerms ? slice / plan.period : slice * (kSliceTerms / plan.box);
+    row = tap / plan.conv.shape.s;
+    column = tap % plan.conv.shape.s;
+    channel = plan.box == kSliceTerms ? slice % plan.period * kSliceTerms : 0;
+  }
+  __device__ void next_tap(const ConvShape& shape) {
+    channel = 0;
+    if (++column < shape.s) return;
+    column = 0;
+    ++row;
+  }
+};
+
+/// The pixel that a filter's first tap visits for an output pixel.
+struct PixelPlace {
+  int image, top, left;
+
+  __device__ PixelPlace(const ConvShape& shape, int row) {
+    const int plane = shape.p * shape.q;
+    image = row / plane;
+    const int rest = row - image * plane;
+    top = rest / shape.q * shape.stride_h - shape.pad_top;
+    left = rest % shape.q * shape.stride_w - shape.pad_left;
+  }
+};
+
+template <class Tile, int kChannels>
+__device__ void copy_operands(const PixelShared<Tile>& shared, const CUtensorMap& x, const CUtensorMap& w,
+                              const PixelPlan& plan, int rank) {
+  const ConvShape& shape = plan.conv.shape;
+  const PartOfSlices<Tile> part(plan, rank);
+  PixelTurn<Tile::kStages> turn;
+  for (int tile = blockIdx.x / Tile::kParts; tile < plan.tiles; tile += gridDim.x / Tile::kParts) {
+    const TilePlace<Tile> place(plan, tile);
+    const PixelPlace pixel(shape, place.row);
+    TermPlace term(plan, part.first);
+    const auto fetch = [&](SharedAddress to, uint64_t* full) {
+      if (plan.matrix) return fetch_rows(to, x, term.channel, place.row, full);
+      fetch_pixels(to, x, term.channel, pixel.left, pixel.top, pixel.image, term.column * shape.dilation_w,
+                   term.row * shape.dilation_h, full);
+    };
+    for (int slice = part.first; slice < part.last; ++slice) {
+      barrier_wait(shared.empty + turn.stage, turn.parity ^ 1);
+      uint64_t* const full = shared.full + turn.stage;
+      const SharedAddress a = shared.a(turn.stage);
+      if constexpr (kChannels == kSliceTerms) {
+        barrier_arrive_expecting(full, Tile::kStage);
+        fetch(a, full);
+        term.channel += kChannels;
+        if (term.channel >= shape.channels) term.next_tap(shape);
+      } else {
+        constexpr int kTaps = kSliceTerms / kChannels, kTap = Tile::kA / kTaps;
+        const int left = shape.r * shape.s - slice * kTaps, taps = left < kTaps ? left : kTaps;
+        barrier_arrive_expecting(full, Tile::kB + taps * kTap);
+        for (int tap = 0; tap < taps; ++tap, term.next_tap(shape)) fetch(a + tap * kTap, full);
+      }
+      fetch_rows(shared.b(turn.stage), w, slice * kSliceTerms, place.map, full);
+      turn.next();
+    }
+  }
+}
+
+#endif  // __CUDA_ARCH_FEAT_SM90_ALL
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
+
+#endif  // __CUDACC__

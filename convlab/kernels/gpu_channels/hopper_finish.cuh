@@ -1,0 +1,193 @@
+#pragma once
+
+// What follows the sums of hopper_conv.cuh: a warp's 16 output pixels by 64 or 32 maps, a box, get their bias, what is
+// added, and the activation, and leave by way of shared memory.
+
+#ifdef __CUDACC__
+
+#include "convlab/device/tensor_core.cuh"
+#include "convlab/kernels/gpu_channels/hopper_tile.cuh"
+#include "convlab/kernels/gpu_channels/pixel_end.cuh"
+#include "convlab/kernels/gpu_channels/quick_activation.cuh"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// quickly_activated() for many values: one branch for all of them.
+template <int kCount>
+__device__ void activate(const Activation& activation, float (&values)[kCount]) {
+  const auto each = [&](auto function) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) values[i] = function(values[i]);
+  };
+  switch (activation.kind) {
+    case ActivationKind::none:
+      return;
+    case ActivationKind::relu:
+      return each([](float value) { return value < 0 ? 0 : value; });
+    case ActivationKind::leaky_relu:
+      return each([&](float value) { return value < 0 ? activation.alpha * value : value; });
+    case ActivationKind::clip:
+      return each([&](float value) {
+        value = value < activation.alpha ? activation.alpha : value;
+        return value > activation.beta ? activation.beta : value;
+      });
+    case ActivationKind::sigmoid:
+      return each([](float value) { return quick_sigmoid(value); });
+    case ActivationKind::tanh:
+      return each([](float value) { return 2 * quick_sigmoid(2 * value) - 1; });
+    case ActivationKind::swish:
+      return each([](float value) { return value * quick_sigmoid(value); });
+    case ActivationKind::hard_swish:
+      return each([](float value) { return value * (fminf(fmaxf(value + 3, 0), 6) * (1.0f / 6)); });
+  }
+}
+
+/// One warp's way of writing its tiles.
+template <class Tile>
+struct BoxWriter {
+  const PixelShared<Tile>& shared;
+  const CUtensorMap &added, &y;
+  const PixelConv& conv;
+  int warp;
+  int added_parity = 0;
+
+  __device__ static int box_row(int row, int box) { return row + box / Tile::kBoxColumns * 64; }
+  __device__ static int box_map(int map, int box) { return map + box % Tile::kBoxColumns * Tile::kBoxMaps; }
+
+  /// Has what is added to a box copied to its place, once the results that were there have left.
+  __device__ void fetch(int row, int map, int box) {
+    uint64_t* const barrier = shared.added + warp * Tile::kBoxes + box % Tile::kBoxes;
+    barrier_arrive_expecting(barrier, Tile::kBox);
+    fetch_rows(shared.box(warp, box % Tile::kBoxes), added, box_map(map, box), box_row(row, box), barrier);
+  }
+
+  /// Begins a tile, before its sums are there; `row` is the warp's first.
+  __device__ void begin(int row, int map) {
+    if (conv.added == nullptr || threadIdx.x % 32 != 0) return;
+    await_stores<0>();
+#pragma unroll
+    for (int box = 0; box < Tile::kBoxes; ++box) fetch(row, map, box);
+  }
+
+  __device__ void write(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], int row, int map) {
+    const int lane = threadIdx.x % 32;
+    // A lane's place of a 16 x 16 matrix in a box, and what a chunk of 8 maps is permuted by.
+    const int lane_row = lane % 16, lane_chunk = lane / 16;
+    const int permute = Tile::kBoxMaps == 64 ? lane_row % 8 : lane_row / 2 % 4;
+#pragma unroll
+    for (int box = 0; box < Tile::kBoxesOfTile; ++box) {
+      const int slot = box % Tile::kBoxes, first_map = box_map(map, box);
+      const SharedAddress place = shared.box(warp, slot) + lane_row * Tile::kBoxMaps * 2;
+      if (conv.added != nullptr) {
+        barrier_wait(shared.added + warp * Tile::kBoxes + slot, added_parity);
+        if (slot == Tile::kBoxes - 1) added_parity ^= 1;
+      } else {
+        if (lane == 0) await_stores<Tile::kBoxes - 1>();
+        __syncwarp();
+      }
+      float(&box_sums)[Tile::kBoxMaps / 2] = *reinterpret_cast<float(*)[Tile::kBoxMaps / 2]>(
+          &sums[box / Tile::kBoxColumns][box % Tile::kBoxColumns * (Tile::kBoxMaps / 2)]);
+      if (conv.bias != nullptr) {
+#pragma unroll
+        for (int i = 0; i < Tile::kBoxMaps / 8; ++i) {
+          const int at = first_map + 8 * i + lane % 4 * 2;
+          const float2 bias = at < conv.shape.k ? __ldg(reinterpret_cast<const float2*>(conv.bias + at)) : float2{0, 0};
+          box_sums[4 * i] += bias.x;
+          box_sums[4 * i + 1] += bias.y;
+          box_sums[4 * i + 2] += bias.x;
+          box_sums[4 * i + 3] += bias.y;
+        }
+      }
+      if (conv.added != nullptr) {
+#pragma unroll
+        for (int i = 0; i < Tile::kBoxMaps / 16; ++i) {
+          uint32_t pairs[4];
+          load_matrices(pairs, place + ((2 * i + lane_chunk) ^ permute) * 16);
+#pragma unroll
+          for (int j = 0; j < 4; ++j) {
+            const float2 pair = __half22float2(*reinterpret_cast<const __half2*>(&pairs[j]));
+            box_sums[8 * i + 2 * j] += pair.x;
+            box_sums[8 * i + 2 * j + 1] += pair.y;
+          }
+        }
+      }
+      activate(conv.activation, box_sums);
+#pragma unroll
+      for (int i = 0; i < Tile::kBoxMaps / 16; ++i) {
+        uint32_t pairs[4];
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const __half2 pair = __floats2half2_rn(box_sums[8 * i + 2 * j], box_sums[8 * i + 2 * j + 1]);
+          pairs[j] = *reinterpret_cast<const uint32_t*>(&pair);
+        }
+        store_matrices(place + ((2 * i + lane_chunk) ^ permute) * 16, pairs);
+      }
+      fence_for_async();
+      __syncwarp();
+      if (lane == 0) {
+        store_rows(y, first_map, box_row(row, box), shared.box(warp, slot));
+        if (conv.added != nullptr && box + Tile::kBoxes < Tile::kBoxesOfTile) {
+          await_stores<0>();
+          fetch(row, map, box + Tile::kBoxes);
+        }
+      }
+    }
+  }
+};
+
+/// Leaves a warpgroup's sums, from row `row` of the tile on, in shared memory.
+template <class Tile>
+__device__ void leave_sums(const PixelShared<Tile>& shared, const float (&sums)[Tile::kBlocks][Tile::kMaps / 2],
+                           int row) {
+  auto* const part = reinterpret_cast<float*>(shared.stages);
+  const int thread = threadIdx.x % 128, first = row + thread / 32 * 16 + thread % 32 / 4;
+#pragma unroll
+  for (int block = 0; block < Tile::kBlocks; ++block) {
+#pragma unroll
+    for (int i = 0; i < Tile::kMaps / 4; ++i) {
+      float* const to = part + (first + 64 * block + i % 2 * 8) * Tile::kPartPitch + i / 2 * 8 + thread % 4 * 2;
+      *reinterpret_cast<float2*>(to) = {sums[block][2 * i], sums[block][2 * i + 1]};
+    }
+  }
+}
+
+/// Adds up the parts that the cluster's blocks have left, in order; each block finishes some of the tile's pixels.
+template <class Tile>
+__device__ void add_parts(const PixelShared<Tile>& shared, const PixelConv& conv, const TilePlace<Tile>& place,
+                          int rank) {
+  constexpr int kChunks = Tile::kMaps / 8, kEach = Tile::kRows * kChunks / Tile::kParts;
+  const int64_t rows = int64_t{conv.shape.n} * conv.shape.p * conv.shape.q;
+  for (int i = threadIdx.x; i < kEach; i += Tile::kThreads) {
+    const int chunk = rank * kEach + i, row = chunk / kChunks, map = chunk % kChunks * 8;
+    if (place.row + row >= rows || place.map + map >= conv.shape.k) continue;
+    const SharedAddress at =
+        to_shared(shared.stages) + (row * Tile::kPartPitch + map) * static_cast<int>(sizeof(float));
+    float sum[8] = {};
+#pragma unroll
+    for (int part = 0; part < Tile::kParts; ++part) {
+      const SharedAddress from = in_block(at, part);
+#pragma unroll
+      for (int j = 0; j < 8; j += 4) {
+        float4 some;
+        asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
+                     : "=f"(some.x), "=f"(some.y), "=f"(some.z), "=f"(some.w)
+                     : "r"(from + j * 4));
+        sum[j] += some.x;
+        sum[j + 1] += some.y;
+        sum[j + 2] += some.z;
+        sum[j + 3] += some.w;
+      }
+    }
+    finish_pixel(conv, sum, place.row + row, place.map + map);
+  }
+}
+
+#endif  // __CUDA_ARCH_FEAT_SM90_ALL
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
+
+#endif  // __CUDACC__

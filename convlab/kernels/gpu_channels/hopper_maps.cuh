@@ -1,0 +1,158 @@
+#pragma once
+
+// The copy engine of Hopper (compute capability 9.0) for Layout::channels_last: how arrays are described to it, and its
+// copies. Rows of 128, 64 or 32 bytes are permuted in shared memory, so that wgmma and stmatrix meet no bank twice.
+
+#ifdef __CUDACC__
+
+#include <array>
+
+#include "convlab/kernels/gpu_channels/pixel_conv.h"
+#include "convlab/kernels/gpu_dense/hopper.cuh"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+template <class Function>
+Function* driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check_cuda(cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found), name);
+  if (found != cudaDriverEntryPointSuccess) throw unavailable("the driver has no {}; update it", name);
+  return reinterpret_cast<Function*>(function);
+}
+
+constexpr CUtensorMapSwizzle swizzle_of(int row_bytes) {
+  return row_bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+         : row_bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                           : CU_TENSOR_MAP_SWIZZLE_32B;
+}
+
+/// A matrix of halves, whose boxes of `box_columns` (16, 32 or 64) by `box_rows` are copied. `step`: elements from row to
+/// row.
+inline CUtensorMap describe_rows(const void* data, int64_t rows, int64_t columns, int64_t step, int box_columns,
+                                 int box_rows) {
+  static const auto encode = driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+  const cuuint64_t strides[] = {static_cast<cuuint64_t>(step) * sizeof(__half)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};
+  const cuuint32_t steps[] = {1, 1};
+  CUtensorMap map;
+  const CUresult result = encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<void*>(data), sizes, strides, box,
+                                 steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(box_columns * 2),
+                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS) return map;
+  throw unavailable("CUDA: describing a matrix of {} x {} for copies failed ({})", rows, columns,
+                    static_cast<int>(result));
+}
+
+/// The corners of the box of pixels that a filter's first tap visits: columns, then rows. The second is counted from the
+/// image's last pixel.
+struct PixelCorners {
+  std::array<int, 2> first, last;
+
+  explicit PixelCorners(const ConvShape& shape)
+      : first{-shape.pad_left, -shape.pad_top},
+        last{(shape.q - 1) * shape.stride_w - shape.pad_left - (shape.w - 1),
+             (shape.p - 1) * shape.stride_h - shape.pad_top - (shape.h - 1)} {}
+
+  bool fit() const {
+    const auto fits = [](int corner) { return corner >= -128 && corner <= 127; };
+    return fits(first[0]) && fits(first[1]) && fits(last[0]) && fits(last[1]);
+  }
+};
+
+/// Images, of which `channels` of `pixels` that a filter's tap visits one after another are copied.
+inline CUtensorMap describe_pixels(const PixelConv& conv, int channels, int pixels) {
+  static const auto encode = driver_function<decltype(cuTensorMapEncodeIm2col)>("cuTensorMapEncodeIm2col");
+  const ConvShape& shape = conv.shape;
+  const auto size = [](int64_t value) { return static_cast<cuuint64_t>(value); };
+  const int64_t pixel = conv.x_step * static_cast<int64_t>(sizeof(__half)), row = shape.w * pixel;
+  const cuuint64_t sizes[] = {size(shape.channels), size(shape.w), size(shape.h), size(shape.n)};
+  const cuuint64_t strides[] = {size(pixel), size(row), size(shape.h * row)};
+  const cuuint32_t steps[] = {1, static_cast<cuuint32_t>(shape.stride_w), static_cast<cuuint32_t>(shape.stride_h), 1};
+  const PixelCorners corners(shape);
+  CUtensorMap map;
+  const CUresult result =
+      encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, const_cast<__half*>(conv.x), sizes, strides,
+             corners.first.data(), corners.last.data(), static_cast<cuuint32_t>(channels),
+             static_cast<cuuint32_t>(pixels), steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(channels * 2),
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS) return map;
+  throw unavailable("CUDA: describing images of {} x {} x {} for copies failed ({})", shape.h, shape.w, shape.channels,
+                    static_cast<int>(result));
+}
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// A box of a matrix, from this column and row on; what is outside of the matrix becomes zero.
+inline __device__ void fetch_rows(SharedAddress to, const CUtensorMap& map, int column, int row, uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
+          to),
+      "l"(&map), "r"(to_shared(barrier)), "r"(column), "r"(row)
+      : "memory");
+}
+
+/// Channels of the pixels that a tap visits for the outputs from one on, whose first tap visits pixel (top, left) of
+/// `image`. `down`, `right`: from the first tap to this one.
+inline __device__ void fetch_pixels(SharedAddress to, const CUtensorMap& map, int channel, int left, int top, int image,
+                                    int right, int down, uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(to),
+      "l"(&map), "r"(to_shared(barrier)), "r"(channel), "r"(left), "r"(top), "r"(image),
+      "h"(static_cast<uint16_t>(right)), "h"(static_cast<uint16_t>(down))
+      : "memory");
+}
+
+/// Writes a box of a matrix; what is outside of the matrix is left out. Each store is a group of its own.
+inline __device__ void store_rows(const CUtensorMap& map, int column, int row, SharedAddress from) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];\n"
+      "cp.async.bulk.commit_group;" ::"l"(&map),
+      "r"(from), "r"(column), "r"(row)
+      : "memory");
+}
+
+/// Waits until all stores of this thread but the last kLeft have read their shared memory.
+template <int kLeft>
+__device__ void await_stores() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kLeft) : "memory");
+}
+
+inline __device__ void prefetch_map(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+/// Blocks of the next launch may begin where blocks of this one have ended; what they read of this one's they have to wait
+/// for (wait_for_launch_before).
+inline __device__ void let_next_launch_begin() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
+
+/// This block's number in its cluster.
+inline __device__ int rank_in_cluster() {
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+/// Where another block of the cluster has what this block has at an address.
+inline __device__ SharedAddress in_block(SharedAddress address, int block) {
+  SharedAddress there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
+  return there;
+}
+
+inline __device__ void synchronize_cluster() {
+  asm volatile(
+      "barrier.cluster.arrive.release;\n"
+      "barrier.cluster.wait.acquire;" ::
+          : "memory");
+}
+
+#endif  // __CUDA_ARCH_FEAT_SM90_ALL
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
+
+#endif  // __CUDACC__

@@ -1,0 +1,68 @@
+#pragma once
+
+// wgmma for 64 pixels by kColumns maps: D = A * B + (add ? D : 0), 16 terms of fp16, D in fp32. Of D, a thread has for
+// each 8 columns what WarpgroupMultiply says (device/hopper_wgmma.cuh).
+
+#ifdef __CUDACC__
+
+#include "convlab/device/hopper.cuh"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+template <int kColumns>
+struct PixelMultiply;
+
+#define CONVLAB_D16(i)                                                                                        \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), \
+      "+f"(d[i + 7]), "+f"(d[i + 8]), "+f"(d[i + 9]), "+f"(d[i + 10]), "+f"(d[i + 11]), "+f"(d[i + 12]),      \
+      "+f"(d[i + 13]), "+f"(d[i + 14]), "+f"(d[i + 15])
+#define CONVLAB_NAMES0 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15"
+#define CONVLAB_NAMES16 "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define CONVLAB_NAMES32 "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
+#define CONVLAB_NAMES48 "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
+#define CONVLAB_NAMES64 "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
+#define CONVLAB_NAMES80 "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
+#define CONVLAB_NAMES96 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
+#define CONVLAB_NAMES112 "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
+#define CONVLAB_MULTIPLY(columns, count, names, a_name, b_name, add_name, ...)                                     \
+  template <>                                                                                                      \
+  struct PixelMultiply<columns> {                                                                                  \
+    static __device__ void run(float (&d)[count], uint64_t a, uint64_t b, bool add) {                              \
+      asm volatile("{.reg .pred p; setp.ne.b32 p, " add_name                                                       \
+                   ", 0;\n"                                                                                        \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, " a_name ", " b_name \
+                   ", p, 1, 1, 0, 0;}\n"                                                                           \
+                   : __VA_ARGS__                                                                                   \
+                   : "l"(a), "l"(b), "r"(static_cast<int>(add)));                                                  \
+    }                                                                                                              \
+  };
+CONVLAB_MULTIPLY(32, 16, CONVLAB_NAMES0, "%16", "%17", "%18", CONVLAB_D16(0))
+CONVLAB_MULTIPLY(64, 32, CONVLAB_NAMES0 "," CONVLAB_NAMES16, "%32", "%33", "%34", CONVLAB_D16(0), CONVLAB_D16(16))
+CONVLAB_MULTIPLY(128, 64, CONVLAB_NAMES0 "," CONVLAB_NAMES16 "," CONVLAB_NAMES32 "," CONVLAB_NAMES48, "%64", "%65",
+                 "%66", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32), CONVLAB_D16(48))
+CONVLAB_MULTIPLY(256, 128,
+                 CONVLAB_NAMES0 "," CONVLAB_NAMES16 "," CONVLAB_NAMES32 "," CONVLAB_NAMES48 "," CONVLAB_NAMES64
+                                "," CONVLAB_NAMES80 "," CONVLAB_NAMES96 "," CONVLAB_NAMES112,
+                 "%128", "%129", "%130", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32), CONVLAB_D16(48),
+                 CONVLAB_D16(64), CONVLAB_D16(80), CONVLAB_D16(96), CONVLAB_D16(112))
+
+#undef CONVLAB_MULTIPLY
+#undef CONVLAB_NAMES0
+#undef CONVLAB_NAMES16
+#undef CONVLAB_NAMES32
+#undef CONVLAB_NAMES48
+#undef CONVLAB_NAMES64
+#undef CONVLAB_NAMES80
+#undef CONVLAB_NAMES96
+#undef CONVLAB_NAMES112
+#undef CONVLAB_D16
+
+#endif  // __CUDA_ARCH_FEAT_SM90_ALL
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
+
+#endif  // __CUDACC__

@@ -1,0 +1,116 @@
+#pragma once
+
+// What a block of hopper_conv.cuh computes and keeps.
+
+#ifdef __CUDACC__
+
+#include "convlab/kernels/gpu_channels/hopper_maps.cuh"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+constexpr int kSliceTerms = 64;  ///< of a sum, that a stage holds: 128 bytes of each pixel and map
+
+/// A block's tiles are of kRows output pixels by kMaps maps. kGroups warpgroups share a tile, and kTeams such tiles are
+/// under way at once. kStages slices of operands are copied ahead. Each warp has kBoxes boxes of 16 pixels for its
+/// results. Or kParts blocks of a cluster share one tile, and have a part of its sums each.
+template <int kRows_, int kMaps_, int kGroups_, int kTeams_, int kStages_, int kBoxes_, int kParts_ = 1>
+struct HopperTile {
+  static constexpr int kRows = kRows_, kMaps = kMaps_, kGroups = kGroups_, kTeams = kTeams_, kStages = kStages_;
+  static constexpr int kBoxes = kBoxes_, kParts = kParts_;
+  static_assert(kParts == 1 || kTeams == 1);
+
+  static constexpr int kGroupRows = kRows / kGroups, kBlocks = kGroupRows / 64;  ///< of a warpgroup
+  static constexpr int kConsumers = kGroups * kTeams, kWarps = 4 * kConsumers, kThreads = 128 * (kConsumers + 1);
+  static constexpr int kConsumerRegisters = kConsumers == 2 ? 232 : 160, kProducerRegisters = kConsumers == 2 ? 40 : 32;
+  static constexpr int kA = kRows * 128, kB = kMaps * 128, kStage = kA + kB;
+  static constexpr int kBoxMaps = kMaps % 64 == 0 ? 64 : 32, kBox = 16 * kBoxMaps * 2;
+  static constexpr int kBoxColumns = kMaps / kBoxMaps, kBoxesOfTile = kBlocks * kBoxColumns;
+  static_assert(kParts > 1 || kBoxesOfTile % kBoxes == 0);
+  static constexpr int kPartPitch = kMaps + 8;  ///< floats from a row of a part to the next
+  static constexpr int kResults = kParts > 1 ? 0 : kWarps* kBoxes* kBox;
+  static constexpr size_t kBytes =
+      1024 + kStages * kStage + kResults + (2 * kStages + kTeams + kWarps * kBoxes) * sizeof(uint64_t);
+  static_assert(kBytes <= 227 * 1024);
+  static_assert(kParts == 1 || kRows * kPartPitch * sizeof(float) <= kStages * kStage);
+};
+
+/// A convolution in tiles. A sum's slices follow filters row by row, and of a tap its channels; a tap's last slice may
+/// have less terms, `last_steps` times 16. Of 32 channels or less, a slice has several taps, and the last of the sum may
+/// have less.
+struct PixelPlan {
+  PixelConv conv;
+  bool matrix;  ///< filters of one pixel that visit all pixels: x is a matrix
+  int box;      ///< channels of a box: 16, 32 or 64
+  int slices;   ///< of a sum
+  int period;   ///< slices from a shorter one to the next
+  int last_steps;
+  int map_tiles;
+  int tiles;
+
+  __host__ __device__ int tap_slices() const { return box == kSliceTerms ? period : 1; }
+};
+
+/// Which stage is next, and the parity of its barriers.
+template <int kStages>
+struct PixelTurn {
+  int stage = 0, parity = 0;
+
+  __device__ void next() {
+    if (++stage < kStages) return;
+    stage = 0;
+    parity ^= 1;
+  }
+  __device__ void skip(int count) {
+    stage += count;
+    parity ^= stage / kStages & 1;
+    stage %= kStages;
+  }
+};
+
+template <class Tile>
+struct PixelShared {
+  unsigned char *stages, *results;
+  /// Barriers: of stages; of teams, whose turn it is to multiply (a team that is ahead by all stages would take a
+  /// barrier's phase for an older one); and of each warp's boxes.
+  uint64_t *full, *empty, *turns, *added;
+
+  __device__ PixelShared() {
+    auto* memory = dynamic_shared<unsigned char>();
+    stages = memory + (1024 - to_shared(memory) % 1024) % 1024;
+    results = stages + Tile::kStages * Tile::kStage;
+    full = reinterpret_cast<uint64_t*>(results + Tile::kResults);
+    empty = full + Tile::kStages;
+    turns = empty + Tile::kStages;
+    added = turns + Tile::kTeams;
+  }
+  __device__ SharedAddress a(int stage) const { return to_shared(stages + stage * Tile::kStage); }
+  __device__ SharedAddress b(int stage) const { return a(stage) + Tile::kA; }
+  __device__ SharedAddress box(int warp, int slot) const {
+    return to_shared(results + (warp * Tile::kBoxes + slot) * Tile::kBox);
+  }
+};
+
+/// The first output pixel and map of a tile.
+template <class Tile>
+struct TilePlace {
+  int row, map;
+
+  __device__ TilePlace(const PixelPlan& plan, int tile)
+      : row(tile / plan.map_tiles * Tile::kRows), map(tile % plan.map_tiles * Tile::kMaps) {}
+};
+
+/// The part of a sum's slices that a block of a cluster has.
+template <class Tile>
+struct PartOfSlices {
+  int first, last;
+
+  __device__ PartOfSlices(const PixelPlan& plan, int rank)
+      : first(Tile::kParts == 1 ? 0 : plan.slices * rank / Tile::kParts),
+        last(Tile::kParts == 1 ? plan.slices : plan.slices * (rank + 1) / Tile::kParts) {}
+};
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
+
+#endif  // __CUDACC__

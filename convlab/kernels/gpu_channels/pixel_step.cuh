@@ -1,0 +1,61 @@
+#pragma once
+
+// A ConvStep as kernels of channels last take it. Plain images, as a network's first layer is given, and plain images of one
+// pixel are first copied to channels last, in the workspace, as many as are a multiple of 8.
+
+#include "convlab/kernels/gpu_channels/plain_copies.cuh"
+#include "convlab/kernels/kernel.h"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+namespace {  // each file that includes this has its own kernels
+
+inline bool takes_plain(const ConvStep& step) { return step.input_layout == Layout::plain; }
+
+/// The step without addresses. Channels of plain images are rounded up.
+template <class Element>
+PixelConvOf<Element> conv_of_step(const ConvStep& step) {
+  PixelConvOf<Element> conv{.shape = kernel_shape(step.problem), .groups = static_cast<int>(step.problem.groups)};
+  if (takes_plain(step)) conv.shape.c = conv.shape.channels = static_cast<int>(round_up(step.problem.c, 8));
+  conv.x_step = takes_plain(step) || step.input_step == 0 ? conv.shape.c : step.input_step;
+  conv.added_step = step.added_step != 0 ? step.added_step : step.problem.k;
+  conv.y_step = step.output_step != 0 ? step.output_step : step.problem.k;
+  conv.activation = step.epilogue.activation;
+  return conv;
+}
+
+/// Bytes of the copy of plain images, at the begin of the workspace.
+template <class Element>
+size_t plain_copy_bytes(const ConvStep& step) {
+  return takes_plain(step) ? channels_last_bytes<Element>(step.problem.input_shape()) : 0;
+}
+
+/// The step with its addresses; plain images are on their way to the workspace.
+template <class Element>
+PixelConvOf<Element> begin_step(const ConvArgs& args, Stream& stream) {
+  const ConvStep& step = args.step;
+  PixelConvOf<Element> conv = conv_of_step<Element>(step);
+  conv.x = static_cast<const Element*>(args.x);
+  if (takes_plain(step)) {
+    auto* const copy = static_cast<Element*>(args.workspace);
+    if (step.input == ElementType::u8) {
+      copy_to_channels_last(static_cast<const uint8_t*>(args.x), step.problem.input_shape(), copy, stream);
+    } else {
+      copy_to_channels_last(static_cast<const float*>(args.x), step.problem.input_shape(), copy, stream);
+    }
+    conv.x = copy;
+  }
+  conv.w = args.prepared;
+  conv.bias = step.epilogue.bias ? args.bias : nullptr;
+  conv.added = step.adds ? reinterpret_cast<const Element*>(args.added) : nullptr;
+  if (step.output_layout == Layout::plain) {
+    conv.plain = args.y;
+  } else {
+    conv.y = reinterpret_cast<Element*>(args.y);
+  }
+  return conv;
+}
+
+}  // namespace
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab

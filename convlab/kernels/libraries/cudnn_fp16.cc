@@ -1,0 +1,90 @@
+// NVIDIA's library as it is fastest: images in Layout::channels_last, which its tensor-core engines read and write
+// without reordering, and all that follows the sums in the same step.
+
+#include <vector>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/half.h"
+#include "convlab/kernels/libraries/cudnn_session.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kInfo{
+    .name = "cudnn.fp16",
+    .device = DeviceKind::cuda,
+    .math = Math::fp16,
+    .repeat = Repeat::order_dependent,
+    .sum = Sum::transform,
+    .rung = 52,
+    .library = true,
+    .idea = "the library on channels last, in half precision, with bias, addition and activation fused",
+    .after = "cudnn.tf32",
+    .cost = "2 terms() flops an output; an image and an output are 2 bytes a number.",
+    .refuses = "plain arrays, pooling, hard swish, channels and maps in other than multiples of 8.",
+    .limit =
+        "fusing: with a bias and ReLU its engines are ready-made, with other activations it compiles some at the first "
+        "launch, and depthwise convolutions have fast engines only alone.",
+};
+
+Refusal refuses(const ConvStep& step, const DeviceCaps&) {
+  const ConvProblem& problem = step.problem;
+  if (step.input_layout != Layout::channels_last || step.output_layout != Layout::channels_last) {
+    return "takes and gives channels last";
+  }
+  if (problem.c % kChannelLanes != 0 || problem.k % kChannelLanes != 0) return "takes channels in multiples of 8";
+  if (step.epilogue.pool) return "does not pool";
+  if (step.epilogue.activation.kind == ActivationKind::hard_swish) return "has no hard swish";
+  return std::nullopt;
+}
+
+/// Elements: filters, then the bias.
+int64_t prepared_count(const ConvStep& step) {
+  return checked_add(cudnn::rounded_bias_at(step.problem), step.epilogue.bias ? step.problem.k : 0);
+}
+
+size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
+  return static_cast<size_t>(checked_mul(prepared_count(step), 2));
+}
+
+std::vector<float> downloaded(Stream& stream, const float* from, int64_t count) {
+  std::vector<float> values(static_cast<size_t>(count));
+  stream.download(values.data(), from, values.size() * sizeof(float));
+  stream.synchronize();
+  return values;
+}
+
+void prepare(const ConvArgs& args, Stream& stream) {
+  const ConvProblem& problem = args.step.problem;
+  std::vector<uint16_t> halves(static_cast<size_t>(prepared_count(args.step)));
+  const std::vector<float> filters = downloaded(stream, args.w, problem.filter_count());
+  const int64_t channels = problem.channels_per_group(), taps = problem.r * problem.s;
+  auto to = halves.begin();
+  for (int64_t k = 0; k < problem.k; ++k) {
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t c = 0; c < channels; ++c) *to++ = float_to_half(filters[(k * channels + c) * taps + tap]);
+    }
+  }
+  if (args.step.epilogue.bias) {
+    to = halves.begin() + cudnn::rounded_bias_at(problem);
+    for (const float bias : downloaded(stream, args.bias, problem.k)) *to++ = float_to_half(bias);
+  }
+  stream.upload(args.prepared, halves.data(), halves.size() * sizeof(uint16_t));
+  stream.synchronize();
+}
+
+const RegisterConvKernel registered{{
+    .info = kInfo,
+    .refuses = refuses,
+    .prepared_bytes = prepared_bytes,
+    .workspace_bytes = cudnn::workspace_bytes,
+    .prepare = prepare,
+    .launch = [](const ConvArgs& args, Stream& stream) { cudnn::run(args, stream, Math::fp16); },
+    .choice = [](const ConvStep& step, Stream& stream) { return cudnn::choice(step, stream, Math::fp16); },
+    .layout = Layout::channels_last,
+    .packs_weights = true,
+}};
+
+}  // namespace
+}  // namespace convlab

@@ -1,0 +1,168 @@
+#include "convlab/kernels/libraries/cudnn_session.h"
+
+#include <algorithm>
+#include <limits>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "convlab/base/checked.h"
+#include "convlab/base/clock.h"
+#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/libraries/cudnn_plans.h"
+
+namespace convlab::cudnn {
+namespace {
+
+/// The plan that was fastest for a step whose arrays are so aligned.
+struct Choice {
+  ConvStep step;
+  Math math;
+  int64_t alignment;
+  std::shared_ptr<const ConvGraph> graph = nullptr;
+  std::optional<Plan> plan = std::nullopt;
+  double search_seconds = 0;
+};
+
+/// What a stream keeps: the library, its handle there, and the choices.
+struct Session {
+  Session() { library.check(library.create(&handle), "creating a handle"); }
+  ~Session() {
+    choices.clear();
+    library.destroy(handle);
+  }
+  Session(const Session&) = delete;
+
+  Library library;
+  cudnnHandle_t handle = nullptr;
+  std::list<Choice> choices;
+};
+
+void* address_of(Array array, cudnnDataType_t bias, const ConvArgs& args) {
+  const bool packed = args.step.input_layout == Layout::channels_last;
+  const auto writable = [](const void* pointer) { return const_cast<void*>(pointer); };  // as the library wants them
+  switch (array) {
+    case Array::x:
+      return writable(args.x);
+    case Array::w:
+      return packed ? args.prepared : writable(args.w);
+    case Array::bias:
+      if (bias == CUDNN_DATA_FLOAT) return writable(args.bias);
+      return static_cast<uint16_t*>(args.prepared) + rounded_bias_at(args.step.problem);
+    case Array::added:
+      return writable(args.added);
+    case Array::y:
+      return args.y;
+  }
+  return nullptr;
+}
+
+/// Of all arrays, in bytes; 16 at most, which is what engines profit from.
+int64_t alignment_of(const ConvArgs& args) {
+  uintptr_t all = 16;
+  for (const void* array : {args.x, static_cast<const void*>(args.w), static_cast<const void*>(args.bias),
+                            static_cast<const void*>(args.added), static_cast<const void*>(args.y)}) {
+    all |= reinterpret_cast<uintptr_t>(array);
+  }
+  return static_cast<int64_t>(all & -all);
+}
+
+void execute(const Session& session, const ConvGraph& graph, const Plan& plan, const ConvArgs& args) {
+  std::vector<int64_t> numbers;
+  std::vector<void*> addresses;
+  for (const Array array : graph.arrays()) {
+    numbers.push_back(static_cast<int64_t>(array));
+    addresses.push_back(address_of(array, graph.bias(), args));
+  }
+  Descriptor arrays(session.library, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+  arrays.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const int64_t>(numbers));
+  arrays.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span<void* const>(addresses));
+  arrays.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, args.workspace);
+  arrays.finalize();
+  session.library.check(session.library.execute(session.handle, plan.descriptor.pointer(), arrays.pointer()),
+                        fmt::format("executing engine {}", plan.engine));
+}
+
+/// The library's order of its proposals is a guess, and one run is often off: each runs three times. With a bias in
+/// float16 it has other engines than with one in float32.
+Choice search(const Session& session, const ConvArgs& args, Stream& stream, Math math) {
+  constexpr int kTries = 3;
+  const auto begin = Clock::now();
+  const ConvStep& step = args.step;
+  Choice best{.step = step, .math = math, .alignment = alignment_of(args)};
+  std::string reason;
+  double best_seconds = std::numeric_limits<double>::infinity();
+  const auto race = [&](cudnnDataType_t bias) {
+    auto graph = std::make_shared<const ConvGraph>(session.library, session.handle, step, bias, best.alignment);
+    const size_t bytes = workspace_bytes(step, stream.caps());
+    for (Plan& plan : plans_for(session.library, session.handle, *graph, math, bytes, reason)) {
+      double seconds = std::numeric_limits<double>::infinity();
+      try {
+        for (int i = 0; i < kTries; ++i) {
+          seconds = std::min(seconds, stream.time([&] { execute(session, *graph, plan, args); }));
+        }
+      } catch (const Error& error) {
+        reason = error.what();
+        continue;
+      }
+      if (seconds >= best_seconds) continue;
+      best_seconds = seconds;
+      best.graph = graph;
+      best.plan.emplace(std::move(plan));
+    }
+  };
+  if (step.epilogue.bias && step.input_layout == Layout::channels_last) race(CUDNN_DATA_HALF);
+  race(CUDNN_DATA_FLOAT);
+  if (!best.plan) {
+    throw unavailable("cuDNN has no engine for {}{}{} in {}{}", to_text(step.problem), step.adds ? " add " : " ",
+                      to_text(step.epilogue), name_of(math), reason.empty() ? "" : ": " + reason);
+  }
+  best.search_seconds = seconds_since(begin);
+  return best;
+}
+
+}  // namespace
+
+size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) {
+  constexpr int64_t kLeast = int64_t{64} << 20, kMost = int64_t{2} << 30;
+  return static_cast<size_t>(
+      std::clamp<int64_t>(4 * (step.problem.input_count() + step.problem.output_count()), kLeast, kMost));
+}
+
+int64_t rounded_bias_at(const ConvProblem& problem) { return round_up(problem.filter_count(), 32); }
+
+void run(const ConvArgs& args, Stream& stream, Math math) {
+  auto& session = stream.attached<Session>();
+  session.library.check(session.library.set_stream(session.handle, static_cast<cudaStream_t>(stream.native())),
+                        "setting the stream");
+  const auto found = std::ranges::find_if(session.choices, [&](const Choice& choice) {
+    return choice.math == math && choice.alignment == alignment_of(args) && choice.step == args.step;
+  });
+  if (found != session.choices.end()) return execute(session, *found->graph, *found->plan, args);
+  const Choice& chosen = session.choices.emplace_back(search(session, args, stream, math));
+  execute(session, *chosen.graph, *chosen.plan, args);
+}
+
+std::string choice(const ConvStep& step, Stream& stream, Math math) {
+  const auto& session = stream.attached<Session>();
+  const auto found = std::ranges::find_if(
+      session.choices, [&](const Choice& choice) { return choice.math == math && choice.step == step; });
+  if (found == session.choices.end()) return "";
+  const size_t version = session.library.version();
+  return fmt::format("engine {} of cuDNN {}.{}.{}, searched for {:.1f} ms", found->plan->engine, version / 10000,
+                     version / 100 % 100, version % 100, found->search_seconds * 1e3);
+}
+
+Refusal refuse_unless_plain_arrays(const ConvStep& step, const DeviceCaps&) {
+  const Epilogue& epilogue = step.epilogue;
+  const ActivationKind kind = epilogue.activation.kind;
+  const bool fuses =
+      !epilogue.pool && (kind == ActivationKind::none || (kind == ActivationKind::relu && epilogue.bias));
+  if (!fuses) return "fuses nothing but a bias, or a bias and ReLU";
+  ConvStep bare = step;
+  bare.epilogue = {};
+  return refuse_unless_rung(bare);
+}
+
+}  // namespace convlab::cudnn

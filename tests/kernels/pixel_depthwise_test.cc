@@ -1,0 +1,191 @@
+// Depthwise convolutions of Layout::channels_last for GPUs, executed on the host, against their definition in double: in
+// dense arrays and in parts of joint ones, filters that go down strips and others, and maps that fill no strip or band.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "convlab/kernels/registry.h"
+#include "tests/kernels/op_checks.h"
+#include "tests/kernels/pixel_checks.h"
+
+namespace convlab {
+namespace {
+
+constexpr const char* kProblems[] = {
+    "n3_c24h9w19_k24r3s3_p1_g24",
+    "n2_c72h15w18_k72r3s3_p1_st2_g72",
+    "n2_c40h15w18_k40r5s5_p2_g40",
+    "n3_c8h23w17_k8r5s5_p2_st2_g8",
+    "n1_c24h1w1_k24r3s3_p1_g24",
+    "n2_c8h2w30_k8r5s5_p2_g8",
+    "n1_c8h37w9_k8r3s3_p0x0x1x1_st2_g8",
+    "n2_c16h6w7_k16r3s3_p4x3x5x2_g16",  // outputs that begin and end in the padding
+    "n1_c16h7w6_k16r5s5_p4_st2_g16",
+    "n2_c8h9w9_k8r1s1_g8",
+    "n1_c24h12w13_k24r7s7_p3_g24",
+    "n1_c8h12w13_k8r3s3_p2_d2_g8",
+    "n1_c8h11w16_k8r3s5_p1x2x1x2_st1x2_g8",
+};
+
+constexpr Activation kActivations[] = {{},
+                                       {ActivationKind::relu},
+                                       {ActivationKind::clip, 0, 0.5f},
+                                       {ActivationKind::swish},
+                                       {ActivationKind::hard_swish},
+                                       {ActivationKind::sigmoid},
+                                       {ActivationKind::leaky_relu, 0.25f}};
+
+double activated(const Activation& activation, double value) {
+  switch (activation.kind) {
+    case ActivationKind::relu:
+      return value < 0 ? 0 : value;
+    case ActivationKind::clip:
+      return std::isnan(value) ? value : std::clamp<double>(value, activation.alpha, activation.beta);
+    case ActivationKind::swish:
+      return value / (1 + std::exp(-value));
+    case ActivationKind::hard_swish:
+      return std::isnan(value) ? value : value * std::clamp(value + 3, 0.0, 6.0) / 6;
+    case ActivationKind::sigmoid:
+      return 1 / (1 + std::exp(-value));
+    case ActivationKind::leaky_relu:
+      return value < 0 ? activation.alpha * value : value;
+    default:
+      return value;
+  }
+}
+
+struct Inputs {
+  Tensor x, w, bias, added;
+};
+
+double sum_of(const ConvProblem& problem, const Inputs& inputs, const Index& y) {
+  double sum = 0;
+  for (int64_t r = 0; r < problem.r; ++r) {
+    for (int64_t s = 0; s < problem.s; ++s) {
+      const int64_t h = y[2] * problem.stride_h + r * problem.dilation_h - problem.pad_top;
+      const int64_t w = y[3] * problem.stride_w + s * problem.dilation_w - problem.pad_left;
+      if (h < 0 || h >= problem.h || w < 0 || w >= problem.w) continue;
+      sum += at(inputs.x, {y[0], y[1], h, w}) * at(inputs.w, {y[1], 0, r, s});
+    }
+  }
+  return sum;
+}
+
+class PixelDepthwise : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
+    simt_.emplace();
+  }
+
+  Tensor convolve(ConvStep step, const Inputs& inputs, bool joint) {
+    const ConvKernel& kernel = require_conv_kernel("cuda.pixel_depthwise", DeviceKind::simt);
+    const DeviceCaps& caps = simt_->device().caps();
+    EXPECT_EQ(kernel.refuses(step, caps), std::nullopt);
+    const PixelArray x(*simt_, inputs.x, joint), added(*simt_, inputs.added, joint);
+    const PixelArray y(*simt_, step.output_shape(), joint);
+    step.input_step = x.step(), step.added_step = added.step(), step.output_step = y.step();
+    const Buffer w = simt_->copy_of(inputs.w), bias = simt_->copy_of(inputs.bias);
+    const Buffer prepared = simt_->poisoned(kernel.prepared_bytes(step, caps));
+    ConvArgs args{.step = step,
+                  .x = x.first(),
+                  .w = static_cast<const float*>(w.data()),
+                  .bias = step.epilogue.bias ? static_cast<const float*>(bias.data()) : nullptr,
+                  .added = step.adds ? added.first() : nullptr,
+                  .y = y.first(),
+                  .prepared = prepared.data()};
+    kernel.prepare(args, simt_->stream());
+    args.w = nullptr;
+    kernel.launch(args, simt_->stream());
+    return y.images();
+  }
+
+  void expect_right(const ConvStep& step, const Inputs& inputs) {
+    for (const bool joint : {false, true}) {
+      SCOPED_TRACE(joint ? "joint" : "dense");
+      expect_close(convolve(step, inputs, joint), step.output_shape(), 0x1.2p-11, [&](const Index& y) {
+        double sum = sum_of(step.problem, inputs, y);
+        if (step.epilogue.bias) sum += at(inputs.bias, {y[1]});
+        if (step.adds) sum += at(inputs.added, y);
+        return activated(step.epilogue.activation, sum);
+      });
+    }
+  }
+
+  std::optional<SimtDevice> simt_;
+};
+
+Inputs inputs_of(const ConvProblem& problem) {
+  return {rounded_to_half(random(problem.input_shape(), 1)), random(problem.filter_shape(), 2), random({problem.k}, 3),
+          rounded_to_half(random(problem.output_shape(), 4))};
+}
+
+ConvStep step_of(const ConvProblem& problem) {
+  return {.problem = problem, .input_layout = Layout::channels_last, .output_layout = Layout::channels_last};
+}
+
+TEST_F(PixelDepthwise, IsRight) {
+  for (const char* text : kProblems) {
+    SCOPED_TRACE(text);
+    const ConvProblem problem = parse_problem(text);
+    const Inputs inputs = inputs_of(problem);
+    ConvStep step = step_of(problem);
+    expect_right(step, inputs);
+    step.epilogue.bias = true;
+    step.adds = true;
+    expect_right(step, inputs);
+  }
+}
+
+TEST_F(PixelDepthwise, AppliesActivations) {
+  for (const char* text : {"n1_c24h9w10_k24r3s3_p1_g24", "n1_c8h9w10_k8r5s5_p2_st2_g8", "n1_c8h5w4_k8r2s2_g8"}) {
+    const ConvProblem problem = parse_problem(text);
+    const Inputs inputs = inputs_of(problem);
+    for (const Activation& activation : kActivations) {
+      SCOPED_TRACE(fmt::format("{} {}", text, to_text(activation)));
+      ConvStep step = step_of(problem);
+      step.epilogue = {.bias = true, .activation = activation};
+      expect_right(step, inputs);
+    }
+  }
+}
+
+TEST_F(PixelDepthwise, SpreadsNanToItsReceptiveField) {
+  for (const char* text : {"n2_c8h18w17_k8r3s3_p1_g8", "n2_c8h18w17_k8r3s3_p1_st2_g8", "n2_c8h18w17_k8r5s5_p2_g8",
+                           "n2_c8h18w17_k8r5s5_p2_st2_g8", "n2_c8h18w17_k8r7s7_p3_g8"}) {
+    SCOPED_TRACE(text);
+    const ConvProblem problem = parse_problem(text);
+    Inputs inputs = inputs_of(problem);
+    for (const size_t at : {0u, 20u, 17u * 18u + 5u, 17u * 18u * 8u - 1u, 17u * 18u * 16u - 1u}) {
+      inputs.x.values<float>()[at] = kNan;
+    }
+    ConvStep step = step_of(problem);
+    step.epilogue.activation = {ActivationKind::clip, 0, 6};
+    expect_right(step, inputs);
+    step.epilogue.activation = {ActivationKind::swish};
+    expect_right(step, inputs);
+  }
+}
+
+TEST_F(PixelDepthwise, GivesTheSameBitsImageByImage) {  // though an image alone is cut otherwise
+  ConvProblem problem = parse_problem("n3_c24h29w31_k24r3s3_p1_g24");
+  const Inputs inputs = inputs_of(problem);
+  const Tensor all = convolve(step_of(problem), inputs, false);
+  problem.n = 1;
+  const auto image_of = [](const Tensor& batch, int64_t n) {
+    Shape shape = batch.shape();
+    const auto size = static_cast<size_t>(element_count(shape) / shape[0]);
+    shape[0] = 1;
+    return Tensor::of<float>(shape, batch.values<float>().subspan(static_cast<size_t>(n) * size, size));
+  };
+  for (int64_t n = 0; n < 3; ++n) {
+    const Inputs own{image_of(inputs.x, n), inputs.w.clone(), inputs.bias.clone(), image_of(inputs.added, n)};
+    const Tensor got = convolve(step_of(problem), own, false), expected = image_of(all, n);
+    EXPECT_EQ(std::memcmp(got.raw(), expected.raw(), got.bytes()), 0);
+  }
+}
+
+}  // namespace
+}  // namespace convlab

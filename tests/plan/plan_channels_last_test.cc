@@ -1,0 +1,118 @@
+// Plans for GPUs that keep channels last: what lies so, and that random networks of many channels give what they give layer by
+// layer in float32, but for roundings.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+#include "convlab/device/cpu.h"
+#include "convlab/device/device.h"
+#include "convlab/engine/executor.h"
+#include "tests/plan/wide_graph.h"
+
+namespace convlab {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<Tensor> outputs_of(const Graph& graph, Device& device, PlanOptions options, int64_t n) {
+  Executor executor(copy_of(graph), Shape{n, 3, kHeight, kWidth}, device, {.plan = std::move(options)});
+  const Tensor x = images(n);
+  return executor.run({&x, 1});
+}
+
+double relative_error(const Tensor& wanted, const Tensor& got) {
+  double error = 0, size = 0;
+  for (size_t at = 0; at < static_cast<size_t>(wanted.count()); ++at) {
+    const double value = wanted.values<float>()[at], other = got.values<float>()[at];
+    error += (value - other) * (value - other);
+    size += value * value;
+  }
+  return std::sqrt(error / size);
+}
+
+/// A class of arithmetic, and the error of a few layers in it.
+struct InMath {
+  Math math;
+  Layout layout;
+  double tolerance;
+};
+
+void PrintTo(const InMath& in, std::ostream* stream) { *stream << name_of(in.math); }
+
+class LastPlan : public testing::TestWithParam<InMath> {
+ protected:
+  Plan plan_of(const Graph& graph, int64_t n = 1, ElementType input = ElementType::f32) {
+    return make_plan(graph, Shape{n, 3, kHeight, kWidth}, device_->caps(), {.math = GetParam().math, .input = input});
+  }
+
+  void expect_as_by_layers(const Graph& graph, int64_t n) {
+    const auto cpu = open_cpu({.threads = 2});
+    const std::vector<Tensor> wanted = outputs_of(graph, *cpu, {.mode = PlanMode::layers}, n);
+    const std::vector<Tensor> got = outputs_of(graph, *device_, {.math = GetParam().math}, n);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      ASSERT_EQ(got[i].shape(), wanted[i].shape());
+      EXPECT_LE(relative_error(wanted[i], got[i]), GetParam().tolerance) << "output " << i;
+    }
+  }
+
+  const std::unique_ptr<Device> device_ = open_device("simt", {});
+};
+
+TEST_P(LastPlan, KeepsAllSo) {
+  WideGraph graph;
+  const ValueId first = graph.conv(graph.input(), 3, 16, 3);
+  const ValueId left = graph.conv(first, 16, 32, 3);
+  const ValueId right = graph.conv(first, 16, 32, 1);
+  const ValueId sum = graph.activation(graph.add(AddOp{}, {left, right}), ActivationKind::relu);
+  const ValueId gate =
+      graph.activation(graph.conv(graph.add(GlobalAveragePoolOp{}, {sum}), 32, 32, 1), ActivationKind::sigmoid);
+  const ValueId gated = graph.add(MulOp{}, {sum, gate});
+  graph.conv(graph.conv(gated, 32, 32, 3, 32), 32, 16, 1);
+  const Plan plan = plan_of(graph.graph(), 2);
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+add+bias+relu", "GlobalAveragePool",
+                                          "Conv+bias+sigmoid", "Mul", "Conv+bias", "Conv+bias", "Copy"));
+  EXPECT_TRUE(plan.channel_lanes);
+  for (const size_t step : {0u, 1u, 2u, 6u, 7u}) {
+    EXPECT_EQ(plan.steps[step].conv_step()->output_layout, GetParam().layout) << step;
+  }
+  EXPECT_EQ(plan.steps[3].op_step()->output_layout, Layout::plain) << "images of one pixel are plain";
+  EXPECT_EQ(plan.steps[4].kernel_name(), "cuda.one_pixel");
+  expect_as_by_layers(graph.graph(), 2);
+}
+
+TEST_P(LastPlan, WhatIsConcatenatedIsWrittenWhereItBelongs) {
+  WideGraph graph;
+  graph.concatenations();
+  const Plan plan = plan_of(graph.graph(), 2);
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Copy"));
+  EXPECT_EQ(plan.steps[1].output.at - plan.steps[0].output.at,
+            16 * static_cast<int64_t>(size_in(GetParam().layout, ElementType::f32)));
+  expect_as_by_layers(graph.graph(), 3);
+}
+
+TEST_P(LastPlan, PixelsAreTakenAsTheyAre) {
+  WideGraph graph;
+  graph.conv(graph.conv(graph.input(), 3, 16, 3), 16, 32, 3);
+  const Plan plan = plan_of(graph.graph(), 2, ElementType::u8);
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Copy"));
+  EXPECT_EQ(plan.steps[0].conv_step()->input, ElementType::u8);
+}
+
+TEST_P(LastPlan, RandomNetworksAsByLayers) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(seed);
+    expect_as_by_layers(random_graph(seed), seed % 3 == 0 ? 3 : 1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Maths, LastPlan,
+                         testing::Values(InMath{Math::fp16, Layout::channels_last, 4e-3},
+                                         InMath{Math::tf32, Layout::channels_last_floats, 4e-3},
+                                         InMath{Math::fp32, Layout::channels_last_floats, 5e-6}),
+                         [](const auto& info) { return std::string(name_of(info.param.math)); });
+
+}  // namespace
+}  // namespace convlab
