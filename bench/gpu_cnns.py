@@ -3,7 +3,8 @@
 
     python3 bench/gpu_cnns.py measure BINARY FOLDER results/cnn_gpu/mine.json     # FOLDER: bench/cnn_networks.py fills it
     python3 bench/gpu_cnns.py measure BINARY FOLDER FILE --networks resnet50 --batches 1 64 --maths fp16 --no-compile
-    python3 bench/gpu_cnns.py show FILE
+    python3 bench/gpu_cnns.py write              docs/gpu_cnns.md, from results/cnn_gpu
+    python3 bench/gpu_cnns.py write --check      exit status 1 where it is not what they give
 
 Each engine runs alone in a process of its own, in turns. convlab's time is `convlab infer`'s device_network_s; PyTorch gets
 its images in its own type and layout, and counts with the best of two layouts, eager or compiled, all replayed as CUDA
@@ -20,25 +21,31 @@ import sys
 import tempfile
 from pathlib import Path
 
-import numpy as np
-
-from cnn_networks import drawn, image_size
 from gpu_common import ms, now, output_of
+from pages import ROOT, publish, table
+
+RESULTS = ROOT / "results" / "cnn_gpu"
+PAGE = ROOT / "docs" / "gpu_cnns.md"
 
 NETWORKS = ("resnet50", "vgg16", "mobilenet_v2", "efficientnet_b0")
 BATCHES = (64, 1)
 MATHS = ("fp16", "tf32", "fp32")
 
 
-def images_of(name: str, batch: int) -> np.ndarray:
+def images_of(name: str, batch: int):
+    import numpy as np
+    from cnn_networks import image_size
+
     size = image_size(name)
     return np.random.default_rng(batch).uniform(-1, 1, (batch, 3, size, size)).astype(np.float32)
 
 
 def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict:
     """PyTorch's times by way, in milliseconds; its scores in float32 are written to a file."""
+    import numpy as np
     import torch
     import torch_gpu
+    from cnn_networks import drawn
 
     model, x = drawn(name)[0].cuda(), torch.from_numpy(images_of(name, batch)).cuda()
     times, kind = {}, torch_gpu.MATHS[math]
@@ -62,7 +69,10 @@ def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict
             "gpu": torch.cuda.get_device_name(), "error": error}
 
 
-def measured(binary: str, path: Path, batch: int, math: str, folder: Path) -> tuple[dict, np.ndarray]:
+def measured(binary: str, path: Path, batch: int, math: str, folder: Path) -> tuple:
+    """convlab's times, and its scores."""
+    import numpy as np
+
     x, y = folder / "x.npy", folder / "y.npy"
     np.save(x, images_of(path.stem, batch))
     result = output_of([binary, "infer", str(path), "--input", str(x), "--output", str(y), "--device", "cuda", "--math", math,
@@ -73,6 +83,8 @@ def measured(binary: str, path: Path, batch: int, math: str, folder: Path) -> tu
 
 
 def measure(arguments: argparse.Namespace) -> None:
+    import numpy as np
+
     rows = json.loads(arguments.json.read_text()) if arguments.json.exists() else []
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     for name in arguments.networks:
@@ -101,7 +113,33 @@ def line_of(row: dict) -> str:
             f"{theirs / ours:.2f} times; relative L2 error {row['error']:.1e}, PyTorch's {row['peer']['error']:.1e}, {100 * row['same_labels']:.0f} % of labels alike")
 
 
-def main() -> None:
+def section(path: Path) -> list[str]:
+    rows = sorted(json.loads(path.read_text()), key=lambda row: (MATHS.index(row["math"]), -row["batch"], NETWORKS.index(row["network"])))
+    cells = []
+    for row in rows:
+        ours, theirs = row["convlab"]["ms"], row["peer"]["ms"]
+        cells.append([row["network"], str(row["batch"]), row["math"], ms(ours), ms(theirs), row["peer"]["way"].removesuffix(", graph"),
+                      f"{theirs / ours:.2f}", f"{row['error']:.1e}", f"{row['peer']['error']:.1e}"])
+    header = ["network", "images", "math", "convlab, ms", "PyTorch, ms", "its best way", "times as fast", "error", "PyTorch's"]
+    return [f"## {rows[0]['peer']['gpu']}", "", f"Beside {rows[0]['peer']['version']} ({rows[0]['when'][:10]}).", "", *table(header, cells), ""]
+
+
+def write(check: bool) -> int:
+    page = [
+        "# Well-known CNNs on a GPU", "",
+        "From float32 images in the GPU's memory to scores there, medians. Each engine ran alone in its process, in turns. convlab's time",
+        "includes turning float32 images into its own layout; PyTorch is given them in its type and layout, and counts with the best of two",
+        "layouts, eager or compiled, replayed as CUDA graphs. Weights are drawn (`bench/cnn_networks.py`); errors are relative L2 beside",
+        "PyTorch in float32, of either engine in the row's arithmetic. `bench/gpu_cnns.py` measures, and writes this page.", "",
+        *[line for path in sorted(RESULTS.glob("*.json")) for line in section(path)],
+        "What limits them, by the times of layers and the bytes and products that they need: with 64 images, VGG-16's layers of 64 and 128",
+        "maps by what a multiprocessor gets from the second cache, and its pools, a step of their own; ResNet-50's 1 x 1 convolutions,",
+        "MobileNetV2 and EfficientNet-B0 by memory, and the latter also by gates, three steps of few numbers in each of its blocks. With one",
+        "image the latency of launches in a row limits all but VGG-16, which reads 247 MB of weights of dense layers."]
+    return publish({PAGE: "\n".join(page) + "\n"}, check)
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure")
@@ -118,17 +156,17 @@ def main() -> None:
     peering.add_argument("math")
     peering.add_argument("scores", type=Path)
     peering.add_argument("--no-compile", dest="compile", action="store_false")
-    showing = commands.add_parser("show")
-    showing.add_argument("json", type=Path)
+    writing = commands.add_parser("write")
+    writing.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
+    if arguments.command == "write":
+        return write(arguments.check)
     if arguments.command == "measure":
         measure(arguments)
-    elif arguments.command == "peer":
-        print(json.dumps(peer(arguments.name, arguments.batch, arguments.math, arguments.compile, arguments.scores)))
     else:
-        for row in json.loads(arguments.json.read_text()):
-            print(line_of(row))
+        print(json.dumps(peer(arguments.name, arguments.batch, arguments.math, arguments.compile, arguments.scores)))
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

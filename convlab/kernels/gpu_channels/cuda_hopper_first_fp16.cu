@@ -107,7 +107,7 @@ void launch_first(const ConvArgs& args, Stream& stream) {
   const ConvShape& shape = fold.folded;
   auto* const images = static_cast<__half*>(args.workspace);
   const int64_t count = checked_product({shape.n, shape.h, shape.w, shape.c / 8});
-  const LaunchShape blocks{.grid = ceil_div(count, kFoldThreads), .block = kFoldThreads};
+  const LaunchShape blocks{.grid = ceil_div(count, kFoldThreads), .block = kFoldThreads, .early = true};
   if (step.input == ElementType::u8) {
     launch(fold_images<uint8_t>, blocks, stream.native(), static_cast<const uint8_t*>(args.x), images, fold, count);
   } else {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "convlab/base/checked.h"
-#include "convlab/kernels/conv_shape.h"
+#include "convlab/kernels/gpu_channels/pixel_conv.h"
 #include "convlab/kernels/ops/activation.cuh"
 #include "convlab/kernels/registry.h"
 
@@ -36,6 +36,7 @@ struct OnePixelShape {
 __global__ void __launch_bounds__(kThreads)
     convolve_one_pixel(const float* __restrict__ x, const float* __restrict__ w, const float* __restrict__ bias,
                        float* __restrict__ y, const OnePixelShape shape) {
+  begin_in_turn();
   const int map = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const int first = blockIdx.y * kImages, images = min(kImages, shape.images - first);
   if (map >= shape.maps) return;
@@ -78,7 +79,8 @@ void launch_one_pixel(const ConvArgs& args, Stream& stream) {
                             .channels = static_cast<int>(problem.c),
                             .maps = static_cast<int>(problem.k),
                             .activation = args.step.epilogue.activation};
-  launch(convolve_one_pixel, {.grid = {ceil_div(problem.k, kWarps), ceil_div(problem.n, kImages)}, .block = kThreads},
+  launch(convolve_one_pixel,
+         {.grid = {ceil_div(problem.k, kWarps), ceil_div(problem.n, kImages)}, .block = kThreads, .early = true},
          stream.native(), static_cast<const float*>(args.x), args.w, args.step.epilogue.bias ? args.bias : nullptr, args.y,
          shape);
 }

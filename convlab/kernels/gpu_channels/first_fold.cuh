@@ -52,6 +52,7 @@ inline FirstFold fold_of(const ConvProblem& problem) {
 template <class Element>
 __global__ void __launch_bounds__(kFoldThreads)
     fold_images(const Element* __restrict__ x, __half* __restrict__ to, const FirstFold fold, const int64_t count) {
+  begin_in_turn();
   const int64_t i = int64_t{blockIdx.x} * kFoldThreads + threadIdx.x;
   if (i >= count) return;
   const ConvShape &given = fold.given, &folded = fold.folded;

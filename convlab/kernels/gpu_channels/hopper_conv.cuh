@@ -138,8 +138,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
     fence_for_async();
   }
   Tile::kParts == 1 ? __syncthreads() : synchronize_cluster();
-  let_next_launch_begin();
-  wait_for_launch_before();
+  begin_in_turn();
   if (warpgroup == Tile::kConsumers) {
     if constexpr (Tile::kConsumers > 1) leave_registers<Tile::kProducerRegisters>();
     if (threadIdx.x % 128 == 0) copy_operands<Tile, kChannels>(shared, x, w, plan, rank);

@@ -125,10 +125,6 @@ inline __device__ void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// Blocks of the next launch may begin where blocks of this one have ended; what they read of this one's they have to wait
-/// for (wait_for_launch_before).
-inline __device__ void let_next_launch_begin() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
-
 /// This block's number in its cluster.
 inline __device__ int rank_in_cluster() {
   int rank;

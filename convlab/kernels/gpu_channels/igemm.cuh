@@ -136,6 +136,7 @@ struct IgemmExtra {
 template <class Tile, class Terms>
 __global__ void __launch_bounds__(Tile::kThreads, 512 / Tile::kThreads)
     convolve_igemm(const __grid_constant__ PixelConvOf<typename Terms::Element> conv, const IgemmCut cut, const IgemmExtra extra) {
+  begin_in_turn();
   using Part = typename Tile::Part;
   const ConvShape& shape = conv.shape;
   const SharedAddress stages = to_shared(dynamic_shared<unsigned char>());
@@ -218,6 +219,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 512 / Tile::kThreads)
 template <class Element>
 __global__ void __launch_bounds__(256)
     add_igemm_parts(const __grid_constant__ PixelConvOf<Element> conv, const float* __restrict__ parts, int count) {
+  begin_in_turn();
   const ConvShape& shape = conv.shape;
   const int64_t rows = int64_t{shape.n} * shape.p * shape.q, across = (shape.k + 7) / 8;
   const int64_t i = int64_t{blockIdx.x} * 256 + threadIdx.x;

@@ -67,7 +67,8 @@ void launch_tiles(const PixelConvOf<typename Terms::Element>& conv, const IgemmP
   launch(convolve_igemm<Tile, Terms>,
          {.grid = {plan.row_tiles * plan.cut.map_tiles, plan.cut.parts, conv.groups},
           .block = Tile::kThreads,
-          .shared_bytes = Tile::kBytes},
+          .shared_bytes = Tile::kBytes,
+          .early = true},
          stream.native(), conv, plan.cut, extra);
 }
 
@@ -90,7 +91,7 @@ void launch_igemm(const PixelConvOf<typename Terms::Element>& conv, const IgemmP
   if (plan.cut.parts > 1) {
     const ConvShape& shape = conv.shape;
     const int64_t chunks = int64_t{shape.n} * shape.p * shape.q * ceil_div(shape.k, 8);
-    launch(add_igemm_parts<typename Terms::Element>, {.grid = ceil_div(chunks, 256), .block = 256}, stream.native(), conv,
+    launch(add_igemm_parts<typename Terms::Element>, {.grid = ceil_div(chunks, 256), .block = 256, .early = true}, stream.native(), conv,
            static_cast<const float*>(extra.parts), plan.cut.parts);
   }
   if constexpr (Terms::kScales) {
