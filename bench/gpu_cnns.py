@@ -32,6 +32,10 @@ BATCHES = (64, 1)
 MATHS = ("fp16", "tf32", "fp32")
 
 
+def rows_of(path: Path) -> list[dict]:
+    return json.loads(path.read_text())["rows"]
+
+
 def images_of(name: str, batch: int):
     import numpy as np
     from cnn_networks import image_size
@@ -85,7 +89,7 @@ def measured(binary: str, path: Path, batch: int, math: str, folder: Path) -> tu
 def measure(arguments: argparse.Namespace) -> None:
     import numpy as np
 
-    rows = json.loads(arguments.json.read_text()) if arguments.json.exists() else []
+    rows = rows_of(arguments.json) if arguments.json.exists() else []
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     for name in arguments.networks:
         path = arguments.folder / f"{name}.onnx"
@@ -103,7 +107,7 @@ def measure(arguments: argparse.Namespace) -> None:
                 row = {"network": name, "batch": batch, "math": math, "when": now(), "convlab": ours, "peer": theirs, "error": error,
                        "same_labels": float(np.mean(got.argmax(1) == wanted.argmax(1)))}
                 rows = [each for each in rows if any(each[key] != row[key] for key in ("network", "batch", "math"))] + [row]
-                arguments.json.write_text(json.dumps(rows, indent=1) + "\n")
+                arguments.json.write_text(json.dumps({"kind": "gpu_cnns", "rows": rows}, indent=1) + "\n")
                 print(line_of(row), flush=True)
 
 
@@ -114,7 +118,7 @@ def line_of(row: dict) -> str:
 
 
 def section(path: Path) -> list[str]:
-    rows = sorted(json.loads(path.read_text()), key=lambda row: (MATHS.index(row["math"]), -row["batch"], NETWORKS.index(row["network"])))
+    rows = sorted(rows_of(path), key=lambda row: (MATHS.index(row["math"]), -row["batch"], NETWORKS.index(row["network"])))
     cells = []
     for row in rows:
         ours, theirs = row["convlab"]["ms"], row["peer"]["ms"]

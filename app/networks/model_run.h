@@ -41,7 +41,7 @@ class ModelRun {
   struct Times {
     std::vector<LayerResult> layers;  ///< medians
     double network_s = 0;             ///< inputs in the host's memory to outputs there, likewise
-    double device_network_s = 0;      ///< the same in the device's memory, by its own clock; of a host, and of several inputs, network_s
+    double device_network_s = 0;      ///< a GPU's alone, by its own clock; of a host, and of several inputs, network_s
   };
   /// Runs it `repeat` times. What ran before, run(), was the warm-up.
   Times time(int64_t repeat);

@@ -53,11 +53,12 @@ size_t PlanArrays::add_pixels(ValueId value) {
 size_t PlanArrays::add_part(const Shape& shape, size_t joint, int64_t channels, int64_t first) {
   const int64_t pixels = shape[2] * shape[3];
   const bool lanes = request_.channels == Layout::channel_lanes;
-  arrays_.push_back({.layout = request_.channels,
-                     .written = shape,
-                     .joint = joint,
-                     .at = (lanes ? first * pixels : first) * static_cast<int64_t>(size_in(request_.channels, ElementType::f32)),
-                     .step = lanes ? channels * pixels : channels});
+  arrays_.push_back(
+      {.layout = request_.channels,
+       .written = shape,
+       .joint = joint,
+       .at = (lanes ? first * pixels : first) * static_cast<int64_t>(size_in(request_.channels, ElementType::f32)),
+       .step = lanes ? channels * pixels : channels});
   return arrays_.size() - 1;
 }
 

@@ -30,9 +30,8 @@ Tensor to_pixel_rows(const Tensor& images, Layout layout) {
   if (layout == Layout::channels_last_floats) {
     Tensor rows(ElementType::f32, {element_count(images.shape(), layout)});
     std::ranges::fill(rows.values<float>(), std::numeric_limits<float>::quiet_NaN());
-    for_each_element_of(images.shape(), [from = images.values<float>(), to = rows.values<float>()](size_t plain, size_t row) {
-      to[row] = from[plain];
-    });
+    for_each_element_of(images.shape(), [from = images.values<float>(), to = rows.values<float>()](
+                                            size_t plain, size_t row) { to[row] = from[plain]; });
     return rows;
   }
   constexpr uint16_t kNan = 0x7fc0;  // in either type

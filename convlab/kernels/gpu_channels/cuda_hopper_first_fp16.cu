@@ -22,9 +22,12 @@ constexpr KernelInfo kInfo{
     .idea = "pixels of a stride, or a filter's columns, become channels: fewer terms are zeros",
     .after = "cuda.hopper_igemm_fp16",
     .threads = "a thread makes 8 channels of a folded pixel; then as cuda.hopper_igemm_fp16.",
-    .cost = "2 flops for each tap and channel of the folded filter, channels rounded up to 16; images are written once more.",
+    .cost =
+        "2 flops for each tap and channel of the folded filter, channels rounded up to 16; images are written once "
+        "more.",
     .refuses =
-        "images that are not plain, groups, dilation with strides, more than 64 folded channels, pooling, GPUs other than "
+        "images that are not plain, groups, dilation with strides, more than 64 folded channels, pooling, GPUs other "
+        "than "
         "of compute capability 9.0.",
     .limit = "writing results; then the copy of the images.",
 };
@@ -46,7 +49,8 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   if (!problem.unit_stride() && !problem.unit_dilation()) return "takes no dilation with strides";
   const FirstFold fold = fold_of(problem);
   if (problem.c * fold.of_channel() > kMostChannels) {
-    return fmt::format("takes at most {} channels, as many as there are in a stride's pixels or a filter's columns", kMostChannels);
+    return fmt::format("takes at most {} channels, as many as there are in a stride's pixels or a filter's columns",
+                       kMostChannels);
   }
   constexpr int kFarthestTap = 255;
   const ConvShape& shape = fold.folded;
@@ -89,8 +93,8 @@ void prepare(const ConvArgs& args, Stream& stream) {
   const Filters filters(args.step, fold);
   auto* const packed = static_cast<__half*>(args.prepared);
   auto* const folded = reinterpret_cast<float*>(packed + filters.packed);
-  launch(fold_filters, {.grid = ceil_div(filters.folded, kFoldThreads), .block = kFoldThreads}, stream.native(), args.w, folded,
-         fold);
+  launch(fold_filters, {.grid = ceil_div(filters.folded, kFoldThreads), .block = kFoldThreads}, stream.native(), args.w,
+         folded, fold);
   const PixelPlan& plan = filters.plan;
   launch(pack_pixel_filters, {.grid = ceil_div(filters.packed, 256), .block = 256}, stream.native(),
          static_cast<const float*>(folded), packed, plan.box, plan.slices, plan.period, fold.folded.c, fold.folded);
@@ -107,7 +111,7 @@ void launch_first(const ConvArgs& args, Stream& stream) {
   const ConvShape& shape = fold.folded;
   auto* const images = static_cast<__half*>(args.workspace);
   const int64_t count = checked_product({shape.n, shape.h, shape.w, shape.c / 8});
-  const LaunchShape blocks{.grid = ceil_div(count, kFoldThreads), .block = kFoldThreads, .early = true};
+  const LaunchShape blocks{.grid = ceil_div(count, kFoldThreads), .block = kFoldThreads};
   if (step.input == ElementType::u8) {
     launch(fold_images<uint8_t>, blocks, stream.native(), static_cast<const uint8_t*>(args.x), images, fold, count);
   } else {

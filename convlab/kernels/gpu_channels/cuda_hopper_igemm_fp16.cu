@@ -77,8 +77,8 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
 void prepare(const ConvArgs& args, Stream& stream) {
   const PixelPlan plan = plan_terms(conv_of(args.step));
   launch(pack_pixel_filters, {.grid = ceil_div(packed_elements(args.step), 256), .block = 256}, stream.native(), args.w,
-         static_cast<__half*>(args.prepared), plan.box, plan.slices, plan.period,
-         static_cast<int>(args.step.problem.c), plan.conv.shape);
+         static_cast<__half*>(args.prepared), plan.box, plan.slices, plan.period, static_cast<int>(args.step.problem.c),
+         plan.conv.shape);
 }
 
 void launch_step(const ConvArgs& args, Stream& stream) {

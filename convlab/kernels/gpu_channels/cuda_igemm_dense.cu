@@ -1,5 +1,6 @@
 // cuda.igemm_dense: a dense layer in fp16 on tensor cores, as a convolution of images of one pixel (see igemm.cuh). Its input is
-// rounded to float16 first; its output is float32. Refuses weights and addends that are not constant rows, transposed inputs.
+// rounded to float16 first; its output is float32. Refuses few columns, weights that are not constant, addends that
+// are no rows, transposed inputs.
 
 #include "convlab/kernels/gpu_channels/igemm_step.cuh"
 #include "convlab/kernels/gpu_channels/plain_copies.cuh"
@@ -11,6 +12,8 @@ namespace {
 
 /// A workspace is as large whatever the GPU: the sums are cut as for one of so many multiprocessors.
 constexpr int kMultiprocessors = 132;
+/// With fewer, the kernels of gpu_dense cut the sums into more parts.
+constexpr int64_t kLeastColumns = 512;
 
 Shape images_of(const OpStep& step) { return {step.inputs[0][0], step.inputs[0][1], 1, 1}; }
 
@@ -32,6 +35,7 @@ Refusal refuses(const OpStep& step) {
   const auto* gemm = std::get_if<GemmOp>(&step.op);
   if (gemm == nullptr) return "computes dense layers only";
   if (step.constant.size() < 2 || !step.constant[1]) return "takes weights that are constant";
+  if (step.output[1] < kLeastColumns) return fmt::format("takes {} columns or more", kLeastColumns);
   if (gemm->transpose_a || gemm->alpha != 1) return "takes no transposed inputs, and no factor";
   if (step.input_layout != Layout::plain || step.output_layout != Layout::plain) return "takes and gives plain arrays";
   if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "takes no empty matrices";
@@ -72,7 +76,8 @@ void launch_dense(const OpArgs& args, Stream& stream) {
   conv.w = args.prepared;
   conv.bias = args.inputs.size() > 2 ? args.inputs[2] : nullptr;
   conv.plain = args.output;
-  auto* const workspace = static_cast<unsigned char*>(args.workspace) + channels_last_bytes<__half>(images_of(args.step));
+  auto* const workspace =
+      static_cast<unsigned char*>(args.workspace) + channels_last_bytes<__half>(images_of(args.step));
   launch_igemm<HalfTerms>(conv, plan_of(args.step), workspace, stream);
 }
 

@@ -18,7 +18,8 @@ constexpr KernelInfo kInfo{
         "copy the next two slices of 64 terms while they multiply one. Where there are few tiles, each tile's sums are "
         "cut in parts, which a second kernel adds up in order.",
     .cost =
-        "2 * terms() flops, terms rounded up to 64; a pixel's channels are copied from the second cache r * s times for "
+        "2 * terms() flops, terms rounded up to 64; a pixel's channels are copied from the second cache r * s times "
+        "for "
         "every tile of maps, a filter once for every tile of pixels.",
     .refuses = "channels or maps of a group that are no multiple of 8, pooling, compute capabilities below 8.0.",
     .limit = "mma instructions and the copies that feed them: about 60 % of what wgmma reaches on Hopper.",

@@ -36,7 +36,6 @@ struct OnePixelShape {
 __global__ void __launch_bounds__(kThreads)
     convolve_one_pixel(const float* __restrict__ x, const float* __restrict__ w, const float* __restrict__ bias,
                        float* __restrict__ y, const OnePixelShape shape) {
-  begin_in_turn();
   const int map = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const int first = blockIdx.y * kImages, images = min(kImages, shape.images - first);
   if (map >= shape.maps) return;
@@ -79,10 +78,9 @@ void launch_one_pixel(const ConvArgs& args, Stream& stream) {
                             .channels = static_cast<int>(problem.c),
                             .maps = static_cast<int>(problem.k),
                             .activation = args.step.epilogue.activation};
-  launch(convolve_one_pixel,
-         {.grid = {ceil_div(problem.k, kWarps), ceil_div(problem.n, kImages)}, .block = kThreads, .early = true},
-         stream.native(), static_cast<const float*>(args.x), args.w, args.step.epilogue.bias ? args.bias : nullptr, args.y,
-         shape);
+  launch(convolve_one_pixel, {.grid = {ceil_div(problem.k, kWarps), ceil_div(problem.n, kImages)}, .block = kThreads},
+         stream.native(), static_cast<const float*>(args.x), args.w, args.step.epilogue.bias ? args.bias : nullptr,
+         args.y, shape);
 }
 
 const RegisterConvKernel registered{{

@@ -31,7 +31,6 @@ constexpr int kThreads = 256;
 
 /// A thread makes 8 channels of an output.
 __global__ void __launch_bounds__(kThreads) convolve_pixels(const PixelConv conv, unsigned chunks, unsigned count) {
-  begin_in_turn();
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= count) return;
   const ConvShape& shape = conv.shape;
@@ -102,7 +101,7 @@ void launch_depthwise(const ConvArgs& args, Stream& stream) {
                        .activation = step.epilogue.activation};
   if (fits_strips(conv)) return launch_strips(conv, stream);
   const auto count = static_cast<unsigned>(chunks_in(shape));
-  launch(convolve_pixels, {.grid = ceil_div(count, kThreads), .block = kThreads, .early = true}, stream.native(), conv,
+  launch(convolve_pixels, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), conv,
          static_cast<unsigned>(problem.c / kChannelLanes), count);
 }
 

@@ -73,7 +73,6 @@ __device__ void load_operand(const Operand& operand, unsigned pixel, unsigned ch
 
 template <class Function>
 __global__ void __launch_bounds__(kThreads) compute_pixels(const Elementwise step, const Function function) {
-  begin_in_turn();
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= step.count) return;
   const unsigned pixel = i / step.chunks, channel = i % step.chunks * 8;
@@ -108,7 +107,7 @@ void launch_function(const OpArgs& args, const Function& function, Stream& strea
       elementwise.operands[i] = {pixel_input(args, i), input_pixel_step(step, i)};
     }
   }
-  launch(compute_pixels<Function>, {.grid = ceil_div(elementwise.count, kThreads), .block = kThreads, .early = true}, stream.native(),
+  launch(compute_pixels<Function>, {.grid = ceil_div(elementwise.count, kThreads), .block = kThreads}, stream.native(),
          elementwise, function);
 }
 

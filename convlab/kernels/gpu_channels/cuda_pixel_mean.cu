@@ -29,7 +29,6 @@ struct PixelMean {
 };
 
 __global__ void __launch_bounds__(kThreads) sum_maps(const PixelMean mean) {
-  begin_in_turn();
   __shared__ float sums[8][kThreads];
   const int lane = threadIdx.x % mean.lanes, row = threadIdx.x / mean.lanes;
   const int part = blockIdx.x % mean.parts, group = blockIdx.x / mean.parts % mean.groups;
@@ -66,7 +65,6 @@ __global__ void __launch_bounds__(kThreads) sum_maps(const PixelMean mean) {
 
 __global__ void __launch_bounds__(kThreads)
     add_parts(const float* from, float* y, int64_t count, int parts, float factor) {
-  begin_in_turn();
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= count) return;
   float sum = 0;
@@ -112,10 +110,10 @@ void launch_mean(const OpArgs& args, Stream& stream) {
   mean.y = whole ? args.output : static_cast<float*>(args.workspace);
   mean.factor = whole ? factor : 1;
   launch(sum_maps,
-         {.grid = checked_product({mean.images, mean.groups, mean.parts}), .block = int64_t{mean.lanes} * mean.rows, .early = true},
+         {.grid = checked_product({mean.images, mean.groups, mean.parts}), .block = int64_t{mean.lanes} * mean.rows},
          stream.native(), mean);
   if (whole) return;
-  launch(add_parts, {.grid = ceil_div(count, kThreads), .block = kThreads, .early = true}, stream.native(),
+  launch(add_parts, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(),
          static_cast<const float*>(mean.y), args.output, count, mean.parts, factor);
 }
 

@@ -106,7 +106,6 @@ __device__ void pool_window(const PixelPool& pool, const __half* image, int p, i
 
 template <class Result, int kWindow>
 __global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool pool) {
-  begin_in_turn();
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= pool.count) return;
   const unsigned channel = i % pool.chunks * 8, place = i / pool.chunks, q = place % pool.q;
@@ -131,7 +130,7 @@ Refusal refuses(const OpStep& step) {
 
 template <class Result>
 void launch_windows(const PixelPool& pool, Stream& stream) {
-  const LaunchShape shape{.grid = ceil_div(pool.count, kThreads), .block = kThreads, .early = true};
+  const LaunchShape shape{.grid = ceil_div(pool.count, kThreads), .block = kThreads};
   const bool square = pool.kernel_h == pool.kernel_w;
   if (square && pool.kernel_h == 2) return launch(pool_pixels<Result, 2>, shape, stream.native(), pool);
   if (square && pool.kernel_h == 3) return launch(pool_pixels<Result, 3>, shape, stream.native(), pool);

@@ -41,7 +41,6 @@ struct Square {
 };
 
 __global__ void __launch_bounds__(kThreads) copy_from_plain(const Squares all) {
-  begin_in_turn();
   __shared__ __half2 tile[kSide * kRow / 2];
   const Square square(all);
   const int pixel = threadIdx.x % kSide;
@@ -63,7 +62,6 @@ __global__ void __launch_bounds__(kThreads) copy_from_plain(const Squares all) {
 }
 
 __global__ void __launch_bounds__(kThreads) copy_to_plain(const Squares all) {
-  begin_in_turn();
   __shared__ __half2 tile[kSide * kRow / 2];
   const Square square(all);
   const int chunk = threadIdx.x % 8;
@@ -88,7 +86,6 @@ __global__ void __launch_bounds__(kThreads) copy_to_plain(const Squares all) {
 
 __global__ void __launch_bounds__(kThreads)
     copy_pixels(const __half* from, int64_t from_step, __half* to, int64_t to_step, unsigned chunks, unsigned count) {
-  begin_in_turn();
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= count) return;
   const unsigned pixel = i / chunks, channel = i % chunks * 8;
@@ -113,7 +110,7 @@ void launch_reorder(const OpArgs& args, Stream& stream) {
   const int64_t count = chunks_in(shape), size = shape[2] * shape[3];
   if (count == 0) return;
   if (step.input_layout == step.output_layout) {
-    return launch(copy_pixels, {.grid = ceil_div(count, kThreads), .block = kThreads, .early = true}, stream.native(),
+    return launch(copy_pixels, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(),
                   pixel_input(args, 0), input_pixel_step(step, 0), pixel_output(args), output_pixel_step(step),
                   static_cast<unsigned>(shape[1] / kChannelLanes), static_cast<unsigned>(count));
   }
@@ -126,7 +123,7 @@ void launch_reorder(const OpArgs& args, Stream& stream) {
                   .size = static_cast<int>(size),
                   .across = static_cast<unsigned>(ceil_div(shape[1], kSide)),
                   .down = static_cast<unsigned>(ceil_div(size, kSide))};
-  const LaunchShape blocks{.grid = checked_product({shape[0], squares.across, squares.down}), .block = kThreads, .early = true};
+  const LaunchShape blocks{.grid = checked_product({shape[0], squares.across, squares.down}), .block = kThreads};
   launch(from_plain ? copy_from_plain : copy_to_plain, blocks, stream.native(), squares);
 }
 

@@ -56,7 +56,6 @@ __device__ Numbers numbers_of(const PixelScale& step, unsigned image, unsigned c
 
 template <Scaling kScaling>
 __global__ void __launch_bounds__(kThreads) scale_pixels(const PixelScale step) {
-  begin_in_turn();
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= step.count) return;
   const unsigned channel = i % step.chunks * 8, group = i / step.chunks % step.groups;
@@ -103,7 +102,7 @@ void launch_scale(const OpArgs& args, Stream& stream) {
                    .chunks = static_cast<unsigned>(shape[1] / kChannelLanes)};
   scale.groups = static_cast<unsigned>(ceil_div(scale.pixels, kPixels));
   scale.count = static_cast<unsigned>(shape[0]) * scale.groups * scale.chunks;
-  const LaunchShape blocks{.grid = ceil_div(scale.count, kThreads), .block = kThreads, .early = true};
+  const LaunchShape blocks{.grid = ceil_div(scale.count, kThreads), .block = kThreads};
   if (norm != nullptr) {
     scale.scale = args.inputs[1], scale.shift = args.inputs[2];
     scale.mean = args.inputs[3], scale.variance = args.inputs[4];

@@ -122,7 +122,6 @@ __device__ __forceinline__ void finish_strip(const PixelConv& conv, const Clamp&
 template <int kTaps, int kStride, StripEnd kEnd>
 __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
     convolve_strips(const PixelConv conv, const StripCut cut, const Clamp clamp) {
-  begin_in_turn();
   constexpr int kStrip = strip_width(kTaps, kStride);
   constexpr int kColumns = (kStrip - 1) * kStride + kTaps;
   constexpr int kSlots = (kTaps + kStride - 1) / kStride;  // rows of sums that an input row may belong to
@@ -215,7 +214,7 @@ __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
 template <int kTaps, int kStride>
 void launch_strips_of(const PixelConv& conv, Stream& stream) {
   const StripCut cut = cut_strips(conv.shape, kTaps, kStride, stream.caps());
-  const LaunchShape blocks{.grid = cut.blocks(conv.shape.n), .block = int64_t{cut.pairs} * cut.together, .early = true};
+  const LaunchShape blocks{.grid = cut.blocks(conv.shape.n), .block = int64_t{cut.pairs} * cut.together};
   const Clamp clamp = clamp_of(conv.activation).value_or(Clamp{});
   switch (conv.activation.kind) {
     case ActivationKind::swish:

@@ -52,7 +52,6 @@ inline FirstFold fold_of(const ConvProblem& problem) {
 template <class Element>
 __global__ void __launch_bounds__(kFoldThreads)
     fold_images(const Element* __restrict__ x, __half* __restrict__ to, const FirstFold fold, const int64_t count) {
-  begin_in_turn();
   const int64_t i = int64_t{blockIdx.x} * kFoldThreads + threadIdx.x;
   if (i >= count) return;
   const ConvShape &given = fold.given, &folded = fold.folded;
@@ -68,7 +67,8 @@ __global__ void __launch_bounds__(kFoldThreads)
     const int channel = (chunk * 8 + j) / of_channel, place = (chunk * 8 + j) % of_channel;
     const int down = place / (fold.block_w * fold.columns), across = place % (fold.block_w * fold.columns);
     const int h = row * fold.block_h + down;
-    const int w = fold.columns > 1 ? column + across * given.dilation_w - given.pad_left : column * fold.block_w + across;
+    const int w =
+        fold.columns > 1 ? column + across * given.dilation_w - given.pad_left : column * fold.block_w + across;
     const bool exists = channel < given.c && h < given.h && w >= 0 && w < given.w;
     values[j] = exists ? static_cast<float>(x[((image * given.c + channel) * given.h + h) * given.w + w]) : 0.0f;
   }

@@ -125,6 +125,13 @@ inline __device__ void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
+/// What kernels that are launched with .early = true begin with: blocks of the next launch may begin where this one's have ended,
+/// and this one waits for what the launch before has written.
+inline __device__ void begin_in_turn() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  wait_for_launch_before();
+}
+
 /// This block's number in its cluster.
 inline __device__ int rank_in_cluster() {
   int rank;

@@ -15,9 +15,9 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernel
 
 /// Filters of `given` channels as a matrix of maps by plan.slices * 64 terms; terms that do not exist are zeros.
-static __global__ void __launch_bounds__(256) pack_pixel_filters(const float* __restrict__ w, __half* __restrict__ packed,
-                                                          int box, int slices, int period, int given,
-                       ConvShape shape) {
+static __global__ void __launch_bounds__(256)
+    pack_pixel_filters(const float* __restrict__ w, __half* __restrict__ packed, int box, int slices, int period,
+                       int given, ConvShape shape) {
   const int64_t i = int64_t{blockIdx.x} * 256 + threadIdx.x, terms = int64_t{slices} * kSliceTerms;
   if (i >= terms * shape.k) return;
   const int64_t map = i / terms, term = i % terms, of_tap = box == kSliceTerms ? period * kSliceTerms : box;

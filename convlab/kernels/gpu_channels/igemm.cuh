@@ -32,7 +32,7 @@ struct IgemmTile {
   using Part = WarpPart<kWarpRows / 16, kWarpMaps / 8>;  // of a warp
   static constexpr int kStageBytes = (kRows + kMaps) * kIgemmChunks * 16;
   static constexpr int kResultPitch = kMaps + 4;  // floats
-  static constexpr size_t kBytes = std::max<size_t>(kIgemmStages * kStageBytes, kRows * kResultPitch * 4);
+  static constexpr size_t kBytes = std::max<size_t>(kIgemmStages * kStageBytes, kRows* kResultPitch * 4);
   static constexpr int kRowsEach = kRows * kIgemmChunks / kThreads;  // that a thread copies
   static constexpr int kMapsEach = kMaps * kIgemmChunks / kThreads;
   static_assert(kWarpRows % 16 == 0 && kWarpMaps % 16 == 0 && kMapsEach * kThreads == kMaps * kIgemmChunks);
@@ -53,7 +53,8 @@ class IgemmCopies {
  public:
   using Conv = PixelConvOf<typename Terms::Element>;
 
-  __device__ IgemmCopies(const Conv& conv, const IgemmCut& cut, int64_t first_row, int first_map, int group, int first_slice)
+  __device__ IgemmCopies(const Conv& conv, const IgemmCut& cut, int64_t first_row, int first_map, int group,
+                         int first_slice)
       : conv_(conv), chunk_(threadIdx.x % kIgemmChunks), chunks_(conv.shape.channels / Terms::kChunk) {
     const ConvShape& shape = conv.shape;
     const int64_t rows = int64_t{shape.n} * shape.p * shape.q;
@@ -135,8 +136,8 @@ struct IgemmExtra {
 /// Blocks: x tiles, maps first; y parts of the sums; z groups.
 template <class Tile, class Terms>
 __global__ void __launch_bounds__(Tile::kThreads, 512 / Tile::kThreads)
-    convolve_igemm(const __grid_constant__ PixelConvOf<typename Terms::Element> conv, const IgemmCut cut, const IgemmExtra extra) {
-  begin_in_turn();
+    convolve_igemm(const __grid_constant__ PixelConvOf<typename Terms::Element> conv, const IgemmCut cut,
+                   const IgemmExtra extra) {
   using Part = typename Tile::Part;
   const ConvShape& shape = conv.shape;
   const SharedAddress stages = to_shared(dynamic_shared<unsigned char>());
@@ -219,7 +220,6 @@ __global__ void __launch_bounds__(Tile::kThreads, 512 / Tile::kThreads)
 template <class Element>
 __global__ void __launch_bounds__(256)
     add_igemm_parts(const __grid_constant__ PixelConvOf<Element> conv, const float* __restrict__ parts, int count) {
-  begin_in_turn();
   const ConvShape& shape = conv.shape;
   const int64_t rows = int64_t{shape.n} * shape.p * shape.q, across = (shape.k + 7) / 8;
   const int64_t i = int64_t{blockIdx.x} * 256 + threadIdx.x;

@@ -19,7 +19,8 @@ __global__ void __launch_bounds__(kRedoThreads)
   const int group = blockIdx.z;
   if (marks[group * gridDim.x + blockIdx.x] == 0) return;
   const ConvShape& shape = conv.shape;
-  const int64_t first_row = int64_t{blockIdx.x / cut.map_tiles} * tile_rows, rows = int64_t{shape.n} * shape.p * shape.q;
+  const int64_t first_row = int64_t{blockIdx.x / cut.map_tiles} * tile_rows,
+                rows = int64_t{shape.n} * shape.p * shape.q;
   const int first_map = static_cast<int>(blockIdx.x % cut.map_tiles) * tile_maps;
   for (int i = threadIdx.x; i < tile_rows * (tile_maps / 8); i += kRedoThreads) {
     const int64_t row = first_row + i / (tile_maps / 8), image = row / (shape.p * shape.q);
@@ -38,8 +39,10 @@ __global__ void __launch_bounds__(kRedoThreads)
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
           if (map + j >= shape.maps) continue;
-          const auto* from = static_cast<const unsigned char*>(conv.w) + ((of_all + j) * cut.slices + slice) * kSliceBytes;
-          sum[j] += x[channel] * (Terms::unpacked(static_cast<int>(term % Terms::kSlice), from) * fabsf(undo[of_all + j]));
+          const auto* from =
+              static_cast<const unsigned char*>(conv.w) + ((of_all + j) * cut.slices + slice) * kSliceBytes;
+          sum[j] +=
+              x[channel] * (Terms::unpacked(static_cast<int>(term % Terms::kSlice), from) * fabsf(undo[of_all + j]));
         }
       }
     }

@@ -36,9 +36,9 @@ IgemmPlan make_igemm_plan(const ConvShape& shape, int groups, const DeviceCaps& 
     return ceil_div(rows, tile_rows) * ceil_div(shape.maps, tile_maps) * groups;
   };
   IgemmPlan plan;
-  plan.kind = shape.maps <= 32                                        ? Kind::slim
+  plan.kind = shape.maps <= 32                                       ? Kind::slim
               : shape.maps > 64 && tiles(128, 128) >= 2 * processors ? Kind::wide
-                                                                      : Kind::narrow;
+                                                                     : Kind::narrow;
   if (Terms::kScales && plan.kind == Kind::wide) plan.kind = Kind::narrow;  // sums of a slice take registers, too
   if (tiles(128, 64) < processors) plan.kind = Kind::small;
   plan.tile_rows = plan.kind == Kind::small ? 64 : 128;
@@ -49,7 +49,8 @@ IgemmPlan make_igemm_plan(const ConvShape& shape, int groups, const DeviceCaps& 
   plan.cut.slices = static_cast<int>(ceil_div(int64_t{shape.r} * shape.s * shape.channels, Terms::kSlice));
   // A part is a few slices at least: fewer cost more to add up than they save.
   constexpr int64_t kLeastSlices = 4, kMostParts = 32;
-  const int64_t wanted = ceil_div(2 * processors, plan.tiles), most = std::min(kMostParts, plan.cut.slices / kLeastSlices);
+  const int64_t wanted = ceil_div(2 * processors, plan.tiles),
+                most = std::min(kMostParts, plan.cut.slices / kLeastSlices);
   plan.cut.parts = plan.kind == Kind::small ? static_cast<int>(std::clamp<int64_t>(most, 1, wanted)) : 1;
   plan.sums = checked_mul(rows, shape.k);
   return plan;
@@ -67,14 +68,14 @@ void launch_tiles(const PixelConvOf<typename Terms::Element>& conv, const IgemmP
   launch(convolve_igemm<Tile, Terms>,
          {.grid = {plan.row_tiles * plan.cut.map_tiles, plan.cut.parts, conv.groups},
           .block = Tile::kThreads,
-          .shared_bytes = Tile::kBytes,
-          .early = true},
+          .shared_bytes = Tile::kBytes},
          stream.native(), conv, plan.cut, extra);
 }
 
 /// conv.w: what pack_igemm_weights() has made. `workspace`: igemm_workspace() bytes.
 template <class Terms>
-void launch_igemm(const PixelConvOf<typename Terms::Element>& conv, const IgemmPlan& plan, void* workspace, Stream& stream) {
+void launch_igemm(const PixelConvOf<typename Terms::Element>& conv, const IgemmPlan& plan, void* workspace,
+                  Stream& stream) {
   using Kind = IgemmPlan::Kind;
   IgemmExtra extra{.parts = static_cast<float*>(workspace)};
   if constexpr (Terms::kScales) {
@@ -91,12 +92,13 @@ void launch_igemm(const PixelConvOf<typename Terms::Element>& conv, const IgemmP
   if (plan.cut.parts > 1) {
     const ConvShape& shape = conv.shape;
     const int64_t chunks = int64_t{shape.n} * shape.p * shape.q * ceil_div(shape.k, 8);
-    launch(add_igemm_parts<typename Terms::Element>, {.grid = ceil_div(chunks, 256), .block = 256, .early = true}, stream.native(), conv,
-           static_cast<const float*>(extra.parts), plan.cut.parts);
+    launch(add_igemm_parts<typename Terms::Element>, {.grid = ceil_div(chunks, 256), .block = 256}, stream.native(),
+           conv, static_cast<const float*>(extra.parts), plan.cut.parts);
   }
   if constexpr (Terms::kScales) {
-    launch(redo_marked_tiles<Terms>, {.grid = {plan.row_tiles * plan.cut.map_tiles, 1, conv.groups}, .block = kRedoThreads},
-           stream.native(), conv, plan.cut, plan.tile_rows, plan.tile_maps, static_cast<const uint32_t*>(extra.marks), extra.undo);
+    launch(redo_marked_tiles<Terms>,
+           {.grid = {plan.row_tiles * plan.cut.map_tiles, 1, conv.groups}, .block = kRedoThreads}, stream.native(),
+           conv, plan.cut, plan.tile_rows, plan.tile_maps, static_cast<const uint32_t*>(extra.marks), extra.undo);
   }
 }
 

@@ -44,7 +44,9 @@ struct HalfTerms {
   struct Seen {};
 
   /// Writes a map's term to its slice in memory.
-  static __device__ void pack(float value, int term, void* slice) { static_cast<__half*>(slice)[term] = __float2half_rn(value); }
+  static __device__ void pack(float value, int term, void* slice) {
+    static_cast<__half*>(slice)[term] = __float2half_rn(value);
+  }
 
   template <class Part>
   static __device__ void multiply(typename Part::Sum& sum, SharedAddress stage, const Part& part, Seen&) {
@@ -74,7 +76,9 @@ struct TfTerms {
   static constexpr bool kScales = false;
   struct Seen {};
 
-  static __device__ void pack(float value, int term, void* slice) { static_cast<uint32_t*>(slice)[term] = to_tf32(value); }
+  static __device__ void pack(float value, int term, void* slice) {
+    static_cast<uint32_t*>(slice)[term] = to_tf32(value);
+  }
 
   template <class Part>
   static __device__ void multiply(typename Part::Sum& sum, SharedAddress stage, const Part& part, Seen&) {

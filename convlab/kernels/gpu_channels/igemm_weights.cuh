@@ -22,7 +22,8 @@ struct PlainFilters {
 
 template <class Terms>
 size_t igemm_weight_bytes(int64_t maps, int64_t slices) {
-  return static_cast<size_t>(checked_mul(maps, checked_mul(slices, kSliceBytes) + (Terms::kScales ? sizeof(float) : 0)));
+  return static_cast<size_t>(
+      checked_mul(maps, checked_mul(slices, kSliceBytes) + (Terms::kScales ? sizeof(float) : 0)));
 }
 
 template <class Terms>
@@ -63,7 +64,8 @@ __global__ void __launch_bounds__(256)
   }
   unsigned char* const map = packed + blockIdx.x * slices * kSliceBytes;
   for (int64_t term = threadIdx.x; term < slices * Terms::kSlice; term += 256) {
-    Terms::pack(term_of_map(term) * factor, static_cast<int>(term % Terms::kSlice), map + term / Terms::kSlice * kSliceBytes);
+    Terms::pack(term_of_map(term) * factor, static_cast<int>(term % Terms::kSlice),
+                map + term / Terms::kSlice * kSliceBytes);
   }
 }
 
@@ -71,8 +73,8 @@ template <class Terms>
 void pack_igemm_weights(const PlainFilters& filters, int64_t maps, void* weights, Stream& stream) {
   const int64_t slices = ceil_div(filters.taps * filters.channels, Terms::kSlice);
   auto* const undo = const_cast<float*>(igemm_undo<Terms>(weights, maps, slices));
-  launch(pack_map<Terms>, {.grid = maps, .block = 256}, stream.native(), filters, static_cast<unsigned char*>(weights), undo,
-         slices);
+  launch(pack_map<Terms>, {.grid = maps, .block = 256}, stream.native(), filters, static_cast<unsigned char*>(weights),
+         undo, slices);
 }
 
 }  // namespace

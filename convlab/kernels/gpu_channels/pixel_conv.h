@@ -32,14 +32,5 @@ struct PixelConvOf {
 
 using PixelConv = PixelConvOf<__half>;
 
-/// What kernels that are launched with .early = true begin with: the next launch may begin, too, and this one waits for what
-/// the launch before has written. So a launch's latency passes while another one computes.
-__device__ inline void begin_in_turn() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-  wait_for_launch_before();
-}
-
 }  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

@@ -15,9 +15,8 @@ constexpr int kCopyThreads = 256;
 /// A thread makes 8 channels of a pixel; neighbours are pixels.
 template <class From, class To>
 __global__ void __launch_bounds__(kCopyThreads)
-    copy_pixels_of_planes(const From* __restrict__ x, To* __restrict__ to, int64_t images, int64_t pixels, int64_t channels,
-                          int64_t chunks) {
-  begin_in_turn();
+    copy_pixels_of_planes(const From* __restrict__ x, To* __restrict__ to, int64_t images, int64_t pixels,
+                          int64_t channels, int64_t chunks) {
   const int64_t i = int64_t{blockIdx.x} * kCopyThreads + threadIdx.x;
   if (i >= images * pixels * chunks) return;
   const int64_t pixel = i % pixels, chunk = i / pixels % chunks, image = i / pixels / chunks;
@@ -42,7 +41,7 @@ template <class From, class To>
 void copy_to_channels_last(const From* x, const Shape& shape, To* to, Stream& stream) {
   const int64_t pixels = shape[2] * shape[3], chunks = ceil_div(shape[1], 8);
   launch(copy_pixels_of_planes<From, To>,
-         {.grid = ceil_div(shape[0] * pixels * chunks, kCopyThreads), .block = kCopyThreads, .early = true}, stream.native(), x, to,
+         {.grid = ceil_div(shape[0] * pixels * chunks, kCopyThreads), .block = kCopyThreads}, stream.native(), x, to,
          shape[0], pixels, shape[1], chunks);
 }
 
