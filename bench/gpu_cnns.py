@@ -36,6 +36,12 @@ def rows_of(path: Path) -> list[dict]:
     return json.loads(path.read_text())["rows"]
 
 
+def relative_error(got, wanted) -> float:
+    import numpy as np
+
+    return float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+
+
 def images_of(name: str, batch: int):
     import numpy as np
     from cnn_networks import image_size
@@ -55,14 +61,12 @@ def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict
     times, kind = {}, torch_gpu.MATHS[math]
     with torch.inference_mode():
         torch_gpu.choose_math("fp32")
-        np.save(scores, model(x).cpu().numpy())
+        wanted = model(x).cpu().numpy()
+        np.save(scores, wanted)
         torch_gpu.choose_math(math)
-        error = None
+        error = relative_error(model.to(kind)(x.to(kind)).float().cpu().numpy(), wanted)
         for layout, memory in torch_gpu.LAYOUTS.items():
             network, images = model.to(dtype=kind, memory_format=memory), x.to(kind).contiguous(memory_format=memory)
-            if error is None:
-                wanted = np.load(scores)
-                error = float(np.linalg.norm(network(images).float().cpu().numpy() - wanted) / np.linalg.norm(wanted))
             ways = {"eager": network}
             if compiled:
                 ways["compiled"] = torch.compile(network)
@@ -103,7 +107,7 @@ def measure(arguments: argparse.Namespace) -> None:
                     theirs = output_of(command)
                     ours, got = measured(arguments.binary, path, batch, math, Path(folder))
                     wanted = np.load(scores)
-                error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+                error = relative_error(got, wanted)
                 row = {"network": name, "batch": batch, "math": math, "when": now(), "convlab": ours, "peer": theirs, "error": error,
                        "same_labels": float(np.mean(got.argmax(1) == wanted.argmax(1)))}
                 rows = [each for each in rows if any(each[key] != row[key] for key in ("network", "batch", "math"))] + [row]

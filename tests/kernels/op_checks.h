@@ -27,6 +27,21 @@ inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr double kUnit = 0x1p-24;  // the relative error of one rounding to float32
 
+/// Windows with strides, paddings, dilations and rests, for images of 9 x 21.
+inline constexpr Pool kPools[] = {
+    {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2},
+    {.kernel_h = 3, .kernel_w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1},
+    {.kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .ceil_mode = true},
+    {.kernel_h = 3,
+     .kernel_w = 2,
+     .stride_w = 3,
+     .dilation_h = 2,
+     .pad_left = 1,
+     .pad_bottom = 2,
+     .count_include_pad = true},
+    {.kernel_h = 9, .kernel_w = 21},
+};
+
 inline Tensor random(const Shape& shape, uint64_t seed) {
   Rng rng(seed);
   Tensor tensor(ElementType::f32, shape);

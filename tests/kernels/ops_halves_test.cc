@@ -85,20 +85,7 @@ void expect_like_rounded(const char* name, const Op& op, const std::vector<HalfO
 TEST(HalfOps, Pool) {
   Tensor x = with_nan(random({3, 88, 9, 21}, 1));
   x.values<float>().back() = -std::numeric_limits<float>::quiet_NaN();
-  const Pool pools[] = {
-      {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2},
-      {.kernel_h = 3, .kernel_w = 3, .pad_top = 1, .pad_left = 1, .pad_bottom = 1, .pad_right = 1},
-      {.kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .ceil_mode = true},
-      {.kernel_h = 3,
-       .kernel_w = 2,
-       .stride_w = 3,
-       .dilation_h = 2,
-       .pad_left = 1,
-       .pad_bottom = 2,
-       .count_include_pad = true},
-      {.kernel_h = 9, .kernel_w = 21},
-  };
-  for (Pool pool : pools) {
+  for (Pool pool : kPools) {
     for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
       pool.kind = kind;
       SCOPED_TRACE(to_text(pool));

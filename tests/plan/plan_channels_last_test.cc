@@ -23,16 +23,6 @@ std::vector<Tensor> outputs_of(const Graph& graph, Device& device, PlanOptions o
   return executor.run({&x, 1});
 }
 
-double relative_error(const Tensor& wanted, const Tensor& got) {
-  double error = 0, size = 0;
-  for (size_t at = 0; at < static_cast<size_t>(wanted.count()); ++at) {
-    const double value = wanted.values<float>()[at], other = got.values<float>()[at];
-    error += (value - other) * (value - other);
-    size += value * value;
-  }
-  return std::sqrt(error / size);
-}
-
 class LastPlan : public testing::Test {
  protected:
   Plan plan_of(const Graph& graph, int64_t n = 1, ElementType input = ElementType::f32) {
@@ -54,14 +44,7 @@ class LastPlan : public testing::Test {
 
 TEST_F(LastPlan, KeepsAllSo) {
   WideGraph graph;
-  const ValueId first = graph.conv(graph.input(), 3, 16, 3);
-  const ValueId left = graph.conv(first, 16, 32, 3);
-  const ValueId right = graph.conv(first, 16, 32, 1);
-  const ValueId sum = graph.activation(graph.add(AddOp{}, {left, right}), ActivationKind::relu);
-  const ValueId gate =
-      graph.activation(graph.conv(graph.add(GlobalAveragePoolOp{}, {sum}), 32, 32, 1), ActivationKind::sigmoid);
-  const ValueId gated = graph.add(MulOp{}, {sum, gate});
-  graph.conv(graph.conv(gated, 32, 32, 3, 32), 32, 16, 1);
+  graph.gated();
   const Plan plan = plan_of(graph.graph(), 2);
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+add+bias+relu", "GlobalAveragePool",
                                           "Conv+bias+sigmoid", "Mul", "Conv+bias", "Conv+bias", "Copy"));

@@ -30,6 +30,16 @@ class WideGraph : public GraphBuilder {
     return add(same(side, groups), {x, w, constant({maps})});
   }
 
+  /// A residual addition, then a gate for each channel, a depthwise convolution and one of single pixels.
+  void gated() {
+    const ValueId first = conv(input(), 3, 16, 3);
+    const ValueId left = conv(first, 16, 32, 3);
+    const ValueId right = conv(first, 16, 32, 1);
+    const ValueId sum = activation(add(AddOp{}, {left, right}), ActivationKind::relu);
+    const ValueId gate = activation(conv(add(GlobalAveragePoolOp{}, {sum}), 32, 32, 1), ActivationKind::sigmoid);
+    conv(conv(add(MulOp{}, {sum, gate}), 32, 32, 3, 32), 32, 16, 1);
+  }
+
   /// As in DenseNet: each concatenation is a part of the last, which has 40 channels.
   void concatenations() {
     ValueId joined = conv(input(), 3, 16, 3);
@@ -47,6 +57,17 @@ inline Tensor images(int64_t n) {
   Tensor x(ElementType::f32, {n, 3, kHeight, kWidth});
   for (float& each : x.values<float>()) each = rng.uniform(-1, 1);
   return x;
+}
+
+/// The relative L2 error of `got`.
+inline double relative_error(const Tensor& wanted, const Tensor& got) {
+  double error = 0, size = 0;
+  for (size_t at = 0; at < static_cast<size_t>(wanted.count()); ++at) {
+    const double value = wanted.values<float>()[at], other = got.values<float>()[at];
+    error += (value - other) * (value - other);
+    size += value * value;
+  }
+  return std::sqrt(error / size);
 }
 
 /// The operators of a plan's steps.

@@ -21,7 +21,7 @@ constexpr int64_t kPiece = 2048;  // elements, or one pixel's
 
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_elementwise(step)) return refusal;
-  return refuse_unless_halves(step);
+  return refuse_unless_rows(step, Layout::channel_halves);
 }
 
 /// Calls move(where pixels begin that lie together, by pixel; elements of them).

@@ -19,7 +19,7 @@ constexpr int64_t kChannels = 64;
 
 Refusal refuses(const OpStep& step) {
   if (!is_mean_of_maps(step)) return "computes means of maps";
-  return refuse_unless_from_halves(step);
+  return refuse_unless_from_rows(step, Layout::channel_halves);
 }
 
 void launch(const OpArgs& args, Stream& stream) {

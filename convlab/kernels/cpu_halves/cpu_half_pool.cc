@@ -17,7 +17,7 @@ namespace {
 
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
-  return refuse_unless_from_halves(step);
+  return refuse_unless_from_rows(step, Layout::channel_halves);
 }
 
 class Launch {

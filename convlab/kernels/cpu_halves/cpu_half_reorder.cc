@@ -23,7 +23,7 @@ Refusal refuses(const OpStep& step) {
     return "takes or gives channels in halves";
   }
   if (step.input != ElementType::f32) return "takes float32";
-  if (!has_channel_halves(step.output)) return "takes images whose channels are a multiple of 8";
+  if (!has_pixel_rows(step.output)) return "takes images whose channels are a multiple of 8";
   return std::nullopt;
 }
 

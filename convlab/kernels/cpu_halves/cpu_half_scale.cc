@@ -22,7 +22,7 @@ constexpr int64_t kPixels = 256;
 
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
-  return refuse_unless_halves(step);
+  return refuse_unless_rows(step, Layout::channel_halves);
 }
 
 void launch(const OpArgs& args, Stream& stream) {

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 
+#include <fmt/core.h>
+
 #include "convlab/kernels/op.h"
 
 namespace convlab {
 
-// What kernels of Layout::channel_halves share.
+// What kernels of Layout::channel_halves, and of other rows of pixels, share.
 
 /// Elements from one pixel to the next: `step` of a ConvStep or OpStep, or as dense as the shape is.
 inline int64_t pixel_step(int64_t step, const Shape& shape) { return step != 0 ? step : shape[1]; }
@@ -22,24 +24,23 @@ inline const uint16_t* half_input(const OpArgs& args, size_t input) {
 }
 inline uint16_t* half_output(const OpArgs& args) { return reinterpret_cast<uint16_t*>(args.output); }
 
-inline bool has_channel_halves(const Shape& shape) { return shape.size() == 4 && shape[1] % kChannelLanes == 0; }
+inline bool has_pixel_rows(const Shape& shape) { return shape.size() == 4 && shape[1] % kChannelLanes == 0; }
 
-/// Why a step does not give images in this layout, from such.
-inline Refusal refuse_unless_halves(const OpStep& step) {
-  if (step.input_layout != Layout::channel_halves || step.output_layout != Layout::channel_halves) {
-    return "takes and gives channels in halves";
+/// Why a step does not give images in this layout of rows of pixels, from such.
+inline Refusal refuse_unless_rows(const OpStep& step, Layout layout) {
+  if (step.input_layout != layout || step.output_layout != layout) {
+    return fmt::format("takes and gives {}", name_of(layout));
   }
-  if (!has_channel_halves(step.output)) return "takes images whose channels are a multiple of 8";
+  if (!has_pixel_rows(step.output)) return "takes images whose channels are a multiple of 8";
   return std::nullopt;
 }
 
 /// Why a step's first input is not an image in this layout, or its output neither that nor plain images of one pixel.
-inline Refusal refuse_unless_from_halves(const OpStep& step) {
+inline Refusal refuse_unless_from_rows(const OpStep& step, Layout layout) {
   const Shape& y = step.output;
-  if (step.input_layout != Layout::channel_halves || !has_channel_halves(step.inputs[0]))
-    return "takes channels in halves";
+  if (step.input_layout != layout || !has_pixel_rows(step.inputs[0])) return fmt::format("takes {}", name_of(layout));
   const bool plain = step.output_layout == Layout::plain && y.size() == 4 && y[2] == 1 && y[3] == 1;
-  if (!plain && step.output_layout != Layout::channel_halves) return "gives channels in halves, or one pixel";
+  if (!plain && step.output_layout != layout) return fmt::format("gives {}, or one pixel", name_of(layout));
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 
 #include "convlab/kernels/gpu_channels/first_fold.cuh"
 #include "convlab/kernels/gpu_channels/hopper_step.cuh"
+#include "convlab/kernels/gpu_channels/pixel_step.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
@@ -64,11 +65,10 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
 }
 
 PixelConv conv_of(const ConvStep& step, const FirstFold& fold) {
-  return {.shape = fold.folded,
-          .groups = 1,
-          .x_step = fold.folded.c,
-          .y_step = step.output_step != 0 ? step.output_step : step.problem.k,
-          .activation = step.epilogue.activation};
+  PixelConv conv = conv_of_step<__half>(step);
+  conv.shape = fold.folded;
+  conv.x_step = fold.folded.c;
+  return conv;
 }
 
 /// What is prepared: filters as they are multiplied and, behind these, as they are folded.
@@ -118,12 +118,8 @@ void launch_first(const ConvArgs& args, Stream& stream) {
     launch(fold_images<float>, blocks, stream.native(), static_cast<const float*>(args.x), images, fold, count);
   }
   PixelConv conv = conv_of(step, fold);
+  set_addresses(args, conv);
   conv.x = images;
-  conv.w = args.prepared;
-  conv.bias = step.epilogue.bias ? args.bias : nullptr;
-  conv.added = step.adds ? reinterpret_cast<const __half*>(args.added) : nullptr;
-  conv.added_step = step.added_step != 0 ? step.added_step : step.problem.k;
-  conv.y = reinterpret_cast<__half*>(args.y);
   launch_hopper_conv(conv, stream.caps().multiprocessors, stream.native());
 }
 

@@ -3,6 +3,7 @@
 
 #include "convlab/kernels/gpu_channels/depthwise_strips.cuh"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
+#include "convlab/kernels/gpu_channels/pixel_step.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
@@ -84,23 +85,11 @@ void prepare(const ConvArgs& args, Stream& stream) {
 }
 
 void launch_depthwise(const ConvArgs& args, Stream& stream) {
-  const ConvStep& step = args.step;
-  const ConvProblem& problem = step.problem;
-  const Shape shape = problem.output_shape();
-  const PixelConv conv{.shape = kernel_shape(problem),
-                       .groups = static_cast<int>(problem.groups),
-                       .x = static_cast<const __half*>(args.x),
-                       .x_step = pixel_step(step.input_step, problem.input_shape()),
-                       .w = args.prepared,
-                       .bias = step.epilogue.bias ? args.bias : nullptr,
-                       .added = step.adds ? reinterpret_cast<const __half*>(args.added) : nullptr,
-                       .added_step = pixel_step(step.added_step, shape),
-                       .y = reinterpret_cast<__half*>(args.y),
-                       .y_step = pixel_step(step.output_step, shape),
-                       .plain = nullptr,
-                       .activation = step.epilogue.activation};
+  const ConvProblem& problem = args.step.problem;
+  PixelConv conv = conv_of_step<__half>(args.step);
+  set_addresses(args, conv);
   if (fits_strips(conv)) return launch_strips(conv, stream);
-  const auto count = static_cast<unsigned>(chunks_in(shape));
+  const auto count = static_cast<unsigned>(chunks_in(problem.output_shape()));
   launch(convolve_pixels, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), conv,
          static_cast<unsigned>(problem.c / kChannelLanes), count);
 }

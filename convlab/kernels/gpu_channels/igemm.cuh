@@ -16,9 +16,10 @@
 #include "convlab/kernels/gpu_channels/igemm_terms.cuh"
 #include "convlab/kernels/gpu_channels/pixel_conv.h"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
+#include "convlab/kernels/ladder/tensor_core_range.cuh"
 
 namespace convlab {
-namespace CONVLAB_KERNEL_NAMESPACE {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
 constexpr int kIgemmStages = 3;
@@ -170,18 +171,11 @@ __global__ void __launch_bounds__(Tile::kThreads, 512 / Tile::kThreads)
   __pipeline_wait_prior(0);
   __syncthreads();
   if constexpr (Terms::kScales) {
-    uint32_t* const largest = dynamic_shared<uint32_t>();
-    if (threadIdx.x == 0) *largest = 0;
-    __syncthreads();
     for (int map = threadIdx.x; map < Tile::kMaps && first_map + map < shape.maps; map += Tile::kThreads) {
       if (extra.undo[group * shape.maps + first_map + map] < 0) seen.add(0x7fffffffu);
     }
-    for (int half = 16; half > 0; half /= 2) seen.add(__shfl_xor_sync(0xffffffffu, seen.largest, half));
-    if (lane == 0) atomicMax(largest, seen.largest);
-    __syncthreads();
     // Another part may set it, too.
-    if (threadIdx.x == 0 && Terms::out_of_range(*largest)) atomicOr(extra.marks + group * gridDim.x + blockIdx.x, 1u);
-    __syncthreads();
+    if (out_of_range(seen.largest) && threadIdx.x == 0) atomicOr(extra.marks + group * gridDim.x + blockIdx.x, 1u);
   }
 
   float* results = dynamic_shared<float>();

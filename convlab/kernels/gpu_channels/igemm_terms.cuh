@@ -36,6 +36,32 @@ struct WarpPart {
   }
 };
 
+/// sum += a slice's rows * its maps, whose fragments lie there as `multiply(sum, rows, map)` takes them, once `make(rows)` has
+/// changed those of the rows.
+template <class Part, class Make, class Multiply>
+__device__ void multiply_chunks(typename Part::Sum& sum, SharedAddress stage, const Part& part, const Make& make,
+                                const Multiply& multiply) {
+#pragma unroll
+  for (int chunk = 0; chunk < kIgemmChunks; chunk += 2) {
+    uint32_t rows[Part::kRows16][4], maps[Part::kMaps8 / 2][4];
+#pragma unroll
+    for (int i = 0; i < Part::kRows16; ++i) {
+      Part::load_rows(rows[i], stage, part.rows + 16 * i, chunk);
+      make(rows[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < Part::kMaps8 / 2; ++i) Part::load_maps(maps[i], stage, part.maps + 16 * i, chunk);
+#pragma unroll
+    for (int i = 0; i < Part::kRows16; ++i) {
+#pragma unroll
+      for (int j = 0; j < Part::kMaps8; ++j) {
+        const uint32_t map[2] = {maps[j / 2][j % 2 * 2], maps[j / 2][j % 2 * 2 + 1]};
+        multiply(sum[i][j], rows[i], map);
+      }
+    }
+  }
+}
+
 /// Terms in float16.
 struct HalfTerms {
   using Element = __half;
@@ -50,22 +76,9 @@ struct HalfTerms {
 
   template <class Part>
   static __device__ void multiply(typename Part::Sum& sum, SharedAddress stage, const Part& part, Seen&) {
-#pragma unroll
-    for (int chunk = 0; chunk < kIgemmChunks; chunk += 2) {
-      uint32_t rows[Part::kRows16][4], maps[Part::kMaps8 / 2][4];
-#pragma unroll
-      for (int i = 0; i < Part::kRows16; ++i) Part::load_rows(rows[i], stage, part.rows + 16 * i, chunk);
-#pragma unroll
-      for (int i = 0; i < Part::kMaps8 / 2; ++i) Part::load_maps(maps[i], stage, part.maps + 16 * i, chunk);
-#pragma unroll
-      for (int i = 0; i < Part::kRows16; ++i) {
-#pragma unroll
-        for (int j = 0; j < Part::kMaps8; ++j) {
-          const uint32_t map[2] = {maps[j / 2][j % 2 * 2], maps[j / 2][j % 2 * 2 + 1]};
-          mma_fp16(sum[i][j], rows[i], map, sum[i][j]);
-        }
-      }
-    }
+    multiply_chunks(
+        sum, stage, part, [](uint32_t(&)[4]) {},
+        [](float(&d)[4], const uint32_t(&a)[4], const uint32_t(&b)[2]) { mma_fp16(d, a, b, d); });
   }
 };
 
@@ -82,26 +95,13 @@ struct TfTerms {
 
   template <class Part>
   static __device__ void multiply(typename Part::Sum& sum, SharedAddress stage, const Part& part, Seen&) {
+    multiply_chunks(
+        sum, stage, part,
+        [](uint32_t(&rows)[4]) {
 #pragma unroll
-    for (int chunk = 0; chunk < kIgemmChunks; chunk += 2) {
-      uint32_t rows[Part::kRows16][4], maps[Part::kMaps8 / 2][4];
-#pragma unroll
-      for (int i = 0; i < Part::kRows16; ++i) {
-        Part::load_rows(rows[i], stage, part.rows + 16 * i, chunk);
-#pragma unroll
-        for (uint32_t& each : rows[i]) each = to_tf32(__uint_as_float(each));
-      }
-#pragma unroll
-      for (int i = 0; i < Part::kMaps8 / 2; ++i) Part::load_maps(maps[i], stage, part.maps + 16 * i, chunk);
-#pragma unroll
-      for (int i = 0; i < Part::kRows16; ++i) {
-#pragma unroll
-        for (int j = 0; j < Part::kMaps8; ++j) {
-          const uint32_t map[2] = {maps[j / 2][j % 2 * 2], maps[j / 2][j % 2 * 2 + 1]};
-          mma_tf32(sum[i][j], rows[i], map, sum[i][j]);
-        }
-      }
-    }
+          for (uint32_t& each : rows) each = to_tf32(__uint_as_float(each));
+        },
+        [](float(&d)[4], const uint32_t(&a)[4], const uint32_t(&b)[2]) { mma_tf32(d, a, b, d); });
   }
 };
 
@@ -120,13 +120,6 @@ struct SplitTerms {
 
     __device__ void add(uint32_t bits) { largest = max(largest, bits & 0x7fffffffu); }
   };
-
-  /// Whether halves cannot hold pixels of which this is the largest: it reaches 65504 or is not a number, or it is below 2^-12,
-  /// but not zero.
-  static __device__ bool out_of_range(uint32_t largest) {
-    constexpr uint32_t kMost = 0x477fe000, kLeast = 0x39800000;
-    return largest >= kMost || (largest < kLeast && largest != 0);
-  }
 
   /// The place of a term among those of its slice. Of 16 terms, a thread has t, 4 + t, 8 + t and 12 + t of the pixels, and of
   /// an mma's halves 2 t and the next, 2 t + 8 and the next.

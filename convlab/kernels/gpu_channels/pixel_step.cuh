@@ -30,21 +30,11 @@ size_t plain_copy_bytes(const ConvStep& step) {
   return takes_plain(step) ? channels_last_bytes<Element>(step.problem.input_shape()) : 0;
 }
 
-/// The step with its addresses; plain images are on their way to the workspace.
+/// Gives a step's convolution its addresses.
 template <class Element>
-PixelConvOf<Element> begin_step(const ConvArgs& args, Stream& stream) {
+void set_addresses(const ConvArgs& args, PixelConvOf<Element>& conv) {
   const ConvStep& step = args.step;
-  PixelConvOf<Element> conv = conv_of_step<Element>(step);
   conv.x = static_cast<const Element*>(args.x);
-  if (takes_plain(step)) {
-    auto* const copy = static_cast<Element*>(args.workspace);
-    if (step.input == ElementType::u8) {
-      copy_to_channels_last(static_cast<const uint8_t*>(args.x), step.problem.input_shape(), copy, stream);
-    } else {
-      copy_to_channels_last(static_cast<const float*>(args.x), step.problem.input_shape(), copy, stream);
-    }
-    conv.x = copy;
-  }
   conv.w = args.prepared;
   conv.bias = step.epilogue.bias ? args.bias : nullptr;
   conv.added = step.adds ? reinterpret_cast<const Element*>(args.added) : nullptr;
@@ -53,6 +43,22 @@ PixelConvOf<Element> begin_step(const ConvArgs& args, Stream& stream) {
   } else {
     conv.y = reinterpret_cast<Element*>(args.y);
   }
+}
+
+/// The step with its addresses; plain images are on their way to the workspace.
+template <class Element>
+PixelConvOf<Element> begin_step(const ConvArgs& args, Stream& stream) {
+  const ConvStep& step = args.step;
+  PixelConvOf<Element> conv = conv_of_step<Element>(step);
+  set_addresses(args, conv);
+  if (!takes_plain(step)) return conv;
+  auto* const copy = static_cast<Element*>(args.workspace);
+  if (step.input == ElementType::u8) {
+    copy_to_channels_last(static_cast<const uint8_t*>(args.x), step.problem.input_shape(), copy, stream);
+  } else {
+    copy_to_channels_last(static_cast<const float*>(args.x), step.problem.input_shape(), copy, stream);
+  }
+  conv.x = copy;
   return conv;
 }
 
