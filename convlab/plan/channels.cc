@@ -41,12 +41,14 @@ bool fits_channels(const Shape& shape) { return shape.size() == 4 && shape[1] > 
 Layout channel_layout(const PlanRequest& request) {
   const PlanOptions& options = request.options;
   if (options.mode == PlanMode::layers || request.images() == 0) return Layout::plain;
-  const bool on_cpu = request.caps.kind == DeviceKind::cpu;
-  const bool known = on_cpu ? options.math == Math::fp32 || options.math == Math::bf16 : options.math == Math::fp16;
-  if (!known) return Layout::plain;
-  // Without an instruction for pairs, sums of floats are faster.
-  const bool halves = options.math == Math::bf16 && has_unit(Bf16Unit::avx512_bf16);
-  const Layout layout = !on_cpu ? Layout::channels_last : halves ? Layout::channel_halves : Layout::channel_lanes;
+  Layout layout = Layout::plain;
+  if (request.caps.kind != DeviceKind::cpu) {
+    layout = options.math == Math::fp16 ? Layout::channels_last : Layout::channels_last_floats;
+  } else if (options.math == Math::bf16 && has_unit(Bf16Unit::avx512_bf16)) {
+    layout = Layout::channel_halves;
+  } else if (options.math == Math::fp32 || options.math == Math::bf16) {
+    layout = Layout::channel_lanes;  // without an instruction for pairs, sums of floats are faster
+  }
   const auto knows = [layout](const ConvKernel* kernel) { return kernel->layout == layout; };
   return std::ranges::any_of(request.candidates, knows) ? layout : Layout::plain;
 }

@@ -12,7 +12,7 @@
 namespace convlab {
 
 // Plans that keep values in Layout::channel_lanes or, in bf16, Layout::channel_halves on a CPU, or on a GPU
-// in Layout::channels_last, in fp16, or channels_last_floats: for networks of many channels.
+// in Layout::channels_last, in fp16, or else channels_last_floats: for networks of many channels.
 // Every step that can reads and writes this layout; others are given plain copies. A convolution takes in what joins it, and
 // channels that are concatenated are written where they belong.
 

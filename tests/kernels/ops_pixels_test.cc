@@ -1,4 +1,4 @@
-// Operators on Layout::channels_last, and functions of one number, for GPUs, executed on the host, against the kernels of
+// Operators on Layout::channels_last and channels_last_floats, and functions of one number, for GPUs, executed on the host, against the kernels of
 // plain arrays of the CPU, whose inputs and results are rounded; in dense arrays and in parts of joint ones.
 
 #include <gtest/gtest.h>
@@ -10,8 +10,6 @@
 namespace convlab {
 namespace {
 
-constexpr double kHalfUnit = 0x1p-11;
-
 struct Operand {
   const Tensor* tensor;
   bool constant = false;
@@ -21,23 +19,18 @@ bool is_one_pixel(const Shape& shape) { return shape.size() == 4 && shape[2] == 
 
 bool is_plain(const Operand& operand) { return operand.constant || is_one_pixel(operand.tensor->shape()); }
 
-OpStep pixel_step_of(const Op& op, const std::vector<Operand>& operands) {
+OpStep pixel_step_of(Layout layout, const Op& op, const std::vector<Operand>& operands) {
   std::vector<const Tensor*> inputs;
   for (const Operand& operand : operands) inputs.push_back(operand.tensor);
   OpStep step = step_of(op, inputs);
   for (size_t i = 0; i < operands.size(); ++i) step.constant[i] = operands[i].constant;
-  step.input_layout = Layout::channels_last;
-  step.output_layout = is_one_pixel(step.output) ? Layout::plain : Layout::channels_last;
+  step.input_layout = layout;
+  step.output_layout = is_one_pixel(step.output) ? Layout::plain : layout;
   return step;
 }
 
-class PixelOps : public testing::Test {
+class PixelOps : public PixelTest {
  protected:
-  void SetUp() override {
-    if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
-    simt_.emplace();
-  }
-
   Tensor run_on_pixels(const OpKernel& kernel, OpStep step, const std::vector<Operand>& operands, bool joint) {
     std::vector<PixelArray> arrays;
     std::vector<Buffer> copies;
@@ -48,7 +41,7 @@ class PixelOps : public testing::Test {
         inputs.push_back(static_cast<const float*>(copies.back().data()));
         step.input_steps.push_back(0);
       } else {
-        arrays.emplace_back(*simt_, *operand.tensor, joint);
+        arrays.push_back(array(*operand.tensor, joint));
         inputs.push_back(arrays.back().first());
         step.input_steps.push_back(arrays.back().step());
       }
@@ -62,7 +55,7 @@ class PixelOps : public testing::Test {
       simt_->stream().synchronize();
       return output;
     }
-    const PixelArray output(*simt_, step.output, joint);
+    const PixelArray output = array(step.output, joint);
     step.output_step = output.step();
     kernel.launch({step, inputs, output.first(), nullptr, workspace.data()}, simt_->stream());
     return output.images();
@@ -70,28 +63,28 @@ class PixelOps : public testing::Test {
 
   /// A kernel of this name is taken, and gives what the CPU's plain one does, up to a relative tolerance.
   void expect_like_plain(const char* name, const Op& op, const std::vector<Operand>& operands,
-                         double tolerance = kHalfUnit) {
-    std::vector<Tensor> halves;
+                         double tolerance = unit()) {
+    std::vector<Tensor> given;
     for (const Operand& operand : operands) {
-      halves.push_back(is_plain(operand) ? operand.tensor->clone() : rounded_to_half(*operand.tensor));
+      given.push_back(is_plain(operand) ? operand.tensor->clone() : rounded(*operand.tensor));
     }
     std::vector<const Tensor*> inputs;
-    for (const Tensor& tensor : halves) inputs.push_back(&tensor);
+    for (const Tensor& tensor : given) inputs.push_back(&tensor);
     const Tensor expected = run(op, inputs);
-    const OpStep step = pixel_step_of(op, operands);
-    const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, Math::fp16);
-    EXPECT_EQ(kernel.info.name, name);
+    const OpStep step = pixel_step_of(GetParam(), op, operands);
+    const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
+    EXPECT_EQ(kernel.info.name, named(name));
     for (const bool joint : {false, true}) {
       SCOPED_TRACE(joint ? "joint" : "dense");
       const Tensor got = run_on_pixels(kernel, step, operands, joint);
       expect_close(got, expected.shape(), tolerance, [&](const Index& index) { return at(expected, index); });
     }
   }
-
-  std::optional<SimtDevice> simt_;
 };
 
-TEST_F(PixelOps, Pool) {
+INSTANTIATE_TEST_SUITE_P(Layouts, PixelOps, kPixelLayouts, layout_in_name);
+
+TEST_P(PixelOps, Pool) {
   Tensor x = with_nan(random({3, 72, 9, 21}, 1));
   x.values<float>().back() = -std::numeric_limits<float>::quiet_NaN();
   for (Pool pool : kPools) {
@@ -103,17 +96,17 @@ TEST_F(PixelOps, Pool) {
   }
 }
 
-TEST_F(PixelOps, PoolOfManyRows) {  // a thread makes several
+TEST_P(PixelOps, PoolOfManyRows) {  // a thread makes several
   const Tensor x = with_nan(random({1, 512, 131, 131}, 2));
   const Pool pool{.kernel_h = 2, .kernel_w = 2};
-  const OpStep step = pixel_step_of(PoolOp{pool}, {{&x}});
+  const OpStep step = pixel_step_of(GetParam(), PoolOp{pool}, {{&x}});
   ASSERT_GE(element_count(step.output), int64_t{8} * 4 * 256 * 1024);
   const Tensor expected = run(PoolOp{pool}, {&x});
-  const Tensor got = run_on_pixels(choose_op_kernel(step, DeviceKind::simt, Math::fp16), step, {{&x}}, false);
-  EXPECT_EQ(std::memcmp(got.raw(), rounded_to_half(expected).raw(), got.bytes()), 0);
+  const Tensor got = run_on_pixels(choose_op_kernel(step, DeviceKind::simt, math()), step, {{&x}}, false);
+  EXPECT_EQ(std::memcmp(got.raw(), rounded(expected).raw(), got.bytes()), 0);
 }
 
-TEST_F(PixelOps, MeansOfMaps) {
+TEST_P(PixelOps, MeansOfMaps) {
   for (const Shape& shape : {Shape{3, 72, 7, 5}, Shape{1, 8, 1, 3}, Shape{2, 24, 41, 59}, Shape{1, 136, 23, 31}}) {
     const Tensor x = random(shape, 2);
     expect_like_plain("cuda.pixel_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
@@ -123,7 +116,7 @@ TEST_F(PixelOps, MeansOfMaps) {
   expect_like_plain("cuda.pixel_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
 }
 
-TEST_F(PixelOps, NumbersForEachChannel) {
+TEST_P(PixelOps, NumbersForEachChannel) {
   const Tensor x = with_nan(random({2, 24, 5, 7}, 3)), gate = random({2, 24, 1, 1}, 4);
   const Tensor shared = random({1, 24, 1, 1}, 5), three = random({24, 1, 1}, 6);
   for (const Op& op : {Op(MulOp{}), Op(AddOp{})}) {
@@ -139,20 +132,20 @@ TEST_F(PixelOps, NumbersForEachChannel) {
                     {{&x}, {&scale, true}, {&shift, true}, {&mean, true}, {&variance, true}});
 }
 
-TEST_F(PixelOps, ClampsWhatIsNormalized) {
-  const Tensor x = with_nan(rounded_to_half(random({1, 8, 3, 5}, 3)));
+TEST_P(PixelOps, ClampsWhatIsNormalized) {
+  const Tensor x = with_nan(rounded(random({1, 8, 3, 5}, 3)));
   const Tensor ones = filled({8}, {1, 1, 1, 1, 1, 1, 1, 1}), zeros = filled({8}, {0, 0, 0, 0, 0, 0, 0, 0});
   const std::vector<Operand> operands{{&x}, {&ones, true}, {&zeros, true}, {&zeros, true}, {&ones, true}};
-  OpStep step = pixel_step_of(BatchNormOp{0}, operands);
+  OpStep step = pixel_step_of(GetParam(), BatchNormOp{0}, operands);
   step.activation = {ActivationKind::clip, -0.25f, 0.5f};
-  const Tensor got = run_on_pixels(choose_op_kernel(step, DeviceKind::simt, Math::fp16), step, operands, true);
-  expect_close(got, x.shape(), kHalfUnit, [&](const Index& index) {
+  const Tensor got = run_on_pixels(choose_op_kernel(step, DeviceKind::simt, math()), step, operands, true);
+  expect_close(got, x.shape(), unit(), [&](const Index& index) {
     const double value = at(x, index);
     return std::isnan(value) ? value : std::clamp(value, -0.25, 0.5);
   });
 }
 
-TEST_F(PixelOps, Elementwise) {
+TEST_P(PixelOps, Elementwise) {
   const Tensor x = with_nan(random({2, 24, 11, 19}, 11)), y = random({2, 24, 11, 19}, 12), two = filled({1}, {2});
   constexpr const char* kName = "cuda.pixel_elementwise";
   for (const Activation& activation :
@@ -176,7 +169,7 @@ TEST_F(PixelOps, Elementwise) {
   expect_like_plain(kName, ActivationOp{{ActivationKind::relu}}, {{&small}});
 }
 
-TEST_F(PixelOps, BinaryFunctions) {
+TEST_P(PixelOps, BinaryFunctions) {
   const Tensor x = random({1, 8, 5, 7}, 14), y = random({1, 8, 5, 7}, 15);
   for (int kind = 0; kind <= static_cast<int>(BinaryKind::prelu); ++kind) {
     if (static_cast<BinaryKind>(kind) == BinaryKind::divide) continue;  // of which the tolerance is too large to tell
@@ -185,27 +178,27 @@ TEST_F(PixelOps, BinaryFunctions) {
   }
 }
 
-TEST_F(PixelOps, Reorder) {
+TEST_P(PixelOps, Reorder) {
   for (const Shape& shape : {Shape{2, 24, 13, 11}, Shape{1, 8, 50, 60}, Shape{3, 72, 1, 5}, Shape{1, 136, 8, 8}}) {
     const Tensor images = with_nan(random(shape, 16));
     const Buffer plain = simt_->copy_of(images);
     for (const bool joint : {false, true}) {
-      const PixelArray pixels(*simt_, shape, joint), again(*simt_, shape, !joint);
+      const PixelArray pixels = array(shape, joint), again = array(shape, !joint);
       const Buffer back = simt_->poisoned(images.bytes());
       const auto copy = [&](Layout from, int64_t x_step, const void* x, Layout to, int64_t y_step, void* y) {
-        OpStep step = pixel_step_of(ActivationOp{}, {{&images}});
+        OpStep step = pixel_step_of(GetParam(), ActivationOp{}, {{&images}});
         step.input_layout = from, step.input_steps = {x_step};
         step.output_layout = to, step.output_step = y_step;
-        const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, Math::fp16);
-        EXPECT_EQ(kernel.info.name, "cuda.pixel_reorder");
+        const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
+        EXPECT_EQ(kernel.info.name, named("cuda.pixel_reorder"));
         const auto* input = static_cast<const float*>(x);
         kernel.launch({step, std::span(&input, 1), static_cast<float*>(y)}, simt_->stream());
       };
-      constexpr Layout kPlain = Layout::plain, kLast = Layout::channels_last;
-      copy(kPlain, 0, plain.data(), kLast, pixels.step(), pixels.first());
-      copy(kLast, pixels.step(), pixels.first(), kLast, again.step(), again.first());
-      copy(kLast, again.step(), again.first(), kPlain, 0, back.data());
-      const Tensor expected = rounded_to_half(images);
+      const Layout plainly = Layout::plain, last = GetParam();
+      copy(plainly, 0, plain.data(), last, pixels.step(), pixels.first());
+      copy(last, pixels.step(), pixels.first(), last, again.step(), again.first());
+      copy(last, again.step(), again.first(), plainly, 0, back.data());
+      const Tensor expected = rounded(images);
       Tensor got(ElementType::f32, shape);
       simt_->stream().download(got.raw(), back.data(), got.bytes());
       simt_->stream().synchronize();
@@ -216,13 +209,15 @@ TEST_F(PixelOps, Reorder) {
   }
 }
 
-TEST_F(PixelOps, FunctionsOfPlainNumbers) {
+TEST(PlainOps, FunctionsOfNumbers) {
+  if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
+  const SimtDevice simt;
   Tensor x = random({2, 24, 5, 7}, 17);
   for (float& value : x.values<float>()) value *= 3;
   x = with_nan(std::move(x));
   x.values<float>()[41] = kInfinity;
   x.values<float>()[42] = 0;
-  const Buffer input = simt_->copy_of(x);
+  const Buffer input = simt.copy_of(x);
   const auto* from = static_cast<const float*>(input.data());
   for (int kind = 0; kind <= static_cast<int>(UnaryKind::shrink); ++kind) {
     SCOPED_TRACE(kind);
@@ -230,25 +225,25 @@ TEST_F(PixelOps, FunctionsOfPlainNumbers) {
     const OpStep step = step_of(op, {&x});
     const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt);
     EXPECT_EQ(kernel.info.name, "cuda.unary");
-    const Buffer output = simt_->poisoned(x.bytes());
-    kernel.launch({step, std::span(&from, 1), static_cast<float*>(output.data())}, simt_->stream());
+    const Buffer output = simt.poisoned(x.bytes());
+    kernel.launch({step, std::span(&from, 1), static_cast<float*>(output.data())}, simt.stream());
     Tensor got(ElementType::f32, x.shape());
-    simt_->stream().download(got.raw(), output.data(), got.bytes());
-    simt_->stream().synchronize();
+    simt.stream().download(got.raw(), output.data(), got.bytes());
+    simt.stream().synchronize();
     const Tensor expected = run(op, {&x});
     expect_close(got, x.shape(), 1e-6, [&](const Index& index) { return at(expected, index); });
   }
 }
 
-TEST_F(PixelOps, RefuseWhatTheyDoNotCompute) {
+TEST_P(PixelOps, RefuseWhatTheyDoNotCompute) {
   const Tensor odd = random({1, 12, 3, 3}, 18), even = random({1, 16, 3, 3}, 19);
-  const auto refused = [](const OpStep& step) { return find_op_kernel(step, DeviceKind::simt, Math::fp16) == nullptr; };
-  EXPECT_TRUE(refused(pixel_step_of(AddOp{}, {{&odd}, {&odd}})));
-  OpStep pool = pixel_step_of(PoolOp{{.kernel_h = 2, .kernel_w = 2}}, {{&even}});
+  const auto refused = [](const OpStep& step) { return find_op_kernel(step, DeviceKind::simt, math()) == nullptr; };
+  EXPECT_TRUE(refused(pixel_step_of(GetParam(), AddOp{}, {{&odd}, {&odd}})));
+  OpStep pool = pixel_step_of(GetParam(), PoolOp{{.kernel_h = 2, .kernel_w = 2}}, {{&even}});
   EXPECT_FALSE(refused(pool));
   pool.output_layout = Layout::plain;
   EXPECT_TRUE(refused(pool));
-  OpStep activation = pixel_step_of(ActivationOp{{ActivationKind::relu}}, {{&even}});
+  OpStep activation = pixel_step_of(GetParam(), ActivationOp{{ActivationKind::relu}}, {{&even}});
   activation.input_layout = Layout::plain;
   EXPECT_TRUE(refused(activation));
 }

@@ -1,16 +1,20 @@
 #pragma once
 
-// Arrays in Layout::channels_last for kernels' tests, in the memory of a device: dense, or each pixel a part of a joint one.
+// Arrays in Layout::channels_last and channels_last_floats for kernels' tests, in the memory of a device: dense, or each pixel a part of a joint one.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "convlab/base/half.h"
 #include "convlab/device/device.h"
 #include "convlab/device/simt.h"
+#include "convlab/kernels/kernel.h"
 #include "convlab/tensor/pixel_rows.h"
 #include "convlab/tensor/tensor.h"
 
@@ -44,56 +48,96 @@ class SimtDevice {
 /// them; those are NaN, and must stay so.
 class PixelArray {
  public:
-  PixelArray(const SimtDevice& simt, Shape shape, bool joint)
+  PixelArray(const SimtDevice& simt, Layout layout, Shape shape, bool joint)
       : simt_(simt),
+        layout_(layout),
         shape_(std::move(shape)),
-        channels_(static_cast<size_t>(shape_[1])),
+        size_(size_in(layout, ElementType::f32)),
+        channels_(static_cast<size_t>(shape_[1]) * size_),
         pixels_(static_cast<size_t>(shape_[0] * shape_[2] * shape_[3])),
-        before_(joint ? 8 : 0),
-        step_(channels_ + (joint ? 24 : 0)),
-        buffer_(simt.poisoned(pixels_ * step_ * sizeof(uint16_t))) {}
+        before_(joint ? 8 * size_ : 0),
+        step_(channels_ + (joint ? 24 * size_ : 0)),
+        buffer_(simt.poisoned(pixels_ * step_)) {}
 
-  PixelArray(const SimtDevice& simt, const Tensor& images, bool joint) : PixelArray(simt, images.shape(), joint) {
-    const Tensor rows = to_pixel_rows(images, Layout::channels_last);
-    std::vector<uint16_t> all(pixels_ * step_, kOther);
+  PixelArray(const SimtDevice& simt, Layout layout, const Tensor& images, bool joint)
+      : PixelArray(simt, layout, images.shape(), joint) {
+    const Tensor rows = to_pixel_rows(images, layout);
+    std::vector<unsigned char> all(pixels_ * step_, kOther);
     for (size_t i = 0; i < pixels_; ++i) {
-      std::copy_n(rows.values<uint16_t>().data() + i * channels_, channels_, all.data() + i * step_ + before_);
+      std::copy_n(static_cast<const unsigned char*>(rows.raw()) + i * channels_, channels_,
+                  all.data() + i * step_ + before_);
     }
-    simt.stream().upload(buffer_.data(), all.data(), all.size() * sizeof(uint16_t));
+    simt.stream().upload(buffer_.data(), all.data(), all.size());
   }
 
-  float* first() const { return reinterpret_cast<float*>(static_cast<uint16_t*>(buffer_.data()) + before_); }
-  int64_t step() const { return before_ == 0 ? 0 : static_cast<int64_t>(step_); }
+  float* first() const { return reinterpret_cast<float*>(static_cast<unsigned char*>(buffer_.data()) + before_); }
+  int64_t step() const { return before_ == 0 ? 0 : static_cast<int64_t>(step_ / size_); }  ///< in elements
 
   Tensor images() const {
-    std::vector<uint16_t> all(pixels_ * step_), rows;
-    simt_.stream().download(all.data(), buffer_.data(), all.size() * sizeof(uint16_t));
+    std::vector<unsigned char> all(pixels_ * step_), rows;
+    simt_.stream().download(all.data(), buffer_.data(), all.size());
     simt_.stream().synchronize();
     for (size_t i = 0; i < pixels_; ++i) {
-      const uint16_t* const pixel = all.data() + i * step_;
+      const unsigned char* const pixel = all.data() + i * step_;
       rows.insert(rows.end(), pixel + before_, pixel + before_ + channels_);
       for (size_t c = 0; c < step_; ++c) {
         const bool own = c >= before_ && c < before_ + channels_;
         EXPECT_TRUE(own || pixel[c] == kOther) << "written beside a pixel";
       }
     }
-    return Tensor::of<float>(shape_, from_pixel_rows(rows, shape_, Layout::channels_last));
+    if (layout_ == Layout::channels_last_floats) {
+      return Tensor::of<float>(shape_, from_pixel_rows(elements_of<float>(rows), shape_));
+    }
+    return Tensor::of<float>(shape_, from_pixel_rows(elements_of<uint16_t>(rows), shape_, layout_));
   }
 
  private:
-  static constexpr uint16_t kOther = 0xffff;
+  static constexpr unsigned char kOther = 0xff;
+
+  template <class Element>
+  static std::vector<Element> elements_of(const std::vector<unsigned char>& bytes) {
+    std::vector<Element> elements(bytes.size() / sizeof(Element));
+    std::memcpy(elements.data(), bytes.data(), bytes.size());
+    return elements;
+  }
 
   const SimtDevice& simt_;
+  Layout layout_;
   Shape shape_;
-  size_t channels_, pixels_, before_, step_;
+  size_t size_, channels_, pixels_, before_, step_;  // in bytes, but for the pixels
   Buffer buffer_;
 };
 
-/// The nearest float16 of each element.
-inline Tensor rounded_to_half(const Tensor& tensor) {
-  Tensor result = tensor.clone();
-  for (float& value : result.values<float>()) value = half_to_float(float_to_half(value));
-  return result;
+/// Kernels of both layouts are tested alike.
+class PixelTest : public testing::TestWithParam<Layout> {
+ protected:
+  void SetUp() override {
+    if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
+    simt_.emplace();
+  }
+
+  static bool of_floats() { return GetParam() == Layout::channels_last_floats; }
+  static Math math() { return of_floats() ? Math::fp32 : Math::fp16; }
+  static std::string named(std::string name) { return of_floats() ? name + "_fp32" : name; }
+  static double unit() { return of_floats() ? 0x1p-19 : 0x1.2p-11; }  ///< the relative error of a result
+
+  /// The nearest elements that the layout can hold.
+  static Tensor rounded(const Tensor& tensor) {
+    Tensor result = tensor.clone();
+    if (of_floats()) return result;
+    for (float& value : result.values<float>()) value = half_to_float(float_to_half(value));
+    return result;
+  }
+
+  PixelArray array(Shape shape, bool joint) const { return {*simt_, GetParam(), std::move(shape), joint}; }
+  PixelArray array(const Tensor& images, bool joint) const { return {*simt_, GetParam(), images, joint}; }
+
+  std::optional<SimtDevice> simt_;
+};
+
+inline std::string layout_in_name(const testing::TestParamInfo<Layout>& layout) {
+  return layout.param == Layout::channels_last ? "Halves" : "Floats";
 }
+inline const auto kPixelLayouts = testing::Values(Layout::channels_last, Layout::channels_last_floats);
 
 }  // namespace convlab

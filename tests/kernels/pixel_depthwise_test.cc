@@ -1,4 +1,4 @@
-// Depthwise convolutions of Layout::channels_last for GPUs, executed on the host, against their definition in double: in
+// Depthwise convolutions of Layout::channels_last and channels_last_floats for GPUs, executed on the host, against their definition in double: in
 // dense arrays and in parts of joint ones, filters that go down strips and others, and maps that fill no strip or band.
 
 #include <gtest/gtest.h>
@@ -73,19 +73,14 @@ double sum_of(const ConvProblem& problem, const Inputs& inputs, const Index& y) 
   return sum;
 }
 
-class PixelDepthwise : public testing::Test {
+class PixelDepthwise : public PixelTest {
  protected:
-  void SetUp() override {
-    if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
-    simt_.emplace();
-  }
-
   Tensor convolve(ConvStep step, const Inputs& inputs, bool joint) {
-    const ConvKernel& kernel = require_conv_kernel("cuda.pixel_depthwise", DeviceKind::simt);
+    const ConvKernel& kernel = require_conv_kernel(named("cuda.pixel_depthwise"), DeviceKind::simt);
     const DeviceCaps& caps = simt_->device().caps();
     EXPECT_EQ(kernel.refuses(step, caps), std::nullopt);
-    const PixelArray x(*simt_, inputs.x, joint), added(*simt_, inputs.added, joint);
-    const PixelArray y(*simt_, step.output_shape(), joint);
+    const PixelArray x = array(inputs.x, joint), added = array(inputs.added, joint);
+    const PixelArray y = array(step.output_shape(), joint);
     step.input_step = x.step(), step.added_step = added.step(), step.output_step = y.step();
     const Buffer w = simt_->copy_of(inputs.w), bias = simt_->copy_of(inputs.bias);
     const Buffer prepared = simt_->poisoned(kernel.prepared_bytes(step, caps));
@@ -105,7 +100,7 @@ class PixelDepthwise : public testing::Test {
   void expect_right(const ConvStep& step, const Inputs& inputs) {
     for (const bool joint : {false, true}) {
       SCOPED_TRACE(joint ? "joint" : "dense");
-      expect_close(convolve(step, inputs, joint), step.output_shape(), 0x1.2p-11, [&](const Index& y) {
+      expect_close(convolve(step, inputs, joint), step.output_shape(), unit(), [&](const Index& y) {
         double sum = sum_of(step.problem, inputs, y);
         if (step.epilogue.bias) sum += at(inputs.bias, {y[1]});
         if (step.adds) sum += at(inputs.added, y);
@@ -114,19 +109,19 @@ class PixelDepthwise : public testing::Test {
     }
   }
 
-  std::optional<SimtDevice> simt_;
+  static Inputs inputs_of(const ConvProblem& problem) {
+    return {rounded(random(problem.input_shape(), 1)), random(problem.filter_shape(), 2), random({problem.k}, 3),
+            rounded(random(problem.output_shape(), 4))};
+  }
+
+  static ConvStep step_of(const ConvProblem& problem) {
+    return {.problem = problem, .input_layout = GetParam(), .output_layout = GetParam()};
+  }
 };
 
-Inputs inputs_of(const ConvProblem& problem) {
-  return {rounded_to_half(random(problem.input_shape(), 1)), random(problem.filter_shape(), 2), random({problem.k}, 3),
-          rounded_to_half(random(problem.output_shape(), 4))};
-}
+INSTANTIATE_TEST_SUITE_P(Layouts, PixelDepthwise, kPixelLayouts, layout_in_name);
 
-ConvStep step_of(const ConvProblem& problem) {
-  return {.problem = problem, .input_layout = Layout::channels_last, .output_layout = Layout::channels_last};
-}
-
-TEST_F(PixelDepthwise, IsRight) {
+TEST_P(PixelDepthwise, IsRight) {
   for (const char* text : kProblems) {
     SCOPED_TRACE(text);
     const ConvProblem problem = parse_problem(text);
@@ -139,7 +134,7 @@ TEST_F(PixelDepthwise, IsRight) {
   }
 }
 
-TEST_F(PixelDepthwise, AppliesActivations) {
+TEST_P(PixelDepthwise, AppliesActivations) {
   for (const char* text : {"n1_c24h9w10_k24r3s3_p1_g24", "n1_c8h9w10_k8r5s5_p2_st2_g8", "n1_c8h5w4_k8r2s2_g8"}) {
     const ConvProblem problem = parse_problem(text);
     const Inputs inputs = inputs_of(problem);
@@ -152,7 +147,7 @@ TEST_F(PixelDepthwise, AppliesActivations) {
   }
 }
 
-TEST_F(PixelDepthwise, SpreadsNanToItsReceptiveField) {
+TEST_P(PixelDepthwise, SpreadsNanToItsReceptiveField) {
   for (const char* text : {"n2_c8h18w17_k8r3s3_p1_g8", "n2_c8h18w17_k8r3s3_p1_st2_g8", "n2_c8h18w17_k8r5s5_p2_g8",
                            "n2_c8h18w17_k8r5s5_p2_st2_g8", "n2_c8h18w17_k8r7s7_p3_g8"}) {
     SCOPED_TRACE(text);
@@ -169,7 +164,7 @@ TEST_F(PixelDepthwise, SpreadsNanToItsReceptiveField) {
   }
 }
 
-TEST_F(PixelDepthwise, GivesTheSameBitsImageByImage) {  // though an image alone is cut otherwise
+TEST_P(PixelDepthwise, GivesTheSameBitsImageByImage) {  // though an image alone is cut otherwise
   ConvProblem problem = parse_problem("n3_c24h29w31_k24r3s3_p1_g24");
   const Inputs inputs = inputs_of(problem);
   const Tensor all = convolve(step_of(problem), inputs, false);

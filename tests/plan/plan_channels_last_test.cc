@@ -1,5 +1,5 @@
-// Plans in fp16 for GPUs that keep channels last: what lies so, and that random networks of many channels give what they give layer by
-// layer in float32, but for roundings.
+// Plans for GPUs that keep channels last, of halves in fp16 and of floats in other arithmetic: what lies so, and that random
+// networks of many channels give what they give layer by layer in float32, but for roundings.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,26 +23,32 @@ std::vector<Tensor> outputs_of(const Graph& graph, Device& device, PlanOptions o
   return executor.run({&x, 1});
 }
 
-class LastPlan : public testing::Test {
+class LastPlan : public testing::TestWithParam<Math> {
  protected:
+  Layout layout() const { return GetParam() == Math::fp16 ? Layout::channels_last : Layout::channels_last_floats; }
+  double bound() const { return GetParam() == Math::fp32 ? 1e-5 : 4e-3; }
+
   Plan plan_of(const Graph& graph, int64_t n = 1, ElementType input = ElementType::f32) {
-    return make_plan(graph, Shape{n, 3, kHeight, kWidth}, device_->caps(), {.math = Math::fp16, .input = input});
+    return make_plan(graph, Shape{n, 3, kHeight, kWidth}, device_->caps(), {.math = GetParam(), .input = input});
   }
 
   void expect_as_by_layers(const Graph& graph, int64_t n) {
     const auto cpu = open_cpu({.threads = 2});
     const std::vector<Tensor> wanted = outputs_of(graph, *cpu, {.mode = PlanMode::layers}, n);
-    const std::vector<Tensor> got = outputs_of(graph, *device_, {.math = Math::fp16}, n);
+    const std::vector<Tensor> got = outputs_of(graph, *device_, {.math = GetParam()}, n);
     for (size_t i = 0; i < wanted.size(); ++i) {
       ASSERT_EQ(got[i].shape(), wanted[i].shape());
-      EXPECT_LE(relative_error(wanted[i], got[i]), 4e-3) << "output " << i;
+      EXPECT_LE(relative_error(wanted[i], got[i]), bound()) << "output " << i;
     }
   }
 
   const std::unique_ptr<Device> device_ = open_device("simt", {});
 };
 
-TEST_F(LastPlan, KeepsAllSo) {
+INSTANTIATE_TEST_SUITE_P(Math, LastPlan, testing::Values(Math::fp16, Math::tf32, Math::fp32),
+                         [](const auto& math) { return std::string(name_of(math.param)); });
+
+TEST_P(LastPlan, KeepsAllSo) {
   WideGraph graph;
   graph.gated();
   const Plan plan = plan_of(graph.graph(), 2);
@@ -50,23 +56,23 @@ TEST_F(LastPlan, KeepsAllSo) {
                                           "Conv+bias+sigmoid", "Mul", "Conv+bias", "Conv+bias", "Copy"));
   EXPECT_TRUE(plan.channel_lanes);
   for (const size_t step : {0u, 1u, 2u, 6u, 7u}) {
-    EXPECT_EQ(plan.steps[step].conv_step()->output_layout, Layout::channels_last) << step;
+    EXPECT_EQ(plan.steps[step].conv_step()->output_layout, layout()) << step;
   }
   EXPECT_EQ(plan.steps[3].op_step()->output_layout, Layout::plain) << "images of one pixel are plain";
   EXPECT_EQ(plan.steps[4].kernel_name(), "cuda.one_pixel");
   expect_as_by_layers(graph.graph(), 2);
 }
 
-TEST_F(LastPlan, WhatIsConcatenatedIsWrittenWhereItBelongs) {
+TEST_P(LastPlan, WhatIsConcatenatedIsWrittenWhereItBelongs) {
   WideGraph graph;
   graph.concatenations();
   const Plan plan = plan_of(graph.graph(), 2);
   EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Conv+bias", "Copy"));
-  EXPECT_EQ(plan.steps[1].output.at - plan.steps[0].output.at, 16 * 2);
+  EXPECT_EQ(plan.steps[1].output.at - plan.steps[0].output.at, 16 * (GetParam() == Math::fp16 ? 2 : 4));
   expect_as_by_layers(graph.graph(), 3);
 }
 
-TEST_F(LastPlan, PixelsAreTakenAsTheyAre) {
+TEST_P(LastPlan, PixelsAreTakenAsTheyAre) {
   WideGraph graph;
   graph.conv(graph.conv(graph.input(), 3, 16, 3), 16, 32, 3);
   const Plan plan = plan_of(graph.graph(), 2, ElementType::u8);
@@ -74,7 +80,7 @@ TEST_F(LastPlan, PixelsAreTakenAsTheyAre) {
   EXPECT_EQ(plan.steps[0].conv_step()->input, ElementType::u8);
 }
 
-TEST_F(LastPlan, RandomNetworksAsByLayers) {
+TEST_P(LastPlan, RandomNetworksAsByLayers) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE(seed);
     expect_as_by_layers(random_graph(seed), seed % 3 == 0 ? 3 : 1);

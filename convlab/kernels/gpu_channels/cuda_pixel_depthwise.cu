@@ -1,4 +1,4 @@
-// cuda.pixel_depthwise: depthwise convolutions of Layout::channels_last. Filters of 3 x 3 and 5 x 5 go down strips
+// cuda.pixel_depthwise, cuda.pixel_depthwise_fp32: depthwise convolutions of Layout::channels_last and channels_last_floats. Filters of 3 x 3 and 5 x 5 go down strips
 // (depthwise_strips.cuh); here is what any other takes.
 
 #include "convlab/kernels/gpu_channels/depthwise_strips.cuh"
@@ -9,7 +9,7 @@
 namespace convlab {
 namespace {
 
-constexpr KernelInfo kInfo{
+constexpr KernelInfo kHalves{
     .name = "cuda.pixel_depthwise",
     .device = kCompiledFor,
     .math = Math::fp16,
@@ -28,16 +28,29 @@ constexpr KernelInfo kInfo{
     .limit = "memory with 3 x 3, multiply-adds with 5 x 5 at stride 1.",
 };
 
+constexpr KernelInfo floats() {
+  KernelInfo info = kHalves;
+  info.name = "cuda.pixel_depthwise_fp32";
+  info.math = Math::fp32;
+  info.idea = "the same of float32: nothing is rounded, and twice as much is moved";
+  info.after = kHalves.name;
+  info.cost = "2 * r * s flops, in float32.";
+  info.limit = "memory.";
+  return info;
+}
+
 constexpr int kThreads = 256;
 
 /// A thread makes 8 channels of an output.
-__global__ void __launch_bounds__(kThreads) convolve_pixels(const PixelConv conv, unsigned chunks, unsigned count) {
+template <class Element>
+__global__ void __launch_bounds__(kThreads)
+    convolve_pixels(const PixelConvOf<Element> conv, unsigned chunks, unsigned count) {
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= count) return;
   const ConvShape& shape = conv.shape;
   const unsigned channel = i % chunks * 8, pixel = i / chunks;
   const int q = pixel % shape.q, p = pixel / shape.q % shape.p;
-  const __half* image = conv.x + static_cast<int64_t>(pixel / shape.q / shape.p) * shape.h * shape.w * conv.x_step;
+  const Element* image = conv.x + static_cast<int64_t>(pixel / shape.q / shape.p) * shape.h * shape.w * conv.x_step;
   float sum[8] = {};
   for (int r = 0; r < shape.r; ++r) {
     const int h = p * shape.stride_h + r * shape.dilation_h - shape.pad_top;
@@ -61,11 +74,13 @@ __global__ void __launch_bounds__(kThreads)
   if (i < channels * taps) packed[i] = w[i % channels * taps + i / channels];
 }
 
+template <class Element>
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
   const ConvProblem& problem = step.problem;
   if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
-  if (step.input_layout != Layout::channels_last || step.output_layout != Layout::channels_last) {
-    return "takes and gives channels last";
+  constexpr Layout kLayout = kPixelLayout<Element>;
+  if (step.input_layout != kLayout || step.output_layout != kLayout) {
+    return fmt::format("takes and gives {}", name_of(kLayout));
   }
   if (step.epilogue.pool) return "does not pool";
   if (problem.filter_count() >= int64_t{1} << 31) return "takes fewer than 2^31 weights";
@@ -84,25 +99,30 @@ void prepare(const ConvArgs& args, Stream& stream) {
          static_cast<float*>(args.prepared), channels, count / channels);
 }
 
+template <class Element>
 void launch_depthwise(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
-  PixelConv conv = conv_of_step<__half>(args.step);
+  PixelConvOf<Element> conv = conv_of_step<Element>(args.step);
   set_addresses(args, conv);
   if (fits_strips(conv)) return launch_strips(conv, stream);
   const auto count = static_cast<unsigned>(chunks_in(problem.output_shape()));
-  launch(convolve_pixels, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), conv,
+  launch(convolve_pixels<Element>, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), conv,
          static_cast<unsigned>(problem.c / kChannelLanes), count);
 }
 
-const RegisterConvKernel registered{{
-    .info = kInfo,
-    .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .prepare = prepare,
-    .launch = launch_depthwise,
-    .layout = Layout::channels_last,
-    .packs_weights = true,
-}};
+template <class Element>
+ConvKernel kernel(const KernelInfo& info) {
+  return {.info = info,
+          .refuses = refuses<Element>,
+          .prepared_bytes = prepared_bytes,
+          .prepare = prepare,
+          .launch = launch_depthwise<Element>,
+          .layout = kPixelLayout<Element>,
+          .packs_weights = true};
+}
+
+const RegisterConvKernel of_halves(kernel<__half>(kHalves));
+const RegisterConvKernel of_floats(kernel<float>(floats()));
 
 }  // namespace
 }  // namespace convlab

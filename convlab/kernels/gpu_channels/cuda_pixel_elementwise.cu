@@ -1,4 +1,4 @@
-// cuda.pixel_elementwise: functions of one array, and of two of one shape or of an array and a number, channels last. A
+// cuda.pixel_elementwise, cuda.pixel_elementwise_fp32: functions of one array, and of two of one shape or of an array and a number, channels last. A
 // thread makes 8 channels of a pixel.
 // Refuses other shapes, and anything that is not channels last from end to end.
 // Limited by memory, except functions that take many instructions.
@@ -15,25 +15,27 @@ namespace {
 constexpr int kThreads = 256;
 
 /// An array channels last, or, if `number` is not nullptr, that number for all elements.
+template <class Element>
 struct Operand {
-  const __half* array = nullptr;
+  const Element* array = nullptr;
   int64_t step = 0;
   const float* number = nullptr;
 };
 
+template <class Element>
 struct Elementwise {
-  Operand operands[2];
-  __half* y;
+  Operand<Element> operands[2];
+  Element* y;
   int64_t y_step;
   unsigned chunks;  ///< of a pixel
   unsigned count;   ///< of all pixels
 };
 
-template <ActivationKind kKind>
+template <class Element, ActivationKind kKind>
 struct ActivationOf {
   static constexpr int kOperands = 1;
   float alpha = 0, beta = 0;
-  __device__ float operator()(float x, float) const { return quickly_activated({kKind, alpha, beta}, x); }
+  __device__ float operator()(float x, float) const { return activated_as<Element>({kKind, alpha, beta}, x); }
 };
 
 struct Sum {
@@ -64,15 +66,16 @@ struct Binary {
   __device__ float operator()(float a, float b) const { return any_function_of(op, a, b); }
 };
 
-__device__ void load_operand(const Operand& operand, unsigned pixel, unsigned channel, float (&to)[8]) {
+template <class Element>
+__device__ void load_operand(const Operand<Element>& operand, unsigned pixel, unsigned channel, float (&to)[8]) {
   if (operand.number == nullptr) return load_eight(operand.array + pixel * operand.step + channel, to);
   const float number = *operand.number;
 #pragma unroll
   for (int i = 0; i < 8; ++i) to[i] = number;
 }
 
-template <class Function>
-__global__ void __launch_bounds__(kThreads) compute_pixels(const Elementwise step, const Function function) {
+template <class Element, class Function>
+__global__ void __launch_bounds__(kThreads) compute_pixels(const Elementwise<Element> step, const Function function) {
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= step.count) return;
   const unsigned pixel = i / step.chunks, channel = i % step.chunks * 8;
@@ -87,77 +90,85 @@ __global__ void __launch_bounds__(kThreads) compute_pixels(const Elementwise ste
   store_eight(step.y + pixel * step.y_step + channel, y);
 }
 
+template <class Element>
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_elementwise(step)) return refusal;
-  return refuse_unless_last(step);
+  return refuse_unless_last<Element>(step);
 }
 
-template <class Function>
+template <class Element, class Function>
 void launch_function(const OpArgs& args, const Function& function, Stream& stream) {
   const OpStep& step = args.step;
-  Elementwise elementwise{.y = pixel_output(args),
-                          .y_step = output_pixel_step(step),
-                          .chunks = static_cast<unsigned>(step.output[1] / kChannelLanes),
-                          .count = static_cast<unsigned>(chunks_in(step.output))};
+  Elementwise<Element> elementwise{.y = pixel_output<Element>(args),
+                                   .y_step = output_pixel_step(step),
+                                   .chunks = static_cast<unsigned>(step.output[1] / kChannelLanes),
+                                   .count = static_cast<unsigned>(chunks_in(step.output))};
   if (elementwise.count == 0) return;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (is_number(step, i)) {
       elementwise.operands[i].number = args.inputs[i];
     } else {
-      elementwise.operands[i] = {pixel_input(args, i), input_pixel_step(step, i)};
+      elementwise.operands[i] = {pixel_input<Element>(args, i), input_pixel_step(step, i)};
     }
   }
-  launch(compute_pixels<Function>, {.grid = ceil_div(elementwise.count, kThreads), .block = kThreads}, stream.native(),
-         elementwise, function);
+  launch(compute_pixels<Element, Function>, {.grid = ceil_div(elementwise.count, kThreads), .block = kThreads},
+         stream.native(), elementwise, function);
 }
 
+template <class Element>
 void launch_activation(const OpArgs& args, const Activation& activation, Stream& stream) {
   const auto with = [&]<ActivationKind kKind>() {
-    launch_function(args, ActivationOf<kKind>{activation.alpha, activation.beta}, stream);
+    launch_function<Element>(args, ActivationOf<Element, kKind>{activation.alpha, activation.beta}, stream);
   };
   switch (activation.kind) {
     case ActivationKind::none:
-      return with.operator()<ActivationKind::none>();
+      return with.template operator()<ActivationKind::none>();
     case ActivationKind::relu:
-      return with.operator()<ActivationKind::relu>();
+      return with.template operator()<ActivationKind::relu>();
     case ActivationKind::leaky_relu:
-      return with.operator()<ActivationKind::leaky_relu>();
+      return with.template operator()<ActivationKind::leaky_relu>();
     case ActivationKind::clip:
-      return with.operator()<ActivationKind::clip>();
+      return with.template operator()<ActivationKind::clip>();
     case ActivationKind::sigmoid:
-      return with.operator()<ActivationKind::sigmoid>();
+      return with.template operator()<ActivationKind::sigmoid>();
     case ActivationKind::tanh:
-      return with.operator()<ActivationKind::tanh>();
+      return with.template operator()<ActivationKind::tanh>();
     case ActivationKind::swish:
-      return with.operator()<ActivationKind::swish>();
+      return with.template operator()<ActivationKind::swish>();
     case ActivationKind::hard_swish:
-      return with.operator()<ActivationKind::hard_swish>();
+      return with.template operator()<ActivationKind::hard_swish>();
   }
 }
 
+template <class Element>
 void launch_elementwise(const OpArgs& args, Stream& stream) {
   const Op& op = args.step.op;
   if (const auto* activation = std::get_if<ActivationOp>(&op)) {
-    return launch_activation(args, activation->activation, stream);
+    return launch_activation<Element>(args, activation->activation, stream);
   }
   if (const auto* unary = std::get_if<UnaryOp>(&op)) {
-    if (unary->kind == UnaryKind::hard_swish) return launch_activation(args, {ActivationKind::hard_swish}, stream);
+    if (unary->kind == UnaryKind::hard_swish)
+      return launch_activation<Element>(args, {ActivationKind::hard_swish}, stream);
     if (unary->kind == UnaryKind::swish && unary->alpha == 1) {
-      return launch_activation(args, {ActivationKind::swish}, stream);
+      return launch_activation<Element>(args, {ActivationKind::swish}, stream);
     }
-    return launch_function(args, Unary{*unary}, stream);
+    return launch_function<Element>(args, Unary{*unary}, stream);
   }
-  if (const auto* binary = std::get_if<BinaryOp>(&op)) return launch_function(args, Binary{*binary}, stream);
-  if (std::holds_alternative<AddOp>(op)) return launch_function(args, Sum{}, stream);
-  launch_function(args, Product{}, stream);
+  if (const auto* binary = std::get_if<BinaryOp>(&op)) return launch_function<Element>(args, Binary{*binary}, stream);
+  if (std::holds_alternative<AddOp>(op)) return launch_function<Element>(args, Sum{}, stream);
+  launch_function<Element>(args, Product{}, stream);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.pixel_elementwise", .device = kCompiledFor, .math = Math::fp16},
-    .refuses = refuses,
-    .launch = launch_elementwise,
-    .layout = Layout::channels_last,
-}};
+template <class Element>
+OpKernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+          .refuses = refuses<Element>,
+          .launch = launch_elementwise<Element>,
+          .layout = kPixelLayout<Element>};
+}
+
+const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_elementwise"));
+const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_elementwise_fp32"));
 
 }  // namespace
 }  // namespace convlab

@@ -1,4 +1,4 @@
-// cuda.pixel_mean: the mean of each map of images that lie channels last, as plain numbers; also as a mean over height and
+// cuda.pixel_mean, cuda.pixel_mean_fp32: the mean of each map of images that lie channels last, as plain numbers; also as a mean over height and
 // width. A block sums up to 64 channels of a part of an image: neighbours in channels side by side, and under each other
 // every some pixel. Where images have several parts, a second kernel adds these up in order.
 // Refuses results that are not {n, c, 1, 1}.
@@ -16,8 +16,9 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int64_t kPixelsOfThread = 8;  // at most; as many parts are made
 
+template <class Element>
 struct PixelMean {
-  const __half* x;
+  const Element* x;
   int64_t x_step;
   float* y;  ///< [part][image][channel]
   int chunks, pixels, images;
@@ -28,7 +29,8 @@ struct PixelMean {
   float factor;      ///< of the sums
 };
 
-__global__ void __launch_bounds__(kThreads) sum_maps(const PixelMean mean) {
+template <class Element>
+__global__ void __launch_bounds__(kThreads) sum_maps(const PixelMean<Element> mean) {
   __shared__ float sums[8][kThreads];
   const int lane = threadIdx.x % mean.lanes, row = threadIdx.x / mean.lanes;
   const int part = blockIdx.x % mean.parts, group = blockIdx.x / mean.parts % mean.groups;
@@ -37,7 +39,7 @@ __global__ void __launch_bounds__(kThreads) sum_maps(const PixelMean mean) {
   float sum[8] = {};
   if (exists) {
     const int first = part * mean.share, end = first + min(mean.share, mean.pixels - first);
-    const __half* from = mean.x + static_cast<int64_t>(image) * mean.pixels * mean.x_step + chunk * 8;
+    const Element* from = mean.x + static_cast<int64_t>(image) * mean.pixels * mean.x_step + chunk * 8;
 #pragma unroll 4
     for (int pixel = first + row; pixel < end; pixel += mean.rows) {
       float x[8];
@@ -73,10 +75,12 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// How a step's work is divided, which does not depend on the number of images; without addresses.
-PixelMean cut_of(const OpStep& step) {
+template <class Element>
+PixelMean<Element> cut_of(const OpStep& step) {
   const Shape& x = step.inputs[0];
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
-  PixelMean mean{.chunks = narrow(x[1] / kChannelLanes), .pixels = narrow(x[2] * x[3]), .images = narrow(x[0])};
+  PixelMean<Element> mean{
+      .chunks = narrow(x[1] / kChannelLanes), .pixels = narrow(x[2] * x[3]), .images = narrow(x[0])};
   mean.lanes = std::clamp(mean.chunks, 1, 8);
   mean.rows = 1;
   while (2 * mean.rows * mean.lanes <= kThreads) mean.rows *= 2;
@@ -87,29 +91,32 @@ PixelMean cut_of(const OpStep& step) {
   return mean;
 }
 
+template <class Element>
 Refusal refuses(const OpStep& step) {
   if (!is_mean_of_maps(step)) return "computes means of maps";
   if (step.output_layout != Layout::plain) return "gives plain numbers";
-  return refuse_unless_from_last(step);
+  return refuse_unless_from_last<Element>(step);
 }
 
+template <class Element>
 size_t workspace_bytes(const OpStep& step) {
-  const int64_t parts = cut_of(step).parts;
+  const int64_t parts = cut_of<Element>(step).parts;
   return parts == 1 ? 0
                     : static_cast<size_t>(checked_product({parts, element_count(step.output), int64_t{sizeof(float)}}));
 }
 
+template <class Element>
 void launch_mean(const OpArgs& args, Stream& stream) {
-  PixelMean mean = cut_of(args.step);
+  PixelMean<Element> mean = cut_of<Element>(args.step);
   const int64_t count = element_count(args.step.output);
   if (count == 0) return;
   const float factor = 1 / static_cast<float>(mean.pixels);
   const bool whole = mean.parts == 1;
-  mean.x = pixel_input(args, 0);
+  mean.x = pixel_input<Element>(args, 0);
   mean.x_step = input_pixel_step(args.step, 0);
   mean.y = whole ? args.output : static_cast<float*>(args.workspace);
   mean.factor = whole ? factor : 1;
-  launch(sum_maps,
+  launch(sum_maps<Element>,
          {.grid = checked_product({mean.images, mean.groups, mean.parts}), .block = int64_t{mean.lanes} * mean.rows},
          stream.native(), mean);
   if (whole) return;
@@ -117,13 +124,17 @@ void launch_mean(const OpArgs& args, Stream& stream) {
          static_cast<const float*>(mean.y), args.output, count, mean.parts, factor);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.pixel_mean", .device = kCompiledFor, .math = Math::fp16},
-    .refuses = refuses,
-    .workspace_bytes = workspace_bytes,
-    .launch = launch_mean,
-    .layout = Layout::channels_last,
-}};
+template <class Element>
+OpKernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+          .refuses = refuses<Element>,
+          .workspace_bytes = workspace_bytes<Element>,
+          .launch = launch_mean<Element>,
+          .layout = kPixelLayout<Element>};
+}
+
+const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_mean"));
+const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_mean_fp32"));
 
 }  // namespace
 }  // namespace convlab

@@ -1,4 +1,4 @@
-// cuda.pixel_pool: maxima or averages of windows of images that lie channels last; to plain numbers where they are one
+// cuda.pixel_pool, cuda.pixel_pool_fp32: maxima or averages of windows of images that lie channels last; to plain numbers where they are one
 // pixel. A thread makes 8 channels of some pixels under each other, whose windows overlap in the first cache.
 // Refuses anything else that is not channels last from end to end.
 // Limited by memory where windows are of 2 x 2 or 3 x 3 pixels, otherwise by the first cache.
@@ -15,10 +15,11 @@ constexpr int kThreads = 256;
 constexpr int kRows = 4;                        // that a thread makes
 constexpr int64_t kEnoughThreads = 256 * 1024;  // fewer make one row each
 
+template <class Element>
 struct PixelPool {
-  const __half* x;
+  const Element* x;
   int64_t x_step;
-  __half* y;  ///< or nullptr, and then plain
+  Element* y;  ///< or nullptr, and then plain
   int64_t y_step;
   float* plain;
   int h, w, p, q;
@@ -39,34 +40,41 @@ __device__ __half2 larger(__half2 a, __half2 b) {
   return __halves2half2(of(__low2half(a), __low2half(b)), of(__high2half(a), __high2half(b)));
 #endif
 }
+__device__ float2 larger(float2 a, float2 b) {
+  const auto of = [](float x, float y) { return x > y || x != x ? x : y; };
+  return make_float2(of(a.x, b.x), of(a.y, b.y));
+}
 
+template <class Element>
 class Maximum {
  public:
   __device__ Maximum() {
 #pragma unroll
-    for (__half2& pair : largest_.pairs) pair = __float2half2_rn(-INFINITY);
+    for (PixelPair<Element>& pair : largest_.pairs) pair = pair_of<Element>(-INFINITY, -INFINITY);
   }
-  __device__ void take(const __half* from) {
-    PixelChunk chunk;
-    chunk.bytes = __ldg(reinterpret_cast<const uint4*>(from));
+  __device__ void take(const Element* from) {
+    PixelChunk<Element> chunk;
+    chunk.load(from);
 #pragma unroll
     for (int i = 0; i < 4; ++i) largest_.pairs[i] = larger(largest_.pairs[i], chunk.pairs[i]);
   }
   __device__ void finish(int, float (&to)[8]) const {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      to[2 * i] = __low2float(largest_.pairs[i]);
-      to[2 * i + 1] = __high2float(largest_.pairs[i]);
+      const float2 pair = floats_of(largest_.pairs[i]);
+      to[2 * i] = pair.x;
+      to[2 * i + 1] = pair.y;
     }
   }
 
  private:
-  PixelChunk largest_;
+  PixelChunk<Element> largest_;
 };
 
+template <class Element>
 class Average {
  public:
-  __device__ void take(const __half* from) {
+  __device__ void take(const Element* from) {
     float x[8];
     load_eight(from, x);
 #pragma unroll
@@ -83,8 +91,8 @@ class Average {
 };
 
 /// kWindow: the kernel's height and width; 0: any.
-template <class Result, int kWindow>
-__device__ void pool_window(const PixelPool& pool, const __half* image, int p, int q, float (&to)[8]) {
+template <class Result, int kWindow, class Element>
+__device__ void pool_window(const PixelPool<Element>& pool, const Element* image, int p, int q, float (&to)[8]) {
   const int kernel_h = kWindow != 0 ? kWindow : pool.kernel_h, kernel_w = kWindow != 0 ? kWindow : pool.kernel_w;
   Result result;
   int inside = 0, window = 0;
@@ -104,13 +112,13 @@ __device__ void pool_window(const PixelPool& pool, const __half* image, int p, i
   result.finish(pool.count_include_pad ? window : inside, to);
 }
 
-template <class Result, int kWindow>
-__global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool pool) {
+template <class Result, int kWindow, class Element>
+__global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool<Element> pool) {
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= pool.count) return;
   const unsigned channel = i % pool.chunks * 8, place = i / pool.chunks, q = place % pool.q;
   const unsigned image = place / pool.q / pool.row_groups, first = place / pool.q % pool.row_groups * pool.rows;
-  const __half* from = pool.x + static_cast<int64_t>(image) * pool.h * pool.w * pool.x_step + channel;
+  const Element* from = pool.x + static_cast<int64_t>(image) * pool.h * pool.w * pool.x_step + channel;
   for (unsigned p = first; p < min(first + pool.rows, pool.p); ++p) {
     float y[8];
     pool_window<Result, kWindow>(pool, from, p, q, y);
@@ -123,63 +131,69 @@ __global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool pool) {
   }
 }
 
+template <class Element>
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
-  return refuse_unless_from_last(step);
+  return refuse_unless_from_last<Element>(step);
 }
 
-template <class Result>
-void launch_windows(const PixelPool& pool, Stream& stream) {
+template <class Result, class Element>
+void launch_windows(const PixelPool<Element>& pool, Stream& stream) {
   const LaunchShape shape{.grid = ceil_div(pool.count, kThreads), .block = kThreads};
   const bool square = pool.kernel_h == pool.kernel_w;
-  if (square && pool.kernel_h == 2) return launch(pool_pixels<Result, 2>, shape, stream.native(), pool);
-  if (square && pool.kernel_h == 3) return launch(pool_pixels<Result, 3>, shape, stream.native(), pool);
-  launch(pool_pixels<Result, 0>, shape, stream.native(), pool);
+  if (square && pool.kernel_h == 2) return launch(pool_pixels<Result, 2, Element>, shape, stream.native(), pool);
+  if (square && pool.kernel_h == 3) return launch(pool_pixels<Result, 3, Element>, shape, stream.native(), pool);
+  launch(pool_pixels<Result, 0, Element>, shape, stream.native(), pool);
 }
 
+template <class Element>
 void launch_pool(const OpArgs& args, Stream& stream) {
   const OpStep& step = args.step;
   const Shape &x = step.inputs[0], &y = step.output;
   if (element_count(y) == 0) return;
   const Pool& pool = std::get<PoolOp>(step.op).pool;
   const auto narrow = [](int64_t value) { return static_cast<int>(value); };
-  PixelPool pixels{.x = pixel_input(args, 0),
-                   .x_step = input_pixel_step(step, 0),
-                   .y_step = output_pixel_step(step),
-                   .h = narrow(x[2]),
-                   .w = narrow(x[3]),
-                   .p = narrow(y[2]),
-                   .q = narrow(y[3]),
-                   .kernel_h = narrow(pool.kernel_h),
-                   .kernel_w = narrow(pool.kernel_w),
-                   .stride_h = narrow(pool.stride_h),
-                   .stride_w = narrow(pool.stride_w),
-                   .dilation_h = narrow(pool.dilation_h),
-                   .dilation_w = narrow(pool.dilation_w),
-                   .pad_top = narrow(pool.pad_top),
-                   .pad_left = narrow(pool.pad_left),
-                   .pad_bottom = narrow(pool.pad_bottom),
-                   .pad_right = narrow(pool.pad_right),
-                   .count_include_pad = pool.count_include_pad,
-                   .chunks = static_cast<unsigned>(y[1] / kChannelLanes),
-                   .rows = chunks_in(y) >= kRows * kEnoughThreads ? kRows : 1u};
+  PixelPool<Element> pixels{.x = pixel_input<Element>(args, 0),
+                            .x_step = input_pixel_step(step, 0),
+                            .y_step = output_pixel_step(step),
+                            .h = narrow(x[2]),
+                            .w = narrow(x[3]),
+                            .p = narrow(y[2]),
+                            .q = narrow(y[3]),
+                            .kernel_h = narrow(pool.kernel_h),
+                            .kernel_w = narrow(pool.kernel_w),
+                            .stride_h = narrow(pool.stride_h),
+                            .stride_w = narrow(pool.stride_w),
+                            .dilation_h = narrow(pool.dilation_h),
+                            .dilation_w = narrow(pool.dilation_w),
+                            .pad_top = narrow(pool.pad_top),
+                            .pad_left = narrow(pool.pad_left),
+                            .pad_bottom = narrow(pool.pad_bottom),
+                            .pad_right = narrow(pool.pad_right),
+                            .count_include_pad = pool.count_include_pad,
+                            .chunks = static_cast<unsigned>(y[1] / kChannelLanes),
+                            .rows = chunks_in(y) >= kRows * kEnoughThreads ? kRows : 1u};
   if (step.output_layout == Layout::plain) {
     pixels.plain = args.output;
   } else {
-    pixels.y = pixel_output(args);
+    pixels.y = pixel_output<Element>(args);
   }
   pixels.row_groups = static_cast<unsigned>(ceil_div(pixels.p, pixels.rows));
   pixels.count = static_cast<unsigned>(y[0]) * pixels.row_groups * static_cast<unsigned>(pixels.q) * pixels.chunks;
-  if (pool.kind == PoolKind::max) return launch_windows<Maximum>(pixels, stream);
-  launch_windows<Average>(pixels, stream);
+  if (pool.kind == PoolKind::max) return launch_windows<Maximum<Element>>(pixels, stream);
+  launch_windows<Average<Element>>(pixels, stream);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.pixel_pool", .device = kCompiledFor, .math = Math::fp16},
-    .refuses = refuses,
-    .launch = launch_pool,
-    .layout = Layout::channels_last,
-}};
+template <class Element>
+OpKernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+          .refuses = refuses<Element>,
+          .launch = launch_pool<Element>,
+          .layout = kPixelLayout<Element>};
+}
+
+const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_pool"));
+const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_pool_fp32"));
 
 }  // namespace
 }  // namespace convlab

@@ -1,4 +1,4 @@
-// cuda.pixel_scale: what multiplies channels by numbers of their own, adds these, or both, channels last: Mul and Add with
+// cuda.pixel_scale, cuda.pixel_scale_fp32: what multiplies channels by numbers of their own, adds these, or both, channels last: Mul and Add with
 // a plain input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp. A
 // thread makes 8 channels of some pixels, so that it loads their numbers once.
 // Refuses other shapes, and images that are not channels last from end to end.
@@ -16,10 +16,11 @@ constexpr int kPixels = 4;
 
 enum class Scaling { multiply, add, normalize };
 
+template <class Element>
 struct PixelScale {
-  const __half* x;
+  const Element* x;
   int64_t x_step;
-  __half* y;
+  Element* y;
   int64_t y_step;
   const float* numbers;                          ///< a factor or an addend for each channel
   bool by_image;                                 ///< of each image
@@ -37,8 +38,8 @@ struct Numbers {
   float factor[8], plus[8];
 };
 
-template <Scaling kScaling>
-__device__ Numbers numbers_of(const PixelScale& step, unsigned image, unsigned channel) {
+template <Scaling kScaling, class Element>
+__device__ Numbers numbers_of(const PixelScale<Element>& step, unsigned image, unsigned channel) {
   Numbers numbers;
   if constexpr (kScaling == Scaling::normalize) {
 #pragma unroll
@@ -54,8 +55,8 @@ __device__ Numbers numbers_of(const PixelScale& step, unsigned image, unsigned c
   return numbers;
 }
 
-template <Scaling kScaling>
-__global__ void __launch_bounds__(kThreads) scale_pixels(const PixelScale step) {
+template <Scaling kScaling, class Element>
+__global__ void __launch_bounds__(kThreads) scale_pixels(const PixelScale<Element> step) {
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= step.count) return;
   const unsigned channel = i % step.chunks * 8, group = i / step.chunks % step.groups;
@@ -82,24 +83,26 @@ __global__ void __launch_bounds__(kThreads) scale_pixels(const PixelScale step) 
   }
 }
 
+template <class Element>
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
-  return refuse_unless_last(step);
+  return refuse_unless_last<Element>(step);
 }
 
+template <class Element>
 void launch_scale(const OpArgs& args, Stream& stream) {
   const OpStep& step = args.step;
   const Shape& shape = step.output;
   if (element_count(shape) == 0) return;
   const auto* norm = std::get_if<BatchNormOp>(&step.op);
   const size_t numbers = norm != nullptr ? 1 : channel_input(step), images = norm != nullptr ? 0 : 1 - numbers;
-  PixelScale scale{.x = pixel_input(args, images),
-                   .x_step = input_pixel_step(step, images),
-                   .y = pixel_output(args),
-                   .y_step = output_pixel_step(step),
-                   .clamp = *clamp_of(step.activation),
-                   .pixels = static_cast<int>(shape[2] * shape[3]),
-                   .chunks = static_cast<unsigned>(shape[1] / kChannelLanes)};
+  PixelScale<Element> scale{.x = pixel_input<Element>(args, images),
+                            .x_step = input_pixel_step(step, images),
+                            .y = pixel_output<Element>(args),
+                            .y_step = output_pixel_step(step),
+                            .clamp = *clamp_of(step.activation),
+                            .pixels = static_cast<int>(shape[2] * shape[3]),
+                            .chunks = static_cast<unsigned>(shape[1] / kChannelLanes)};
   scale.groups = static_cast<unsigned>(ceil_div(scale.pixels, kPixels));
   scale.count = static_cast<unsigned>(shape[0]) * scale.groups * scale.chunks;
   const LaunchShape blocks{.grid = ceil_div(scale.count, kThreads), .block = kThreads};
@@ -107,20 +110,25 @@ void launch_scale(const OpArgs& args, Stream& stream) {
     scale.scale = args.inputs[1], scale.shift = args.inputs[2];
     scale.mean = args.inputs[3], scale.variance = args.inputs[4];
     scale.epsilon = norm->epsilon;
-    return launch(scale_pixels<Scaling::normalize>, blocks, stream.native(), scale);
+    return launch(scale_pixels<Scaling::normalize, Element>, blocks, stream.native(), scale);
   }
   scale.numbers = args.inputs[numbers];
   scale.by_image = element_count(step.inputs[numbers]) != shape[1];
   const bool adds = std::holds_alternative<AddOp>(step.op);
-  launch(adds ? scale_pixels<Scaling::add> : scale_pixels<Scaling::multiply>, blocks, stream.native(), scale);
+  launch(adds ? scale_pixels<Scaling::add, Element> : scale_pixels<Scaling::multiply, Element>, blocks, stream.native(),
+         scale);
 }
 
-const RegisterOpKernel registered{{
-    .info = {.name = "cuda.pixel_scale", .device = kCompiledFor, .math = Math::fp16},
-    .refuses = refuses,
-    .launch = launch_scale,
-    .layout = Layout::channels_last,
-}};
+template <class Element>
+OpKernel kernel(const char* name) {
+  return {.info = {.name = name, .device = kCompiledFor, .math = kPixelMath<Element>},
+          .refuses = refuses<Element>,
+          .launch = launch_scale<Element>,
+          .layout = kPixelLayout<Element>};
+}
+
+const RegisterOpKernel of_halves(kernel<__half>("cuda.pixel_scale"));
+const RegisterOpKernel of_floats(kernel<float>("cuda.pixel_scale_fp32"));
 
 }  // namespace
 }  // namespace convlab

@@ -9,7 +9,7 @@
 #include "convlab/base/checked.h"
 #include "convlab/device/device.h"
 #include "convlab/kernels/cpu_channels/channels.h"
-#include "convlab/kernels/gpu_channels/pixel_conv.h"
+#include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/gpu_channels/pixel_op.h"
 #include "convlab/kernels/gpu_channels/quick_activation.cuh"
 
@@ -74,7 +74,8 @@ inline StripCut cut_strips(const ConvShape& shape, int taps, int stride, const D
 }
 
 /// pixel + step by an addition: a compiler that sees several of these multiplies instead, which takes more instructions.
-inline __device__ const __half* stepped(const __half* pixel, int64_t step) {
+template <class Element>
+__device__ const Element* stepped(const Element* pixel, int64_t step) {
   pixel += step;
 #ifdef __CUDA_ARCH__
   asm("" : "+l"(pixel));
@@ -85,43 +86,50 @@ inline __device__ const __half* stepped(const __half* pixel, int64_t step) {
 /// What follows the sums in registers.
 enum class StripEnd { clamp, swish, hard_swish };
 
-template <StripEnd kEnd>
+template <class Element, StripEnd kEnd>
 __device__ float ended(const Clamp& clamp, float value) {
-  if constexpr (kEnd == StripEnd::swish) return quickly_activated({ActivationKind::swish}, value);
-  if constexpr (kEnd == StripEnd::hard_swish) return quickly_activated({ActivationKind::hard_swish}, value);
+  if constexpr (kEnd == StripEnd::swish) return activated_as<Element>({ActivationKind::swish}, value);
+  if constexpr (kEnd == StripEnd::hard_swish) return activated_as<Element>({ActivationKind::hard_swish}, value);
   return clamped(clamp, value);
 }
 
+/// A pair of channels, read by the cache for what nobody writes.
+template <class Element>
+__device__ PixelPair<Element> load_pair(const Element* from) {
+  return __ldg(reinterpret_cast<const PixelPair<Element>*>(from));
+}
+
 /// What follows the sums of a strip, of which `count` exist, from a pixel on.
-template <StripEnd kEnd, int kStrip>
-__device__ __forceinline__ void finish_strip(const PixelConv& conv, const Clamp& clamp, float2 (&sums)[kStrip],
-                                             int64_t pixel, int channel, int count) {
+template <StripEnd kEnd, class Element, int kStrip>
+__device__ __forceinline__ void finish_strip(const PixelConvOf<Element>& conv, const Clamp& clamp,
+                                             float2 (&sums)[kStrip], int64_t pixel, int channel, int count) {
   if (conv.added != nullptr) {
-    const __half* from = conv.added + pixel * conv.added_step + channel;
-    __half2 added[kStrip];
+    const Element* from = conv.added + pixel * conv.added_step + channel;
+    PixelPair<Element> added[kStrip];
 #pragma unroll
     for (int q = 0; q < kStrip; ++q, from += conv.added_step) {
-      added[q] = q < count ? __ldg(reinterpret_cast<const __half2*>(from)) : __float2half2_rn(0.0f);
+      added[q] = q < count ? load_pair(from) : pair_of<Element>(0, 0);
     }
 #pragma unroll
     for (int q = 0; q < kStrip; ++q) {
-      const float2 other = __half22float2(added[q]);
+      const float2 other = floats_of(added[q]);
       sums[q].x += other.x;
       sums[q].y += other.y;
     }
   }
-  __half* y = conv.y + pixel * conv.y_step + channel;
+  Element* y = conv.y + pixel * conv.y_step + channel;
 #pragma unroll
   for (int q = 0; q < kStrip; ++q, y += conv.y_step) {
-    const __half2 result = __floats2half2_rn(ended<kEnd>(clamp, sums[q].x), ended<kEnd>(clamp, sums[q].y));
-    if (q < count) *reinterpret_cast<__half2*>(y) = result;
+    const auto result =
+        pair_of<Element>(ended<Element, kEnd>(clamp, sums[q].x), ended<Element, kEnd>(clamp, sums[q].y));
+    if (q < count) *reinterpret_cast<PixelPair<Element>*>(y) = result;
   }
 }
 
 /// conv.w: [tap][channel], in float32.
-template <int kTaps, int kStride, StripEnd kEnd>
+template <class Element, int kTaps, int kStride, StripEnd kEnd>
 __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
-    convolve_strips(const PixelConv conv, const StripCut cut, const Clamp clamp) {
+    convolve_strips(const PixelConvOf<Element> conv, const StripCut cut, const Clamp clamp) {
   constexpr int kStrip = strip_width(kTaps, kStride);
   constexpr int kColumns = (kStrip - 1) * kStride + kTaps;
   constexpr int kSlots = (kTaps + kStride - 1) / kStride;  // rows of sums that an input row may belong to
@@ -151,17 +159,17 @@ __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
     if (left + column >= 0 && left + column < shape.w) inside |= 1u << column;
   }
   const int64_t row_step = shape.w * conv.x_step;
-  const __half* next = conv.x + ((image * shape.h + top) * shape.w + left) * conv.x_step + channel;
+  const Element* next = conv.x + ((image * shape.h + top) * shape.w + left) * conv.x_step + channel;
   const auto in_image = [&](int row) { return row < rows && top + row >= 0 && top + row < shape.h; };
-  __half2 given[kColumns];  // what is in the padding is never loaded, and stays zero
+  PixelPair<Element> given[kColumns];  // what is in the padding is never loaded, and stays zero
 #pragma unroll
-  for (int column = 0; column < kColumns; ++column) given[column] = __float2half2_rn(0.0f);
+  for (int column = 0; column < kColumns; ++column) given[column] = pair_of<Element>(0, 0);
   const auto load = [&](int row) {
     if (in_image(row)) {
-      const __half* pixel = next;
+      const Element* pixel = next;
 #pragma unroll
       for (int column = 0; column < kColumns; ++column) {
-        if (inside >> column & 1u) given[column] = __ldg(reinterpret_cast<const __half2*>(pixel));
+        if (inside >> column & 1u) given[column] = load_pair(pixel);
         pixel = stepped(pixel, conv.x_step);
       }
     }
@@ -183,7 +191,7 @@ __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
       const bool counts = in_image(row);
       float2 x[kColumns];
 #pragma unroll
-      for (int column = 0; column < kColumns; ++column) x[column] = __half22float2(given[column]);
+      for (int column = 0; column < kColumns; ++column) x[column] = floats_of(given[column]);
       load(row + 1);  // while this one is multiplied
 #pragma unroll
       for (int r = 0; r < kTaps; ++r) {
@@ -211,23 +219,27 @@ __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
   }
 }
 
-template <int kTaps, int kStride>
-void launch_strips_of(const PixelConv& conv, Stream& stream) {
+template <int kTaps, int kStride, class Element>
+void launch_strips_of(const PixelConvOf<Element>& conv, Stream& stream) {
   const StripCut cut = cut_strips(conv.shape, kTaps, kStride, stream.caps());
   const LaunchShape blocks{.grid = cut.blocks(conv.shape.n), .block = int64_t{cut.pairs} * cut.together};
   const Clamp clamp = clamp_of(conv.activation).value_or(Clamp{});
   switch (conv.activation.kind) {
     case ActivationKind::swish:
-      return launch(convolve_strips<kTaps, kStride, StripEnd::swish>, blocks, stream.native(), conv, cut, clamp);
+      return launch(convolve_strips<Element, kTaps, kStride, StripEnd::swish>, blocks, stream.native(), conv, cut,
+                    clamp);
     case ActivationKind::hard_swish:
-      return launch(convolve_strips<kTaps, kStride, StripEnd::hard_swish>, blocks, stream.native(), conv, cut, clamp);
+      return launch(convolve_strips<Element, kTaps, kStride, StripEnd::hard_swish>, blocks, stream.native(), conv, cut,
+                    clamp);
     default:
-      return launch(convolve_strips<kTaps, kStride, StripEnd::clamp>, blocks, stream.native(), conv, cut, clamp);
+      return launch(convolve_strips<Element, kTaps, kStride, StripEnd::clamp>, blocks, stream.native(), conv, cut,
+                    clamp);
   }
 }
 
 /// Whether launch_strips() computes this.
-inline bool fits_strips(const PixelConv& conv) {
+template <class Element>
+bool fits_strips(const PixelConvOf<Element>& conv) {
   const ConvShape& shape = conv.shape;
   const bool square = shape.r == shape.s && (shape.r == 3 || shape.r == 5);
   const bool even = shape.stride_h == shape.stride_w && shape.stride_h <= 2;
@@ -238,7 +250,8 @@ inline bool fits_strips(const PixelConv& conv) {
   return square && even && padded && ends && shape.dilation_h == 1 && shape.dilation_w == 1;
 }
 
-inline void launch_strips(const PixelConv& conv, Stream& stream) {
+template <class Element>
+void launch_strips(const PixelConvOf<Element>& conv, Stream& stream) {
   const bool wide = conv.shape.r == 5, strides = conv.shape.stride_h == 2;
   if (wide) return strides ? launch_strips_of<5, 2>(conv, stream) : launch_strips_of<5, 1>(conv, stream);
   return strides ? launch_strips_of<3, 2>(conv, stream) : launch_strips_of<3, 1>(conv, stream);

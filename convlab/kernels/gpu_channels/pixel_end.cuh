@@ -1,50 +1,65 @@
 #pragma once
 
+#include <type_traits>
+
 #include "convlab/kernels/gpu_channels/pixel_conv.h"
 #include "convlab/kernels/ops/activation.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// Eight halves in 16 bytes.
+/// Two neighbouring channels of a pixel.
+template <class Element>
+using PixelPair = std::conditional_t<sizeof(Element) == sizeof(__half), __half2, float2>;
+
+inline __device__ float2 floats_of(__half2 pair) { return __half22float2(pair); }
+inline __device__ float2 floats_of(float2 pair) { return pair; }
+
+template <class Element>
+__device__ PixelPair<Element> pair_of(float first, float second) {
+  if constexpr (sizeof(Element) == sizeof(__half)) {
+    return __floats2half2_rn(first, second);
+  } else {
+    return make_float2(first, second);
+  }
+}
+
+/// Eight channels of a pixel.
+template <class Element>
 union PixelChunk {
-  uint4 bytes;
-  __half2 pairs[4];
+  static constexpr int kWords = sizeof(Element) / 2;
+  uint4 words[kWords];
+  PixelPair<Element> pairs[4];
+
+  __device__ void load(const Element* from) {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) words[i] = reinterpret_cast<const uint4*>(from)[i];
+  }
+  __device__ void store(Element* to) const {
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) reinterpret_cast<uint4*>(to)[i] = words[i];
+  }
 };
 
-/// Eight channels of a pixel, as floats.
-inline __device__ void load_eight(const __half* from, float (&to)[8]) {
-  PixelChunk chunk;
-  chunk.bytes = *reinterpret_cast<const uint4*>(from);
+/// The same as floats.
+template <class Element>
+__device__ void load_eight(const Element* from, float (&to)[8]) {
+  PixelChunk<Element> chunk;
+  chunk.load(from);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    const float2 pair = __half22float2(chunk.pairs[i]);
+    const float2 pair = floats_of(chunk.pairs[i]);
     to[2 * i] = pair.x;
     to[2 * i + 1] = pair.y;
   }
 }
-inline __device__ void load_eight(const float* from, float (&to)[8]) {
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const float4 four = reinterpret_cast<const float4*>(from)[i];
-    to[4 * i] = four.x;
-    to[4 * i + 1] = four.y;
-    to[4 * i + 2] = four.z;
-    to[4 * i + 3] = four.w;
-  }
-}
 
-inline __device__ void store_eight(__half* to, const float (&from)[8]) {
-  PixelChunk chunk;
+template <class Element>
+__device__ void store_eight(Element* to, const float (&from)[8]) {
+  PixelChunk<Element> chunk;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) chunk.pairs[i] = __floats2half2_rn(from[2 * i], from[2 * i + 1]);
-  *reinterpret_cast<uint4*>(to) = chunk.bytes;
-}
-inline __device__ void store_eight(float* to, const float (&from)[8]) {
-#pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    reinterpret_cast<float4*>(to)[i] = make_float4(from[4 * i], from[4 * i + 1], from[4 * i + 2], from[4 * i + 3]);
-  }
+  for (int i = 0; i < 4; ++i) chunk.pairs[i] = pair_of<Element>(from[2 * i], from[2 * i + 1]);
+  chunk.store(to);
 }
 
 /// What follows the sums of 8 maps, from `map` on, of output pixel `row`; of the last 8, some may not exist where y is plain.

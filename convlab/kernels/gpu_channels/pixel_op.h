@@ -1,6 +1,7 @@
 #pragma once
 
-// What operators on Layout::channels_last share. Threads load 8 channels of a pixel, 16 bytes: see pixel_end.cuh.
+// What operators on Layout::channels_last and channels_last_floats share, whose elements are __half or float. Threads load 8
+// channels of a pixel: see pixel_end.cuh.
 
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"
@@ -8,6 +9,14 @@
 #include "convlab/kernels/ops/channels/channel_op.h"
 
 namespace convlab {
+
+/// The layout of such elements, and what their operators are called and compute in.
+template <class Element>
+inline constexpr bool kIsHalf = sizeof(Element) == 2;
+template <class Element>
+inline constexpr Layout kPixelLayout = kIsHalf<Element> ? Layout::channels_last : Layout::channels_last_floats;
+template <class Element>
+inline constexpr Math kPixelMath = kIsHalf<Element> ? Math::fp16 : Math::fp32;
 
 /// Vectors of 8 channels in images of this shape. Kernels count them in 32 bits.
 inline int64_t chunks_in(const Shape& shape) { return element_count(shape) / kChannelLanes; }
@@ -20,22 +29,28 @@ inline Refusal refuse_unless_pixels(const Shape& shape) {
 }
 
 /// Why a step does not give channels last from such, or images are too large for these kernels.
-inline Refusal refuse_unless_last(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_rows(step, Layout::channels_last)) return refusal;
+template <class Element>
+Refusal refuse_unless_last(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_rows(step, kPixelLayout<Element>)) return refusal;
   return refuse_unless_pixels(step.output);
 }
 
 /// The same of a step whose output may also be plain images of one pixel.
-inline Refusal refuse_unless_from_last(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_from_rows(step, Layout::channels_last)) return refusal;
+template <class Element>
+Refusal refuse_unless_from_last(const OpStep& step) {
+  if (const Refusal refusal = refuse_unless_from_rows(step, kPixelLayout<Element>)) return refusal;
   if (const Refusal refusal = refuse_unless_pixels(step.inputs[0])) return refusal;
   return refuse_unless_pixels(step.output);
 }
 
-inline const __half* pixel_input(const OpArgs& args, size_t input) {
-  return reinterpret_cast<const __half*>(args.inputs[input]);
+template <class Element>
+const Element* pixel_input(const OpArgs& args, size_t input) {
+  return reinterpret_cast<const Element*>(args.inputs[input]);
 }
-inline __half* pixel_output(const OpArgs& args) { return reinterpret_cast<__half*>(args.output); }
+template <class Element>
+Element* pixel_output(const OpArgs& args) {
+  return reinterpret_cast<Element*>(args.output);
+}
 
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "convlab/device/cuda_compat.h"
 #include "convlab/kernels/ops/activation.cuh"
 
 namespace convlab {
@@ -17,7 +18,8 @@ inline __device__ float quick_sigmoid(float x) {
 #endif
 }
 
-/// activated() for a result that becomes a half: in few instructions where the kind is known when the kernel is compiled.
+/// activated() for a result that is rounded, to a half or to TF32: in few instructions where the kind is known when the kernel is
+/// compiled.
 inline __device__ float quickly_activated(const Activation& activation, float value) {
   switch (activation.kind) {
     case ActivationKind::sigmoid:
@@ -29,6 +31,13 @@ inline __device__ float quickly_activated(const Activation& activation, float va
     default:
       return activated(activation, value);
   }
+}
+
+/// activated() for a result that becomes an Element: a half, or a float that keeps all its bits.
+template <class Element>
+__device__ float activated_as(const Activation& activation, float value) {
+  if constexpr (sizeof(Element) == sizeof(__half)) return quickly_activated(activation, value);
+  return activated(activation, value);
 }
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE

@@ -42,8 +42,8 @@ ConvGraph::ConvGraph(const Library& library, cudnnHandle_t handle, const ConvSte
   convolve.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
                array(Array::w, type, {problem.k, problem.channels_per_group(), problem.r, problem.s}, 0));
   convolve.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, *value);
-  convolve.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1.0);
-  convolve.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0.0);
+  convolve.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA, 1.0f);
+  convolve.set(CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, 0.0f);
   convolve.finalize();
   operations.push_back(convolve.pointer());
 

@@ -39,6 +39,17 @@ struct Session {
   std::list<Choice> choices;
 };
 
+/// What an engine may use: enough for the fast ones on large batches, little on small ones. Behind it in the workspace is
+/// place for filters.
+size_t engine_bytes(const ConvStep& step) {
+  constexpr int64_t kLeast = int64_t{64} << 20, kMost = int64_t{2} << 30;
+  return static_cast<size_t>(
+      std::clamp<int64_t>(4 * (step.problem.input_count() + step.problem.output_count()), kLeast, kMost));
+}
+size_t filter_bytes(const ConvStep& step) {
+  return static_cast<size_t>(checked_mul(step.problem.filter_count(), sizeof(float)));
+}
+
 void* address_of(Array array, cudnnDataType_t bias, const ConvArgs& args) {
   const bool packed = args.step.input_layout == Layout::channels_last;
   const auto writable = [](const void* pointer) { return const_cast<void*>(pointer); };  // as the library wants them
@@ -68,12 +79,14 @@ int64_t alignment_of(const ConvArgs& args) {
   return static_cast<int64_t>(all & -all);
 }
 
-void execute(const Session& session, const ConvGraph& graph, const Plan& plan, const ConvArgs& args) {
+/// `filters`: in place of the step's, if not nullptr.
+void execute(const Session& session, const ConvGraph& graph, const Plan& plan, const ConvArgs& args,
+             void* filters = nullptr) {
   std::vector<int64_t> numbers;
   std::vector<void*> addresses;
   for (const Array array : graph.arrays()) {
     numbers.push_back(static_cast<int64_t>(array));
-    addresses.push_back(address_of(array, graph.bias(), args));
+    addresses.push_back(array == Array::w && filters != nullptr ? filters : address_of(array, graph.bias(), args));
   }
   Descriptor arrays(session.library, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
   arrays.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const int64_t>(numbers));
@@ -82,6 +95,18 @@ void execute(const Session& session, const ConvGraph& graph, const Plan& plan, c
   arrays.finalize();
   session.library.check(session.library.execute(session.handle, plan.descriptor.pointer(), arrays.pointer()),
                         fmt::format("executing engine {}", plan.engine));
+}
+
+/// Whether the engine makes NaN of filters that are NaN: some make 0 of it by ReLU, whatever the graph says.
+bool keeps_nan(const Session& session, const ConvGraph& graph, const Plan& plan, const ConvArgs& args, Stream& stream) {
+  void* const filters = static_cast<unsigned char*>(args.workspace) + engine_bytes(args.step);
+  stream.fill(filters, 0xff, filter_bytes(args.step));
+  execute(session, graph, plan, args, filters);
+  const bool halves = args.step.output_layout == Layout::channels_last;
+  uint32_t first = 0;  // of the output; its exponent and fraction
+  stream.download(&first, args.y, halves ? sizeof(uint16_t) : sizeof(float));
+  stream.synchronize();
+  return halves ? (first & 0x7fffu) > 0x7c00u : (first & 0x7fffffffu) > 0x7f800000u;
 }
 
 /// The library's order of its proposals is a guess, and one run is often off: each runs three times. With a bias in
@@ -95,10 +120,13 @@ Choice search(const Session& session, const ConvArgs& args, Stream& stream, Math
   double best_seconds = std::numeric_limits<double>::infinity();
   const auto race = [&](cudnnDataType_t bias) {
     auto graph = std::make_shared<const ConvGraph>(session.library, session.handle, step, bias, best.alignment);
-    const size_t bytes = workspace_bytes(step, stream.caps());
-    for (Plan& plan : plans_for(session.library, session.handle, *graph, math, bytes, reason)) {
+    for (Plan& plan : plans_for(session.library, session.handle, *graph, math, engine_bytes(step), reason)) {
       double seconds = std::numeric_limits<double>::infinity();
       try {
+        if (!keeps_nan(session, *graph, plan, args, stream)) {
+          reason = fmt::format("engine {} loses NaN", plan.engine);
+          continue;
+        }
         for (int i = 0; i < kTries; ++i) {
           seconds = std::min(seconds, stream.time([&] { execute(session, *graph, plan, args); }));
         }
@@ -124,11 +152,7 @@ Choice search(const Session& session, const ConvArgs& args, Stream& stream, Math
 
 }  // namespace
 
-size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) {
-  constexpr int64_t kLeast = int64_t{64} << 20, kMost = int64_t{2} << 30;
-  return static_cast<size_t>(
-      std::clamp<int64_t>(4 * (step.problem.input_count() + step.problem.output_count()), kLeast, kMost));
-}
+size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) { return engine_bytes(step) + filter_bytes(step); }
 
 int64_t rounded_bias_at(const ConvProblem& problem) { return round_up(problem.filter_count(), 32); }
 

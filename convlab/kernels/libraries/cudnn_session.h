@@ -8,7 +8,7 @@ namespace convlab::cudnn {
 
 // What the kernels cudnn, cudnn.tf32 and cudnn.fp16 share: one way to have the library compute a step.
 
-/// What an engine may use: enough for the fast ones on large batches, little on small ones.
+/// What an engine may use, and filters of NaN, by which engines are tried.
 size_t workspace_bytes(const ConvStep& step, const DeviceCaps& caps);
 
 /// Computes a step in plain arrays; or one in Layout::channels_last, where args.prepared holds float16: filters, KRSC,
