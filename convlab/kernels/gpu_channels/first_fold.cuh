@@ -49,9 +49,9 @@ inline FirstFold fold_of(const ConvProblem& problem) {
 }
 
 /// A thread makes 8 channels of a pixel; neighbours are pixels.
-template <class Element>
+template <class From, class To>
 __global__ void __launch_bounds__(kFoldThreads)
-    fold_images(const Element* __restrict__ x, __half* __restrict__ to, const FirstFold fold, const int64_t count) {
+    fold_images(const From* __restrict__ x, To* __restrict__ to, const FirstFold fold, const int64_t count) {
   const int64_t i = int64_t{blockIdx.x} * kFoldThreads + threadIdx.x;
   if (i >= count) return;
   const ConvShape &given = fold.given, &folded = fold.folded;

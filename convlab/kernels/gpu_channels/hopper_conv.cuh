@@ -1,13 +1,18 @@
 #pragma once
 
-// An implicit GEMM of Layout::channels_last by warpgroups of Hopper (compute capability 9.0). Rows are output pixels,
-// columns are maps, terms are filter taps and their channels.
+// An implicit GEMM of Layout::channels_last by warpgroups of Hopper (compute
+// capability 9.0). Rows are output pixels, columns are maps, terms are filter
+// taps and their channels.
 //
-//   x, w -> one thread: the copy engine, which finds each tap's pixels -> stages of 64 terms -> warpgroups: wgmma
-//        -> bias, what is added, activation -> boxes in shared memory -> the copy engine -> y
+//   x, w -> one thread: the copy engine, which finds each tap's pixels ->
+//   stages of 128 bytes of terms -> warpgroups: wgmma
+//        -> bias, what is added, activation -> boxes in shared memory -> the
+//        copy engine -> y
 //
-// Blocks stay, and go through tiles. While a team of warpgroups finishes a tile, operands of the next are copied, and
-// another team multiplies. Where there are few tiles, blocks of a cluster share one, each with a part of its sums.
+// Blocks stay, and go through tiles. While a team of warpgroups finishes a
+// tile, operands of the next are copied, and another team multiplies. Where
+// there are few tiles, blocks of a cluster share one, each with a part of its
+// sums.
 
 #ifdef __CUDACC__
 
@@ -20,44 +25,90 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Rows of 2 * kChannels bytes in shared memory as an operand; see hopper_maps.cuh.
-template <int kChannels>
+/// Rows of 128 / kTaps bytes in shared memory as an operand; see
+/// hopper_maps.cuh.
+template <int kTaps>
 __device__ uint64_t pixel_operand(SharedAddress rows) {
-  constexpr uint64_t kSwizzle = kChannels == 64 ? 1 : kChannels == 32 ? 2 : 3, kEightRows = kChannels * 2 * 8 / 16;
+  constexpr uint64_t kSwizzle = kTaps == 1 ? 1 : kTaps == 2 ? 2 : 3, kEightRows = 128 / kTaps * 8 / 16;
   return kSwizzle << 62 | kEightRows << 32 | uint64_t{1} << 16 | rows >> 4;
 }
 
-/// Multiplies a slice: kSteps times 16 terms.
-template <class Tile, int kChannels, int kSteps>
+/// Multiplies a slice: kSteps times kStepTerms.
+template <class Tile, int kTaps, int kSteps>
 __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], uint64_t a, uint64_t b, bool add) {
-  constexpr int kStepsOfBox = kChannels / 16;
+  constexpr int kStepsOfBox = 4 / kTaps, kRow = 128 / kTaps;
 #pragma unroll
   for (int block = 0; block < Tile::kBlocks; ++block) hold(sums[block]);
   fence_multiplications();
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
-    const int from = step / kStepsOfBox * (Tile::kRows * kChannels * 2 / 16) + step % kStepsOfBox * 2;
+    const int from = step / kStepsOfBox * (Tile::kRows * kRow / 16) + step % kStepsOfBox * 2;
 #pragma unroll
     for (int block = 0; block < Tile::kBlocks; ++block) {
-      PixelMultiply<Tile::kMaps>::run(sums[block], a + from + block * (64 * kChannels * 2 / 16), b + step * 2,
-                                      add || step > 0);
+      PixelMultiply<typename Tile::Element, Tile::kMaps>::run(sums[block], a + from + block * (64 * kRow / 16),
+                                                              b + step * 2, add || step > 0);
     }
   }
 }
 
-template <class Tile, int kChannels>
+template <class Tile, int kTaps>
 __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], uint64_t a, uint64_t b, bool add,
                                int steps) {
-  if (steps == 4) return multiply_slice<Tile, kChannels, 4>(sums, a, b, add);
-  if (steps == 3) return multiply_slice<Tile, kChannels, 3>(sums, a, b, add);
-  if (steps == 2) return multiply_slice<Tile, kChannels, 2>(sums, a, b, add);
-  multiply_slice<Tile, kChannels, 1>(sums, a, b, add);
+  if (steps == 4) return multiply_slice<Tile, kTaps, 4>(sums, a, b, add);
+  if (steps == 3) return multiply_slice<Tile, kTaps, 3>(sums, a, b, add);
+  if (steps == 2) return multiply_slice<Tile, kTaps, 2>(sums, a, b, add);
+  multiply_slice<Tile, kTaps, 1>(sums, a, b, add);
+}
+
+/// The same of split terms, kSteps times 8, to `sums` when they are there. Each
+/// warp splits its 16 pixels of the stage in registers; of the maps the rest
+/// lies behind what is large.
+template <class Tile, int kSteps>
+__device__ void multiply_split_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], SharedAddress a, SharedAddress b,
+                                     bool add) {
+  static_assert(Tile::kBlocks == 1);
+  const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
+  uint32_t large[kSteps][4], rest[kSteps][4];
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) {
+    load_matrices(large[step], a + row * 128 + ((2 * step + lane / 16) ^ row % 8) * 16);
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const SplitTf32 split(__uint_as_float(large[step][i]));
+      large[step][i] = split.large;
+      rest[step][i] = split.rest;
+    }
+  }
+  float products[Tile::kMaps / 2];
+  hold(products);
+  fence_multiplications();
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) {
+    using Multiply = PixelMultiply<float, Tile::kMaps>;
+    const uint64_t maps = pixel_operand<1>(b) + step * 2, maps_rest = maps + Tile::kMapBytes / 16;
+    Multiply::run(products, rest[step], maps, step > 0);
+    Multiply::run(products, large[step], maps_rest, true);
+    Multiply::run(products, large[step], maps, true);
+  }
+  commit_multiplications();
+  await_multiplications();
+  hold(products);
+#pragma unroll
+  for (int i = 0; i < Tile::kMaps / 2; ++i) sums[0][i] = add ? sums[0][i] + products[i] : products[i];
+}
+
+template <class Tile>
+__device__ void multiply_split_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], SharedAddress a, SharedAddress b,
+                                     bool add, int steps) {
+  if (steps > 2) return multiply_split_slice<Tile, 4>(sums, a, b, add);
+  multiply_split_slice<Tile, 2>(sums, a, b, add);
 }
 
 /// A warpgroup's tiles.
-template <class Tile, int kChannels>
+template <class Tile, int kTaps>
 __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMap& added, const CUtensorMap& y,
-                               const PixelPlan& plan, int consumer, int rank) {
+                               const PixelPlan<typename Tile::Element>& plan, int consumer, int rank) {
+  constexpr bool kSplit = Tile::Terms::kSplit;
   const int team = consumer / Tile::kGroups, group = consumer % Tile::kGroups;
   const PartOfSlices<Tile> part(plan, rank);
   const int clusters = gridDim.x / Tile::kParts, warp = threadIdx.x % 128 / 32;
@@ -77,28 +128,38 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
     for (int slice = part.first; slice < part.last; ++slice, --whole) {
       const int steps = whole == 0 ? plan.last_steps : 4;
       if (whole == 0) whole = plan.period;
-      const SharedAddress a = shared.a(turn.stage) + group * Tile::kGroupRows * kChannels * 2;
+      const SharedAddress a = shared.a(turn.stage) + group * Tile::kGroupRows * (128 / kTaps);
       barrier_wait(shared.full + turn.stage, turn.parity);
-      multiply_slice<Tile, kChannels>(sums, pixel_operand<kChannels>(a), pixel_operand<64>(shared.b(turn.stage)),
-                                      slice > part.first, steps);
-      commit_multiplications();
-      if (slice > part.first) {
-        await_multiplications<1>();
-        leave_stage(shared.empty + before);
-      } else if constexpr (Tile::kParts == 1) {
-        writer.begin(row, place.map);
+      if constexpr (kSplit) {
+        multiply_split_slice<Tile>(sums, a, shared.b(turn.stage), slice > part.first, steps);
+        leave_stage(shared.empty + turn.stage);
+        if (Tile::kParts == 1 && slice == part.first) writer.begin(row, place.map);
+      } else {
+        multiply_slice<Tile, kTaps>(sums, pixel_operand<kTaps>(a), pixel_operand<1>(shared.b(turn.stage)),
+                                    slice > part.first, steps);
+        commit_multiplications();
+        if (slice > part.first) {
+          await_multiplications<1>();
+          leave_stage(shared.empty + before);
+        } else if constexpr (Tile::kParts == 1) {
+          writer.begin(row, place.map);
+        }
       }
       before = turn.stage;
       turn.next();
     }
     if (Tile::kTeams > 1 && threadIdx.x % 32 == 0) barrier_arrive(shared.turns + (team + 1) % Tile::kTeams);
-    await_multiplications();
+    if constexpr (!kSplit) {
+      await_multiplications();
 #pragma unroll
-    for (int block = 0; block < Tile::kBlocks; ++block) hold(sums[block]);
-    leave_stage(shared.empty + before);
+      for (int block = 0; block < Tile::kBlocks; ++block) hold(sums[block]);
+      leave_stage(shared.empty + before);
+    }
     turn.skip((Tile::kTeams - 1) * plan.slices);
     if constexpr (Tile::kParts == 1) {
       writer.write(sums, row, place.map);
+      // Of halves, stmatrix says so: that all threads are here, where the compiler must know it.
+      if constexpr (sizeof(typename Tile::Element) == sizeof(float)) barrier_of_some(1 + consumer, 128);
     } else {
       barrier_of_some(1, 128 * Tile::kConsumers);  // no one reads stages any more
       leave_sums<Tile>(shared, sums, group * Tile::kGroupRows);
@@ -115,12 +176,13 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
 #define CONVLAB_CLUSTER(blocks)
 #endif
 
-/// kChannels is plan.box. A grid of blocks that stay, or of a cluster for each tile.
-template <class Tile, int kChannels>
+/// kTaps is plan.taps. A grid of blocks that stay, or of a cluster for each
+/// tile.
+template <class Tile, int kTaps>
 __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kParts)
     convolve_pixels(const __grid_constant__ CUtensorMap x, const __grid_constant__ CUtensorMap w,
                     const __grid_constant__ CUtensorMap added, const __grid_constant__ CUtensorMap y,
-                    const __grid_constant__ PixelPlan plan) {
+                    const __grid_constant__ PixelPlan<typename Tile::Element> plan) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   const PixelShared<Tile> shared;
   const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
@@ -130,7 +192,8 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
     prefetch_map(w);
     for (int stage = 0; stage < Tile::kStages; ++stage) {
       barrier_init(shared.full + stage, 1);
-      barrier_init(shared.empty + stage, 4 * Tile::kGroups);  // a lane of each warp
+      barrier_init(shared.empty + stage,
+                   4 * Tile::kGroups);  // a lane of each warp
     }
     for (int team = 0; team < Tile::kTeams; ++team) barrier_init(shared.turns + team, 4 * Tile::kGroups);
     for (int box = 0; box < Tile::kWarps * Tile::kBoxes; ++box) barrier_init(shared.added + box, 1);
@@ -141,10 +204,10 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
   begin_in_turn();
   if (warpgroup == Tile::kConsumers) {
     if constexpr (Tile::kConsumers > 1) leave_registers<Tile::kProducerRegisters>();
-    if (threadIdx.x % 128 == 0) copy_operands<Tile, kChannels>(shared, x, w, plan, rank);
+    if (threadIdx.x % 128 == 0) copy_operands<Tile, kTaps>(shared, x, w, plan, rank);
   } else {
     if constexpr (Tile::kConsumers > 1) take_registers<Tile::kConsumerRegisters>();
-    multiply_tiles<Tile, kChannels>(shared, added, y, plan, warpgroup, rank);
+    multiply_tiles<Tile, kTaps>(shared, added, y, plan, warpgroup, rank);
   }
   if constexpr (Tile::kParts > 1) {
     synchronize_cluster();

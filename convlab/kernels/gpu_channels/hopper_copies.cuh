@@ -15,11 +15,12 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 struct TermPlace {
   int row, column, channel;
 
-  __device__ TermPlace(const PixelPlan& plan, int slice) {
-    const int tap = plan.box == kSliceTerms ? slice / plan.period : slice * (kSliceTerms / plan.box);
+  template <class Element>
+  __device__ TermPlace(const PixelPlan<Element>& plan, int slice) {
+    const int tap = plan.taps == 1 ? slice / plan.period : slice * plan.taps;
     row = tap / plan.conv.shape.s;
     column = tap % plan.conv.shape.s;
-    channel = plan.box == kSliceTerms ? slice % plan.period * kSliceTerms : 0;
+    channel = plan.taps == 1 ? slice % plan.period * kSliceTerms<Element> : 0;
   }
   __device__ void next_tap(const ConvShape& shape) {
     channel = 0;
@@ -42,9 +43,10 @@ struct PixelPlace {
   }
 };
 
-template <class Tile, int kChannels>
+template <class Tile, int kTaps>
 __device__ void copy_operands(const PixelShared<Tile>& shared, const CUtensorMap& x, const CUtensorMap& w,
-                              const PixelPlan& plan, int rank) {
+                              const PixelPlan<typename Tile::Element>& plan, int rank) {
+  constexpr int kTerms = kSliceTerms<typename Tile::Element>;
   const ConvShape& shape = plan.conv.shape;
   const PartOfSlices<Tile> part(plan, rank);
   PixelTurn<Tile::kStages> turn;
@@ -61,18 +63,23 @@ __device__ void copy_operands(const PixelShared<Tile>& shared, const CUtensorMap
       barrier_wait(shared.empty + turn.stage, turn.parity ^ 1);
       uint64_t* const full = shared.full + turn.stage;
       const SharedAddress a = shared.a(turn.stage);
-      if constexpr (kChannels == kSliceTerms) {
+      if constexpr (kTaps == 1) {
         barrier_arrive_expecting(full, Tile::kStage);
         fetch(a, full);
-        term.channel += kChannels;
+        term.channel += kTerms;
         if (term.channel >= shape.channels) term.next_tap(shape);
       } else {
-        constexpr int kTaps = kSliceTerms / kChannels, kTap = Tile::kA / kTaps;
+        constexpr int kTap = Tile::kA / kTaps;
         const int left = shape.r * shape.s - slice * kTaps, taps = left < kTaps ? left : kTaps;
         barrier_arrive_expecting(full, Tile::kB + taps * kTap);
         for (int tap = 0; tap < taps; ++tap, term.next_tap(shape)) fetch(a + tap * kTap, full);
       }
-      fetch_rows(shared.b(turn.stage), w, slice * kSliceTerms, place.map, full);
+      if constexpr (Tile::Terms::kSplit) {
+        fetch_rows(shared.b(turn.stage), w, 2 * slice * kTerms, place.map, full);
+        fetch_rows(shared.b(turn.stage) + Tile::kMapBytes, w, (2 * slice + 1) * kTerms, place.map, full);
+      } else {
+        fetch_rows(shared.b(turn.stage), w, slice * kTerms, place.map, full);
+      }
       turn.next();
     }
   }

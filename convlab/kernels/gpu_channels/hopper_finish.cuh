@@ -15,8 +15,9 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// quickly_activated() for many values: one branch for all of them.
-template <int kCount>
+/// activated() for many values: one branch for all of them. kQuickly: as
+/// quickly_activated().
+template <bool kQuickly, int kCount>
 __device__ void activate(const Activation& activation, float (&values)[kCount]) {
   const auto each = [&](auto function) {
 #pragma unroll
@@ -35,22 +36,108 @@ __device__ void activate(const Activation& activation, float (&values)[kCount]) 
         return value > activation.beta ? activation.beta : value;
       });
     case ActivationKind::sigmoid:
-      return each([](float value) { return quick_sigmoid(value); });
     case ActivationKind::tanh:
-      return each([](float value) { return 2 * quick_sigmoid(2 * value) - 1; });
     case ActivationKind::swish:
-      return each([](float value) { return value * quick_sigmoid(value); });
+      if constexpr (kQuickly) {
+        if (activation.kind == ActivationKind::sigmoid) return each([](float value) { return quick_sigmoid(value); });
+        if (activation.kind == ActivationKind::swish) {
+          return each([](float value) { return value * quick_sigmoid(value); });
+        }
+        return each([](float value) { return 2 * quick_sigmoid(2 * value) - 1; });
+      }
+      return each([&](float value) { return activated(activation, value); });
     case ActivationKind::hard_swish:
       return each([](float value) { return value * (fminf(fmaxf(value + 3, 0), 6) * (1.0f / 6)); });
   }
 }
 
+/// A lane's place in a box, 16 pixels by kMaps maps, whose chunks of 16 bytes
+/// are permuted. Of 8 maps a lane has two of pixel lane / 4, and two of that 8
+/// below.
+template <class Element, int kMaps>
+class BoxPlace;
+
+template <int kMaps>
+class BoxPlace<__half, kMaps> {
+ public:
+  __device__ explicit BoxPlace(SharedAddress box)
+      : row_(box + threadIdx.x % 16 * kMaps * 2), permute_(kMaps == 64 ? threadIdx.x % 8 : threadIdx.x / 2 % 4) {}
+
+  __device__ void add_to(float (&sums)[kMaps / 2]) const {
+#pragma unroll
+    for (int i = 0; i < kMaps / 16; ++i) {
+      uint32_t pairs[4];
+      load_matrices(pairs, chunk(i));
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const float2 pair = __half22float2(*reinterpret_cast<const __half2*>(&pairs[j]));
+        sums[8 * i + 2 * j] += pair.x;
+        sums[8 * i + 2 * j + 1] += pair.y;
+      }
+    }
+  }
+
+  __device__ void put(const float (&sums)[kMaps / 2]) const {
+#pragma unroll
+    for (int i = 0; i < kMaps / 16; ++i) {
+      uint32_t pairs[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const __half2 pair = __floats2half2_rn(sums[8 * i + 2 * j], sums[8 * i + 2 * j + 1]);
+        pairs[j] = *reinterpret_cast<const uint32_t*>(&pair);
+      }
+      store_matrices(chunk(i), pairs);
+    }
+  }
+
+ private:
+  __device__ SharedAddress chunk(int sixteen) const {
+    return row_ + ((2 * sixteen + threadIdx.x % 32 / 16) ^ permute_) * 16;
+  }
+
+  SharedAddress row_;
+  int permute_;
+};
+
+template <int kMaps>
+class BoxPlace<float, kMaps> {
+ public:
+  static_assert(kMaps == 32);
+  __device__ explicit BoxPlace(SharedAddress box) : row_(box + threadIdx.x % 32 / 4 * kMaps * 4) {}
+
+  __device__ void add_to(float (&sums)[kMaps / 2]) const {
+#pragma unroll
+    for (int i = 0; i < kMaps / 4; ++i) {
+      const float2 pair = *reinterpret_cast<const float2*>(__cvta_shared_to_generic(pair_at(i)));
+      sums[2 * i] += pair.x;
+      sums[2 * i + 1] += pair.y;
+    }
+  }
+
+  __device__ void put(const float (&sums)[kMaps / 2]) const {
+#pragma unroll
+    for (int i = 0; i < kMaps / 4; ++i) {
+      *reinterpret_cast<float2*>(__cvta_shared_to_generic(pair_at(i))) = {sums[2 * i], sums[2 * i + 1]};
+    }
+  }
+
+ private:
+  /// Of pair i, of maps i / 2 * 8 on and of the upper or the lower pixel.
+  __device__ SharedAddress pair_at(int i) const {
+    const int lane = threadIdx.x % 32, chunk = i / 2 * 2 + lane % 4 / 2;
+    return row_ + i % 2 * (8 * kMaps * 4) + (chunk ^ lane / 4) * 16 + lane % 2 * 8;
+  }
+
+  SharedAddress row_;
+};
+
 /// One warp's way of writing its tiles.
 template <class Tile>
 struct BoxWriter {
+  using Element = typename Tile::Element;
   const PixelShared<Tile>& shared;
   const CUtensorMap &added, &y;
-  const PixelConv& conv;
+  const PixelConvOf<Element>& conv;
   int warp;
   int added_parity = 0;
 
@@ -74,13 +161,10 @@ struct BoxWriter {
 
   __device__ void write(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], int row, int map) {
     const int lane = threadIdx.x % 32;
-    // A lane's place of a 16 x 16 matrix in a box, and what a chunk of 8 maps is permuted by.
-    const int lane_row = lane % 16, lane_chunk = lane / 16;
-    const int permute = Tile::kBoxMaps == 64 ? lane_row % 8 : lane_row / 2 % 4;
 #pragma unroll
     for (int box = 0; box < Tile::kBoxesOfTile; ++box) {
       const int slot = box % Tile::kBoxes, first_map = box_map(map, box);
-      const SharedAddress place = shared.box(warp, slot) + lane_row * Tile::kBoxMaps * 2;
+      const BoxPlace<Element, Tile::kBoxMaps> place(shared.box(warp, slot));
       if (conv.added != nullptr) {
         barrier_wait(shared.added + warp * Tile::kBoxes + slot, added_parity);
         if (slot == Tile::kBoxes - 1) added_parity ^= 1;
@@ -101,30 +185,9 @@ struct BoxWriter {
           box_sums[4 * i + 3] += bias.y;
         }
       }
-      if (conv.added != nullptr) {
-#pragma unroll
-        for (int i = 0; i < Tile::kBoxMaps / 16; ++i) {
-          uint32_t pairs[4];
-          load_matrices(pairs, place + ((2 * i + lane_chunk) ^ permute) * 16);
-#pragma unroll
-          for (int j = 0; j < 4; ++j) {
-            const float2 pair = __half22float2(*reinterpret_cast<const __half2*>(&pairs[j]));
-            box_sums[8 * i + 2 * j] += pair.x;
-            box_sums[8 * i + 2 * j + 1] += pair.y;
-          }
-        }
-      }
-      activate(conv.activation, box_sums);
-#pragma unroll
-      for (int i = 0; i < Tile::kBoxMaps / 16; ++i) {
-        uint32_t pairs[4];
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const __half2 pair = __floats2half2_rn(box_sums[8 * i + 2 * j], box_sums[8 * i + 2 * j + 1]);
-          pairs[j] = *reinterpret_cast<const uint32_t*>(&pair);
-        }
-        store_matrices(place + ((2 * i + lane_chunk) ^ permute) * 16, pairs);
-      }
+      if (conv.added != nullptr) place.add_to(box_sums);
+      activate<!Tile::Terms::kSplit>(conv.activation, box_sums);
+      place.put(box_sums);
       fence_for_async();
       __syncwarp();
       if (lane == 0) {
@@ -156,8 +219,8 @@ __device__ void leave_sums(const PixelShared<Tile>& shared, const float (&sums)[
 
 /// Adds up the parts that the cluster's blocks have left, in order; each block finishes some of the tile's pixels.
 template <class Tile>
-__device__ void add_parts(const PixelShared<Tile>& shared, const PixelConv& conv, const TilePlace<Tile>& place,
-                          int rank) {
+__device__ void add_parts(const PixelShared<Tile>& shared, const PixelConvOf<typename Tile::Element>& conv,
+                          const TilePlace<Tile>& place, int rank) {
   constexpr int kChunks = Tile::kMaps / 8, kEach = Tile::kRows * kChunks / Tile::kParts;
   const int64_t rows = int64_t{conv.shape.n} * conv.shape.p * conv.shape.q;
   for (int i = threadIdx.x; i < kEach; i += Tile::kThreads) {

@@ -28,19 +28,31 @@ constexpr CUtensorMapSwizzle swizzle_of(int row_bytes) {
                            : CU_TENSOR_MAP_SWIZZLE_32B;
 }
 
-/// A matrix of halves, whose boxes of `box_columns` (16, 32 or 64) by `box_rows` are copied. `step`: elements from row to
-/// row.
-inline CUtensorMap describe_rows(const void* data, int64_t rows, int64_t columns, int64_t step, int box_columns,
-                                 int box_rows) {
+/// The engine's word for elements. Of floats that are to be TF32 it makes the
+/// nearest.
+template <class Element>
+constexpr CUtensorMapDataType kCopiedType = sizeof(Element) == sizeof(__half) ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
+                                                                              : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+template <class Terms>
+constexpr CUtensorMapDataType kTermType =
+    !Terms::kSplit && sizeof(typename Terms::Element) == sizeof(float) ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
+                                                                       : kCopiedType<typename Terms::Element>;
+
+/// A matrix, whose boxes of `box_columns` (128, 64 or 32 bytes) by `box_rows`
+/// are copied. `step`: elements from row to row.
+template <class Element>
+CUtensorMap describe_rows(CUtensorMapDataType type, const Element* data, int64_t rows, int64_t columns, int64_t step,
+                          int box_columns, int box_rows) {
   static const auto encode = driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-  const cuuint64_t strides[] = {static_cast<cuuint64_t>(step) * sizeof(__half)};
+  const cuuint64_t strides[] = {static_cast<cuuint64_t>(step) * sizeof(Element)};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};
   const cuuint32_t steps[] = {1, 1};
   CUtensorMap map;
-  const CUresult result = encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<void*>(data), sizes, strides, box,
-                                 steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(box_columns * 2),
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result =
+      encode(&map, type, 2, const_cast<Element*>(data), sizes, strides, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             swizzle_of(box_columns * static_cast<int>(sizeof(Element))), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return map;
   throw unavailable("CUDA: describing a matrix of {} x {} for copies failed ({})", rows, columns,
                     static_cast<int>(result));
@@ -63,21 +75,22 @@ struct PixelCorners {
 };
 
 /// Images, of which `channels` of `pixels` that a filter's tap visits one after another are copied.
-inline CUtensorMap describe_pixels(const PixelConv& conv, int channels, int pixels) {
+template <class Element>
+CUtensorMap describe_pixels(CUtensorMapDataType type, const PixelConvOf<Element>& conv, int channels, int pixels) {
   static const auto encode = driver_function<decltype(cuTensorMapEncodeIm2col)>("cuTensorMapEncodeIm2col");
   const ConvShape& shape = conv.shape;
   const auto size = [](int64_t value) { return static_cast<cuuint64_t>(value); };
-  const int64_t pixel = conv.x_step * static_cast<int64_t>(sizeof(__half)), row = shape.w * pixel;
+  const int64_t pixel = conv.x_step * static_cast<int64_t>(sizeof(Element)), row = shape.w * pixel;
   const cuuint64_t sizes[] = {size(shape.channels), size(shape.w), size(shape.h), size(shape.n)};
   const cuuint64_t strides[] = {size(pixel), size(row), size(shape.h * row)};
   const cuuint32_t steps[] = {1, static_cast<cuuint32_t>(shape.stride_w), static_cast<cuuint32_t>(shape.stride_h), 1};
   const PixelCorners corners(shape);
   CUtensorMap map;
   const CUresult result =
-      encode(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, const_cast<__half*>(conv.x), sizes, strides,
-             corners.first.data(), corners.last.data(), static_cast<cuuint32_t>(channels),
-             static_cast<cuuint32_t>(pixels), steps, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle_of(channels * 2),
-             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      encode(&map, type, 4, const_cast<Element*>(conv.x), sizes, strides, corners.first.data(), corners.last.data(),
+             static_cast<cuuint32_t>(channels), static_cast<cuuint32_t>(pixels), steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             swizzle_of(channels * static_cast<int>(sizeof(Element))), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_SUCCESS) return map;
   throw unavailable("CUDA: describing images of {} x {} x {} for copies failed ({})", shape.h, shape.w, shape.channels,
                     static_cast<int>(result));
@@ -88,8 +101,8 @@ inline CUtensorMap describe_pixels(const PixelConv& conv, int channels, int pixe
 /// A box of a matrix, from this column and row on; what is outside of the matrix becomes zero.
 inline __device__ void fetch_rows(SharedAddress to, const CUtensorMap& map, int column, int row, uint64_t* barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
-          to),
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::"
+      "complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
       "l"(&map), "r"(to_shared(barrier)), "r"(column), "r"(row)
       : "memory");
 }
@@ -99,7 +112,8 @@ inline __device__ void fetch_rows(SharedAddress to, const CUtensorMap& map, int 
 inline __device__ void fetch_pixels(SharedAddress to, const CUtensorMap& map, int channel, int left, int top, int image,
                                     int right, int down, uint64_t* barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier:"
+      ":complete_tx::bytes"
       " [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(to),
       "l"(&map), "r"(to_shared(barrier)), "r"(channel), "r"(left), "r"(top), "r"(image),
       "h"(static_cast<uint16_t>(right)), "h"(static_cast<uint16_t>(down))
@@ -109,7 +123,8 @@ inline __device__ void fetch_pixels(SharedAddress to, const CUtensorMap& map, in
 /// Writes a box of a matrix; what is outside of the matrix is left out. Each store is a group of its own.
 inline __device__ void store_rows(const CUtensorMap& map, int column, int row, SharedAddress from) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];\n"
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, "
+      "{%2, %3}], [%1];\n"
       "cp.async.bulk.commit_group;" ::"l"(&map),
       "r"(from), "r"(column), "r"(row)
       : "memory");

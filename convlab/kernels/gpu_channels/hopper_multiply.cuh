@@ -1,18 +1,34 @@
 #pragma once
 
-// wgmma for 64 pixels by kColumns maps: D = A * B + (add ? D : 0), 16 terms of fp16, D in fp32. Of D, a thread has for
+// wgmma for 64 pixels by kColumns maps: D = A * B + (add ? D : 0), 16 terms of
+// fp16 or 8 of TF32, D in fp32. A is in shared memory, or of TF32 also in
+// registers: of a warp's 16 pixels, as mma takes them. Of D, a thread has for
 // each 8 columns what WarpgroupMultiply says (device/hopper_wgmma.cuh).
 
 #ifdef __CUDACC__
 
 #include "convlab/device/hopper.cuh"
+#include "convlab/device/tensor_core.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
+/// A float as the sum of two of TF32, to 2^-22 of it; of what is infinite the
+/// rest is zero.
+struct SplitTf32 {
+  uint32_t large, rest;
+
+  __device__ explicit SplitTf32(float value) : large(to_tf32(value)) {
+    constexpr uint32_t kAll = 0x7fffffffu, kInfinite = 0x7f800000u, kBits = 0xffffe000u;
+    if ((large & kAll) == kInfinite) large = __float_as_uint(value) & kBits;  // also what becomes infinite by rounding
+    const float difference = value - __uint_as_float(large);
+    rest = (large & kAll) == kInfinite ? 0 : to_tf32(difference);
+  }
+};
+
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-template <int kColumns>
+template <class Element, int kColumns>
 struct PixelMultiply;
 
 #define CONVLAB_D16(i)                                                                                        \
@@ -25,29 +41,53 @@ struct PixelMultiply;
 #define CONVLAB_NAMES48 "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define CONVLAB_NAMES64 "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
 #define CONVLAB_NAMES80 "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
-#define CONVLAB_NAMES96 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
-#define CONVLAB_NAMES112 "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
-#define CONVLAB_MULTIPLY(columns, count, names, a_name, b_name, add_name, ...)                                     \
-  template <>                                                                                                      \
-  struct PixelMultiply<columns> {                                                                                  \
-    static __device__ void run(float (&d)[count], uint64_t a, uint64_t b, bool add) {                              \
-      asm volatile("{.reg .pred p; setp.ne.b32 p, " add_name                                                       \
-                   ", 0;\n"                                                                                        \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, " a_name ", " b_name \
-                   ", p, 1, 1, 0, 0;}\n"                                                                           \
-                   : __VA_ARGS__                                                                                   \
-                   : "l"(a), "l"(b), "r"(static_cast<int>(add)));                                                  \
-    }                                                                                                              \
+#define CONVLAB_NAMES96                                                      \
+  "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%" \
+  "111"
+#define CONVLAB_NAMES112                                                    \
+  "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%" \
+  "126,%127"
+#define CONVLAB_MULTIPLY(columns, count, names, a_name, b_name, add_name, c_name, d_name, e_name, ...)              \
+  template <>                                                                                                       \
+  struct PixelMultiply<__half, columns> {                                                                           \
+    static __device__ void run(float (&d)[count], uint64_t a, uint64_t b, bool add) {                               \
+      asm volatile("{.reg .pred p; setp.ne.b32 p, " add_name                                                        \
+                   ", 0;\n"                                                                                         \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, " a_name ", " b_name  \
+                   ", p, 1, 1, 0, 0;}\n"                                                                            \
+                   : __VA_ARGS__                                                                                    \
+                   : "l"(a), "l"(b), "r"(static_cast<int>(add)));                                                   \
+    }                                                                                                               \
+  };                                                                                                                \
+  template <>                                                                                                       \
+  struct PixelMultiply<float, columns> {                                                                            \
+    static __device__ void run(float (&d)[count], uint64_t a, uint64_t b, bool add) {                               \
+      asm volatile("{.reg .pred p; setp.ne.b32 p, " add_name                                                        \
+                   ", 0;\n"                                                                                         \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" names "}, " a_name ", " b_name \
+                   ", p, 1, 1;}\n"                                                                                  \
+                   : __VA_ARGS__                                                                                    \
+                   : "l"(a), "l"(b), "r"(static_cast<int>(add)));                                                   \
+    }                                                                                                               \
+    static __device__ void run(float (&d)[count], const uint32_t (&a)[4], uint64_t b, bool add) {                   \
+      asm volatile("{.reg .pred p; setp.ne.b32 p, " e_name                                                          \
+                   ", 0;\n"                                                                                         \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" names "}, {" a_name "," b_name \
+                   "," add_name "," c_name "}, " d_name ", p, 1, 1;}\n"                                             \
+                   : __VA_ARGS__                                                                                    \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));               \
+    }                                                                                                               \
   };
-CONVLAB_MULTIPLY(32, 16, CONVLAB_NAMES0, "%16", "%17", "%18", CONVLAB_D16(0))
-CONVLAB_MULTIPLY(64, 32, CONVLAB_NAMES0 "," CONVLAB_NAMES16, "%32", "%33", "%34", CONVLAB_D16(0), CONVLAB_D16(16))
+CONVLAB_MULTIPLY(32, 16, CONVLAB_NAMES0, "%16", "%17", "%18", "%19", "%20", "%21", CONVLAB_D16(0))
+CONVLAB_MULTIPLY(64, 32, CONVLAB_NAMES0 "," CONVLAB_NAMES16, "%32", "%33", "%34", "%35", "%36", "%37", CONVLAB_D16(0),
+                 CONVLAB_D16(16))
 CONVLAB_MULTIPLY(128, 64, CONVLAB_NAMES0 "," CONVLAB_NAMES16 "," CONVLAB_NAMES32 "," CONVLAB_NAMES48, "%64", "%65",
-                 "%66", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32), CONVLAB_D16(48))
+                 "%66", "%67", "%68", "%69", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32), CONVLAB_D16(48))
 CONVLAB_MULTIPLY(256, 128,
                  CONVLAB_NAMES0 "," CONVLAB_NAMES16 "," CONVLAB_NAMES32 "," CONVLAB_NAMES48 "," CONVLAB_NAMES64
                                 "," CONVLAB_NAMES80 "," CONVLAB_NAMES96 "," CONVLAB_NAMES112,
-                 "%128", "%129", "%130", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32), CONVLAB_D16(48),
-                 CONVLAB_D16(64), CONVLAB_D16(80), CONVLAB_D16(96), CONVLAB_D16(112))
+                 "%128", "%129", "%130", "%131", "%132", "%133", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32),
+                 CONVLAB_D16(48), CONVLAB_D16(64), CONVLAB_D16(80), CONVLAB_D16(96), CONVLAB_D16(112))
 
 #undef CONVLAB_MULTIPLY
 #undef CONVLAB_NAMES0

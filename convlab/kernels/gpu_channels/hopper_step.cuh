@@ -14,55 +14,93 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernel
 
-/// Filters of `given` channels as a matrix of maps by plan.slices * 64 terms; terms that do not exist are zeros.
-static __global__ void __launch_bounds__(256)
-    pack_pixel_filters(const float* __restrict__ w, __half* __restrict__ packed, int box, int slices, int period,
-                       int given, ConvShape shape) {
-  const int64_t i = int64_t{blockIdx.x} * 256 + threadIdx.x, terms = int64_t{slices} * kSliceTerms;
+/// Filters of `given` channels as a matrix of maps by plan.slices slices; terms
+/// that do not exist are zeros. Of split terms a slice's rests follow it.
+template <class Terms>
+__global__ void __launch_bounds__(256)
+    pack_pixel_filters(const float* __restrict__ w, typename Terms::Element* __restrict__ packed, int taps_of_slice,
+                       int slices, int period, int given, ConvShape shape) {
+  constexpr int kTerms = kSliceTerms<typename Terms::Element>;
+  const int64_t i = int64_t{blockIdx.x} * 256 + threadIdx.x, terms = int64_t{slices} * kTerms;
   if (i >= terms * shape.k) return;
-  const int64_t map = i / terms, term = i % terms, of_tap = box == kSliceTerms ? period * kSliceTerms : box;
+  const int64_t map = i / terms, term = i % terms;
+  const int64_t of_tap = taps_of_slice == 1 ? period * kTerms : kTerms / taps_of_slice;
   const int64_t tap = term / of_tap, channel = term % of_tap, taps = int64_t{shape.r} * shape.s;
   const bool exists = tap < taps && channel < given;
-  packed[i] = __float2half_rn(exists ? w[(map * given + channel) * taps + tap] : 0.0f);
+  const float value = exists ? w[(map * given + channel) * taps + tap] : 0.0f;
+  if constexpr (Terms::kSplit) {
+    const SplitTf32 split(value);
+    float* const to = packed + 2 * i - term % kTerms;
+    to[0] = __uint_as_float(split.large);
+    to[kTerms] = __uint_as_float(split.rest);
+  } else if constexpr (sizeof(typename Terms::Element) == sizeof(float)) {
+    packed[i] = __uint_as_float(to_tf32(value));
+  } else {
+    packed[i] = __float2half_rn(value);
+  }
 }
 
 }  // namespace
 
 /// Where the terms of a sum lie: see PixelPlan. The same for any number of images.
-inline PixelPlan plan_terms(const PixelConv& conv) {
+template <class Terms>
+PixelPlan<typename Terms::Element> plan_terms(const PixelConvOf<typename Terms::Element>& conv) {
+  constexpr int kTerms = kSliceTerms<typename Terms::Element>, kStep = kStepTerms<typename Terms::Element>;
   const ConvShape& shape = conv.shape;
-  PixelPlan plan{.conv = conv};
+  PixelPlan<typename Terms::Element> plan{.conv = conv};
   plan.matrix = shape.r == 1 && shape.s == 1 && shape.stride_h == 1 && shape.stride_w == 1 && shape.p == shape.h &&
                 shape.q == shape.w && shape.pad_top == 0 && shape.pad_left == 0;
-  plan.box = shape.channels <= 16 ? 16 : shape.channels <= 32 ? 32 : kSliceTerms;
-  const int taps = shape.r * shape.s, steps_of_box = plan.box / 16;
-  if (plan.box == kSliceTerms) {
-    plan.period = static_cast<int>(ceil_div(shape.channels, kSliceTerms));
+  plan.taps = Terms::kSplit || shape.channels > kTerms / 2 ? 1 : shape.channels > kTerms / 4 ? 2 : 4;
+  const int taps = shape.r * shape.s;
+  if (plan.taps == 1) {
+    plan.period = static_cast<int>(ceil_div(shape.channels, kTerms));
     plan.slices = taps * plan.period;
-    plan.last_steps = static_cast<int>(ceil_div(shape.channels - (plan.period - 1) * kSliceTerms, 16));
+    plan.last_steps = static_cast<int>(ceil_div(shape.channels - (plan.period - 1) * kTerms, kStep));
   } else {
-    const int taps_of_slice = 4 / steps_of_box;
-    plan.period = plan.slices = static_cast<int>(ceil_div(taps, taps_of_slice));
-    plan.last_steps = (taps - (plan.slices - 1) * taps_of_slice) * steps_of_box;
+    plan.period = plan.slices = static_cast<int>(ceil_div(taps, plan.taps));
+    plan.last_steps = (taps - (plan.slices - 1) * plan.taps) * (4 / plan.taps);
   }
   return plan;
 }
 
-template <class Tile, int kChannels>
-void launch_pixels(PixelPlan plan, int64_t multiprocessors, void* stream) {
-  const PixelConv& conv = plan.conv;
+/// Elements of a map's packed filters.
+template <class Terms>
+int64_t packed_terms(const PixelPlan<typename Terms::Element>& plan) {
+  return int64_t{plan.slices} * kSliceTerms<typename Terms::Element> * (Terms::kSplit ? 2 : 1);
+}
+
+/// `to`: shape.k times packed_terms() elements, from filters of `given`
+/// channels.
+template <class Terms>
+void pack_filters(const PixelPlan<typename Terms::Element>& plan, const float* w, int given,
+                  typename Terms::Element* to, void* stream) {
+  const ConvShape& shape = plan.conv.shape;
+  const int64_t terms = int64_t{shape.k} * plan.slices * kSliceTerms<typename Terms::Element>;
+  launch(pack_pixel_filters<Terms>, {.grid = ceil_div(terms, 256), .block = 256}, stream, w, to, plan.taps, plan.slices,
+         plan.period, given, shape);
+}
+
+template <class Tile, int kTaps>
+void launch_pixels(PixelPlan<typename Tile::Element> plan, int64_t multiprocessors, void* stream) {
+  using Terms = typename Tile::Terms;
+  using Element = typename Tile::Element;
+  constexpr int kTerms = kSliceTerms<Element>;
+  constexpr CUtensorMapDataType kType = kCopiedType<Element>;
+  const PixelConvOf<Element>& conv = plan.conv;
   const ConvShape& shape = conv.shape;
-  const int64_t rows = int64_t{shape.n} * shape.p * shape.q, terms = int64_t{plan.slices} * kSliceTerms;
+  const int64_t rows = int64_t{shape.n} * shape.p * shape.q, terms = packed_terms<Terms>(plan);
   plan.map_tiles = static_cast<int>(ceil_div(shape.k, Tile::kMaps));
   plan.tiles = static_cast<int>(ceil_div(rows, Tile::kRows) * plan.map_tiles);
-  const CUtensorMap x = plan.matrix ? describe_rows(conv.x, rows, shape.channels, conv.x_step, kChannels, Tile::kRows)
-                                    : describe_pixels(conv, kChannels, Tile::kRows);
-  const CUtensorMap w = describe_rows(conv.w, shape.k, terms, terms, kSliceTerms, Tile::kMaps);
-  const CUtensorMap y = describe_rows(conv.y, rows, shape.k, conv.y_step, Tile::kBoxMaps, 16);
+  const CUtensorMap x = plan.matrix ? describe_rows(kTermType<Terms>, conv.x, rows, shape.channels, conv.x_step,
+                                                    kTerms / kTaps, Tile::kRows)
+                                    : describe_pixels(kTermType<Terms>, conv, kTerms / kTaps, Tile::kRows);
+  const CUtensorMap w =
+      describe_rows(kType, static_cast<const Element*>(conv.w), shape.k, terms, terms, kTerms, Tile::kMaps);
+  const CUtensorMap y = describe_rows<Element>(kType, conv.y, rows, shape.k, conv.y_step, Tile::kBoxMaps, 16);
   const CUtensorMap added =
-      conv.added == nullptr ? y : describe_rows(conv.added, rows, shape.k, conv.added_step, Tile::kBoxMaps, 16);
+      conv.added == nullptr ? y : describe_rows(kType, conv.added, rows, shape.k, conv.added_step, Tile::kBoxMaps, 16);
   const int64_t clusters = Tile::kParts > 1 ? plan.tiles : std::min<int64_t>(plan.tiles, multiprocessors);
-  launch(convolve_pixels<Tile, kChannels>,
+  launch(convolve_pixels<Tile, kTaps>,
          {.grid = clusters * Tile::kParts, .block = Tile::kThreads, .shared_bytes = Tile::kBytes, .early = true},
          stream, x, w, added, y, plan);
 }
@@ -78,7 +116,7 @@ struct TimedTile {
     const int64_t whole = multiprocessors / Tile::kParts;
     return std::max<int64_t>(Tile::kParts > 2 ? whole * 7 / 8 : whole, 1);
   }
-  static double time(const PixelPlan& plan, int64_t multiprocessors) {
+  static double time(const PixelPlan<typename Tile::Element>& plan, int64_t multiprocessors) {
     const ConvShape& shape = plan.conv.shape;
     const int64_t rows = int64_t{shape.n} * shape.p * shape.q;
     const int64_t tiles = ceil_div(rows, Tile::kRows) * ceil_div(shape.k, Tile::kMaps);
@@ -88,20 +126,34 @@ struct TimedTile {
   }
 };
 
-using WidePixels = TimedTile<HopperTile<128, 256, 2, 1, 4, 2>, 300, 200, 65>;
-using TallPixels = TimedTile<HopperTile<256, 128, 2, 1, 4, 2>, 300, 260, 65>;
-using SquarePixels = TimedTile<HopperTile<128, 128, 2, 1, 6, 2>, 300, 130, 35>;
-using PairedPixels = TimedTile<HopperTile<128, 128, 1, 2, 6, 2>, 430, 30, 49>;
-using NarrowPixels = TimedTile<HopperTile<128, 64, 1, 2, 8, 2>, 370, 30, 38>;
-using LongPixels = TimedTile<HopperTile<256, 64, 1, 2, 4, 4>, 430, 80, 72>;
-using SlimPixels = TimedTile<HopperTile<128, 32, 1, 2, 8, 2>, 370, 30, 33>;
-using SmallPixels = TimedTile<HopperTile<64, 64, 1, 1, 8, 1>, 170, 60, 21>;
-using QuarteredPixels = TimedTile<HopperTile<64, 64, 1, 1, 8, 1, 4>, 530, 60, 20>;
-using EighthPixels = TimedTile<HopperTile<64, 64, 1, 1, 8, 1, 8>, 530, 60, 21>;
+template <class Terms>
+struct PixelTiles {
+  using Wide = TimedTile<HopperTile<Terms, 128, 256, 2, 1, 4, 2>, 300, 200, 65>;
+  using Tall = TimedTile<HopperTile<Terms, 256, 128, 2, 1, 4, 2>, 300, 260, 65>;
+  using Square = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 6, 2>, 300, 130, 35>;
+  using Paired = TimedTile<HopperTile<Terms, 128, 128, 1, 2, 6, 2>, 430, 30, 49>;
+  using Narrow = TimedTile<HopperTile<Terms, 128, 64, 1, 2, 8, 2>, 370, 30, 38>;
+  using Long = TimedTile<HopperTile<Terms, 256, 64, 1, 2, 4, 4>, 430, 80, 72>;
+  using Slim = TimedTile<HopperTile<Terms, 128, 32, 1, 2, 8, 2>, 370, 30, 33>;
+  using Small = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1>, 170, 60, 21>;
+  using Quartered = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 4>, 530, 60, 20>;
+  using Eighth = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 8>, 530, 60, 21>;
+};
+
+/// Of split terms, three products take three times as long, and a stage is
+/// larger; their times are reckoned.
+template <>
+struct PixelTiles<HopperSplit> {
+  using Square = TimedTile<HopperTile<HopperSplit, 128, 128, 2, 1, 4, 2>, 300, 130, 92>;
+  using Narrow = TimedTile<HopperTile<HopperSplit, 128, 64, 2, 1, 6, 2>, 300, 100, 52>;
+  using Slim = TimedTile<HopperTile<HopperSplit, 128, 32, 2, 1, 6, 1>, 300, 80, 36>;
+  using Small = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1>, 170, 60, 45>;
+  using Quartered = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1, 4>, 530, 60, 45>;
+};
 
 /// Calls `with.template operator()<a TimedTile>()` for the quickest of those given that can cut a sum in its parts.
 template <class... Timed>
-void with_quickest(const PixelPlan& plan, int64_t multiprocessors, auto&& with) {
+void with_quickest(const auto& plan, int64_t multiprocessors, auto&& with) {
   double least = std::numeric_limits<double>::infinity();
   const auto time_of = [&]<class Each>() {
     return plan.slices < Each::Tile::kParts ? std::numeric_limits<double>::infinity()
@@ -118,18 +170,25 @@ void with_quickest(const PixelPlan& plan, int64_t multiprocessors, auto&& with) 
 }
 
 /// conv.w is what pack_pixel_filters has packed.
-inline void launch_hopper_conv(const PixelConv& conv, int64_t multiprocessors, void* stream) {
-  const PixelPlan plan = plan_terms(conv);
-  if (plan.box == kSliceTerms) {
-    const auto with = [&]<class Timed>() { launch_pixels<typename Timed::Tile, 64>(plan, multiprocessors, stream); };
-    return with_quickest<WidePixels, TallPixels, SquarePixels, PairedPixels, NarrowPixels, LongPixels, SlimPixels,
-                         SmallPixels, QuarteredPixels, EighthPixels>(plan, multiprocessors, with);
+template <class Terms>
+void launch_hopper_conv(const PixelConvOf<typename Terms::Element>& conv, int64_t multiprocessors, void* stream) {
+  using Tiles = PixelTiles<Terms>;
+  const auto plan = plan_terms<Terms>(conv);
+  const auto whole = [&]<class Timed>() { launch_pixels<typename Timed::Tile, 1>(plan, multiprocessors, stream); };
+  if constexpr (Terms::kSplit) {
+    with_quickest<typename Tiles::Square, typename Tiles::Narrow, typename Tiles::Slim, typename Tiles::Small,
+                  typename Tiles::Quartered>(plan, multiprocessors, whole);
+  } else if (plan.taps == 1) {
+    with_quickest<typename Tiles::Wide, typename Tiles::Tall, typename Tiles::Square, typename Tiles::Paired,
+                  typename Tiles::Narrow, typename Tiles::Long, typename Tiles::Slim, typename Tiles::Small,
+                  typename Tiles::Quartered, typename Tiles::Eighth>(plan, multiprocessors, whole);
+  } else {
+    const auto with = [&]<class Timed>() {
+      if (plan.taps == 2) return launch_pixels<typename Timed::Tile, 2>(plan, multiprocessors, stream);
+      launch_pixels<typename Timed::Tile, 4>(plan, multiprocessors, stream);
+    };
+    with_quickest<typename Tiles::Narrow, typename Tiles::Slim>(plan, multiprocessors, with);
   }
-  const auto with = [&]<class Timed>() {
-    if (plan.box == 32) return launch_pixels<typename Timed::Tile, 32>(plan, multiprocessors, stream);
-    launch_pixels<typename Timed::Tile, 16>(plan, multiprocessors, stream);
-  };
-  with_quickest<NarrowPixels, SlimPixels>(plan, multiprocessors, with);
 }
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE

@@ -9,22 +9,49 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-constexpr int kSliceTerms = 64;  ///< of a sum, that a stage holds: 128 bytes of each pixel and map
+/// What is multiplied: halves; floats, of which the copy engine makes TF32; or
+/// floats, split in two of TF32 each, in three products, and summed up slice by
+/// slice in float32.
+struct HopperHalves {
+  using Element = __half;
+  static constexpr bool kSplit = false;
+};
+struct HopperTf32 {
+  using Element = float;
+  static constexpr bool kSplit = false;
+};
+struct HopperSplit {
+  using Element = float;
+  static constexpr bool kSplit = true;
+};
+
+/// Terms of a sum that a stage holds, 128 bytes of each pixel; and that one
+/// instruction multiplies.
+template <class Element>
+constexpr int kSliceTerms = 128 / sizeof(Element);
+template <class Element>
+constexpr int kStepTerms = 32 / sizeof(Element);
 
 /// A block's tiles are of kRows output pixels by kMaps maps. kGroups warpgroups share a tile, and kTeams such tiles are
 /// under way at once. kStages slices of operands are copied ahead. Each warp has kBoxes boxes of 16 pixels for its
 /// results. Or kParts blocks of a cluster share one tile, and have a part of its sums each.
-template <int kRows_, int kMaps_, int kGroups_, int kTeams_, int kStages_, int kBoxes_, int kParts_ = 1>
+template <class Terms_, int kRows_, int kMaps_, int kGroups_, int kTeams_, int kStages_, int kBoxes_, int kParts_ = 1>
 struct HopperTile {
+  using Terms = Terms_;
+  using Element = typename Terms::Element;
   static constexpr int kRows = kRows_, kMaps = kMaps_, kGroups = kGroups_, kTeams = kTeams_, kStages = kStages_;
   static constexpr int kBoxes = kBoxes_, kParts = kParts_;
   static_assert(kParts == 1 || kTeams == 1);
 
-  static constexpr int kGroupRows = kRows / kGroups, kBlocks = kGroupRows / 64;  ///< of a warpgroup
+  static constexpr int kGroupRows = kRows / kGroups,
+                       kBlocks = kGroupRows / 64;  ///< of a warpgroup
   static constexpr int kConsumers = kGroups * kTeams, kWarps = 4 * kConsumers, kThreads = 128 * (kConsumers + 1);
   static constexpr int kConsumerRegisters = kConsumers == 2 ? 232 : 160, kProducerRegisters = kConsumers == 2 ? 40 : 32;
-  static constexpr int kA = kRows * 128, kB = kMaps * 128, kStage = kA + kB;
-  static constexpr int kBoxMaps = kMaps % 64 == 0 ? 64 : 32, kBox = 16 * kBoxMaps * 2;
+  static constexpr int kMapBytes = kMaps * 128;  ///< of a slice; split terms have as many for what the first
+                                                 ///< ones lack
+  static constexpr int kA = kRows * 128, kB = Terms::kSplit ? 2 * kMapBytes : kMapBytes, kStage = kA + kB;
+  static constexpr int kBoxMaps = kMaps % kSliceTerms<Element> == 0 ? kSliceTerms<Element> : 32;
+  static constexpr int kBox = 16 * kBoxMaps * static_cast<int>(sizeof(Element));
   static constexpr int kBoxColumns = kMaps / kBoxMaps, kBoxesOfTile = kBlocks * kBoxColumns;
   static_assert(kParts > 1 || kBoxesOfTile % kBoxes == 0);
   static constexpr int kPartPitch = kMaps + 8;  ///< floats from a row of a part to the next
@@ -35,20 +62,20 @@ struct HopperTile {
   static_assert(kParts == 1 || kRows * kPartPitch * sizeof(float) <= kStages * kStage);
 };
 
-/// A convolution in tiles. A sum's slices follow filters row by row, and of a tap its channels; a tap's last slice may
-/// have less terms, `last_steps` times 16. Of 32 channels or less, a slice has several taps, and the last of the sum may
-/// have less.
+/// A convolution in tiles. A sum's slices follow filters row by row, and of a
+/// tap its channels; a tap's last slice may have less terms, `last_steps` times
+/// kStepTerms. Where channels are few, a slice has several taps, and the last
+/// of the sum may have less.
+template <class Element>
 struct PixelPlan {
-  PixelConv conv;
+  PixelConvOf<Element> conv;
   bool matrix;  ///< filters of one pixel that visit all pixels: x is a matrix
-  int box;      ///< channels of a box: 16, 32 or 64
+  int taps;     ///< of a slice: 1, 2 or 4
   int slices;   ///< of a sum
   int period;   ///< slices from a shorter one to the next
   int last_steps;
   int map_tiles;
   int tiles;
-
-  __host__ __device__ int tap_slices() const { return box == kSliceTerms ? period : 1; }
 };
 
 /// Which stage is next, and the parity of its barriers.
@@ -96,7 +123,7 @@ template <class Tile>
 struct TilePlace {
   int row, map;
 
-  __device__ TilePlace(const PixelPlan& plan, int tile)
+  __device__ TilePlace(const PixelPlan<typename Tile::Element>& plan, int tile)
       : row(tile / plan.map_tiles * Tile::kRows), map(tile % plan.map_tiles * Tile::kMaps) {}
 };
 
@@ -105,7 +132,7 @@ template <class Tile>
 struct PartOfSlices {
   int first, last;
 
-  __device__ PartOfSlices(const PixelPlan& plan, int rank)
+  __device__ PartOfSlices(const PixelPlan<typename Tile::Element>& plan, int rank)
       : first(Tile::kParts == 1 ? 0 : plan.slices * rank / Tile::kParts),
         last(Tile::kParts == 1 ? plan.slices : plan.slices * (rank + 1) / Tile::kParts) {}
 };

@@ -1,0 +1,54 @@
+// cuda.hopper_igemm_tf32, cuda.hopper_first_tf32: convolutions of deep networks
+// in TF32 for compute capability 9.0, channels last (see hopper_conv.cuh).
+
+#include "convlab/kernels/gpu_channels/hopper_first.cuh"
+
+namespace convlab {
+namespace {
+
+constexpr KernelInfo kIgemm{
+    .name = "cuda.hopper_igemm_tf32",
+    .device = kCompiledFor,
+    .math = Math::tf32,
+    .rung = kProductionRung,
+    .rank = 90,
+    .idea = "the copy engine rounds pixels to TF32 while it finds them",
+    .after = "cuda.hopper_igemm_fp16",
+    .threads = "as cuda.hopper_igemm_fp16; a slice is 32 terms.",
+    .cost =
+        "2 * terms() flops, channels rounded up to 8; a pixel's channels are "
+        "copied from the second cache r * s times "
+        "for every tile of maps, the filters once for every tile of pixels.",
+    .refuses = "what cuda.hopper_igemm_fp16 refuses.",
+    .limit =
+        "what a multiprocessor gets from the second cache, as in fp16: "
+        "terms take twice the bytes, at half the rate.",
+};
+
+constexpr KernelInfo kFirst{
+    .name = "cuda.hopper_first_tf32",
+    .device = kCompiledFor,
+    .math = Math::tf32,
+    .sum = Sum::transform,
+    .rung = kProductionRung,
+    .rank = 92,
+    .idea =
+        "pixels of a stride, or a filter's columns, become channels, as in "
+        "cuda.hopper_first_fp16",
+    .after = "cuda.hopper_igemm_tf32",
+    .threads =
+        "a thread makes 8 channels of a folded pixel; then as "
+        "cuda.hopper_igemm_tf32.",
+    .cost =
+        "as cuda.hopper_igemm_tf32 of the folded filter, channels rounded "
+        "up to 8; images are written once more.",
+    .refuses = "what cuda.hopper_first_fp16 refuses.",
+    .limit = "writing results; then the copy of the images.",
+};
+
+const RegisterConvKernel igemm(HopperConv<HopperTf32>::kernel(kIgemm));
+
+const RegisterConvKernel first(HopperFirst<HopperTf32>::kernel(kFirst));
+
+}  // namespace
+}  // namespace convlab
