@@ -1,5 +1,5 @@
 // cuda.one_pixel: convolutions of plain images of one pixel, as in squeeze-and-excitation, in float32. A warp makes a map of
-// kImages images: its lanes take every 32nd channel of all of them, so that a filter is read once for these.
+// kImages images: its lanes take every 32nd 4 channels, or channel, of all of them, so that a filter is read once for these.
 
 #include <optional>
 
@@ -24,7 +24,7 @@ constexpr KernelInfo kInfo{
     .limit = "latency: it takes little longer than its launch.",
 };
 
-constexpr int kThreads = 256, kWarps = kThreads / 32;
+constexpr int kThreads = 128, kWarps = kThreads / 32;  // small blocks, on many multiprocessors
 constexpr int kImages = 8;
 constexpr int64_t kMostProducts = int64_t{1} << 25;
 
@@ -39,12 +39,25 @@ __global__ void __launch_bounds__(kThreads)
   const int map = blockIdx.x * kWarps + threadIdx.x / 32, lane = threadIdx.x % 32;
   const int first = blockIdx.y * kImages, images = min(kImages, shape.images - first);
   if (map >= shape.maps) return;
+  const float* filter = w + int64_t{map} * shape.channels;
   float sum[kImages] = {};
-  for (int channel = lane; channel < shape.channels; channel += 32) {
-    const float weight = w[int64_t{map} * shape.channels + channel];
+  if (shape.channels % 4 == 0) {
+#pragma unroll 4
+    for (int channel = lane * 4; channel < shape.channels; channel += 128) {
+      const float4 weights = *reinterpret_cast<const float4*>(filter + channel);
 #pragma unroll
-    for (int i = 0; i < kImages; ++i) {
-      if (i < images) sum[i] += weight * x[int64_t{first + i} * shape.channels + channel];
+      for (int i = 0; i < kImages; ++i) {
+        if (i >= images) continue;
+        const float4 given = *reinterpret_cast<const float4*>(x + int64_t{first + i} * shape.channels + channel);
+        sum[i] += weights.x * given.x + weights.y * given.y + weights.z * given.z + weights.w * given.w;
+      }
+    }
+  } else {
+    for (int channel = lane; channel < shape.channels; channel += 32) {
+#pragma unroll
+      for (int i = 0; i < kImages; ++i) {
+        if (i < images) sum[i] += filter[channel] * x[int64_t{first + i} * shape.channels + channel];
+      }
     }
   }
 #pragma unroll

@@ -13,7 +13,7 @@
 namespace convlab {
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 256, kWarps = kThreads / 32;
 constexpr int64_t kPixelsOfThread = 8;  // at most; as many parts are made
 
 template <class Element>
@@ -65,12 +65,22 @@ __global__ void __launch_bounds__(kThreads) sum_maps(const PixelMean<Element> me
   store_eight(mean.y + ((static_cast<int64_t>(part) * mean.images + image) * mean.chunks + chunk) * 8, sum);
 }
 
+/// A warp's lanes are neighbours in channels; the block's warps have every kWarps-th part each.
 __global__ void __launch_bounds__(kThreads)
     add_parts(const float* from, float* y, int64_t count, int parts, float factor) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i >= count) return;
+  __shared__ float sums[kWarps][32];
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * 32 + lane;
   float sum = 0;
-  for (int part = 0; part < parts; ++part) sum += from[part * count + i];
+  if (i < count) {
+#pragma unroll 4
+    for (int part = warp; part < parts; part += kWarps) sum += from[part * count + i];
+  }
+  sums[warp][lane] = sum;
+  __syncthreads();
+  if (warp != 0 || i >= count) return;
+#pragma unroll
+  for (int other = 1; other < kWarps; ++other) sum += sums[other][lane];
   y[i] = sum * factor;
 }
 
@@ -120,7 +130,7 @@ void launch_mean(const OpArgs& args, Stream& stream) {
          {.grid = checked_product({mean.images, mean.groups, mean.parts}), .block = int64_t{mean.lanes} * mean.rows},
          stream.native(), mean);
   if (whole) return;
-  launch(add_parts, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(),
+  launch(add_parts, {.grid = ceil_div(count, 32), .block = kThreads}, stream.native(),
          static_cast<const float*>(mean.y), args.output, count, mean.parts, factor);
 }
 

@@ -60,49 +60,58 @@ __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], ui
   multiply_slice<Tile, kTaps, 1>(sums, a, b, add);
 }
 
-/// The same of split terms, kSteps times 8, to `sums` when they are there. Each
-/// warp splits its 16 pixels of the stage in registers; of the maps the rest
-/// lies behind what is large.
-template <class Tile, int kSteps>
-__device__ void multiply_split_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], SharedAddress a, SharedAddress b,
-                                     bool add) {
-  static_assert(Tile::kBlocks == 1);
-  const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
-  uint32_t large[kSteps][4], rest[kSteps][4];
+/// A warp's 16 pixels of a stage, split in registers, as PixelMultiply takes them.
+class SplitRows {
+ public:
+  __device__ void load(SharedAddress a) {
+    const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
 #pragma unroll
-  for (int step = 0; step < kSteps; ++step) {
-    load_matrices(large[step], a + row * 128 + ((2 * step + lane / 16) ^ row % 8) * 16);
+    for (int step = 0; step < kSteps; ++step) {
+      load_matrices(large_[step], a + row * 128 + ((2 * step + lane / 16) ^ row % 8) * 16);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const SplitTf32 split(__uint_as_float(large[step][i]));
-      large[step][i] = split.large;
-      rest[step][i] = split.rest;
+      for (int i = 0; i < 4; ++i) {
+        const SplitTf32 split(__uint_as_float(large_[step][i]));
+        large_[step][i] = split.large;
+        rest_[step][i] = split.rest;
+      }
     }
   }
-  float products[Tile::kMaps / 2];
-  hold(products);
-  fence_multiplications();
-#pragma unroll
-  for (int step = 0; step < kSteps; ++step) {
-    using Multiply = PixelMultiply<float, Tile::kMaps>;
-    const uint64_t maps = pixel_operand<1>(b) + step * 2, maps_rest = maps + Tile::kMapBytes / 16;
-    Multiply::run(products, rest[step], maps, step > 0);
-    Multiply::run(products, large[step], maps_rest, true);
-    Multiply::run(products, large[step], maps, true);
-  }
-  commit_multiplications();
-  await_multiplications();
-  hold(products);
-#pragma unroll
-  for (int i = 0; i < Tile::kMaps / 2; ++i) sums[0][i] = add ? sums[0][i] + products[i] : products[i];
-}
 
-template <class Tile>
-__device__ void multiply_split_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], SharedAddress a, SharedAddress b,
-                                     bool add, int steps) {
-  if (steps > 2) return multiply_split_slice<Tile, 4>(sums, a, b, add);
-  multiply_split_slice<Tile, 2>(sums, a, b, add);
-}
+  /// Begins products = these rows times a stage's maps, of some steps; what maps lack lies behind them.
+  template <class Tile>
+  __device__ void multiply(float (&products)[Tile::kMaps / 2], SharedAddress b, int steps) const {
+    hold(products);
+    fence_multiplications();
+    steps > 2 ? multiply_steps<Tile, kSteps>(products, b) : multiply_steps<Tile, 2>(products, b);
+    commit_multiplications();
+  }
+
+  /// Has the registers stay what they are until here.
+  __device__ void hold_all() {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(large_[step][i]), "+r"(rest_[step][i])::"memory");
+    }
+  }
+
+ private:
+  static constexpr int kSteps = 4;
+
+  template <class Tile, int kCount>
+  __device__ void multiply_steps(float (&products)[Tile::kMaps / 2], SharedAddress b) const {
+    using Multiply = PixelMultiply<float, Tile::kMaps>;
+#pragma unroll
+    for (int step = 0; step < kCount; ++step) {
+      const uint64_t maps = pixel_operand<1>(b) + step * 2, maps_rest = maps + Tile::kMapBytes / 16;
+      Multiply::run(products, rest_[step], maps, step > 0);
+      Multiply::run(products, large_[step], maps_rest, true);
+      Multiply::run(products, large_[step], maps, true);
+    }
+  }
+
+  uint32_t large_[kSteps][4], rest_[kSteps][4];
+};
 
 /// A warpgroup's tiles.
 template <class Tile, int kTaps>
@@ -125,17 +134,39 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
       barrier_wait(shared.turns + team, turns_parity);
       turns_parity ^= 1;
     }
+    const auto stage_rows = [&] { return shared.a(turn.stage) + group * Tile::kGroupRows * (128 / kTaps); };
+    SplitRows rows;
+    if constexpr (kSplit) {
+      barrier_wait(shared.full + turn.stage, turn.parity);
+      rows.load(stage_rows());
+    }
     for (int slice = part.first; slice < part.last; ++slice, --whole) {
       const int steps = whole == 0 ? plan.last_steps : 4;
       if (whole == 0) whole = plan.period;
-      const SharedAddress a = shared.a(turn.stage) + group * Tile::kGroupRows * (128 / kTaps);
-      barrier_wait(shared.full + turn.stage, turn.parity);
       if constexpr (kSplit) {
-        multiply_split_slice<Tile>(sums, a, shared.b(turn.stage), slice > part.first, steps);
-        leave_stage(shared.empty + turn.stage);
+        static_assert(Tile::kBlocks == 1);
+        const int stage = turn.stage;
+        float products[Tile::kMaps / 2];
+        rows.template multiply<Tile>(products, shared.b(turn.stage), steps);
+        turn.next();
+        SplitRows next = rows;
+        if (slice + 1 < part.last) {  // while these are multiplied
+          barrier_wait(shared.full + turn.stage, turn.parity);
+          next.load(stage_rows());
+        }
+        await_multiplications();
+        hold(products);
+        rows.hold_all();
+        rows = next;
+        leave_stage(shared.empty + stage);
+#pragma unroll
+        for (int i = 0; i < Tile::kMaps / 2; ++i) {
+          sums[0][i] = slice > part.first ? sums[0][i] + products[i] : products[i];
+        }
         if (Tile::kParts == 1 && slice == part.first) writer.begin(row, place.map);
       } else {
-        multiply_slice<Tile, kTaps>(sums, pixel_operand<kTaps>(a), pixel_operand<1>(shared.b(turn.stage)),
+        barrier_wait(shared.full + turn.stage, turn.parity);
+        multiply_slice<Tile, kTaps>(sums, pixel_operand<kTaps>(stage_rows()), pixel_operand<1>(shared.b(turn.stage)),
                                     slice > part.first, steps);
         commit_multiplications();
         if (slice > part.first) {
@@ -144,9 +175,9 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
         } else if constexpr (Tile::kParts == 1) {
           writer.begin(row, place.map);
         }
+        before = turn.stage;
+        turn.next();
       }
-      before = turn.stage;
-      turn.next();
     }
     if (Tile::kTeams > 1 && threadIdx.x % 32 == 0) barrier_arrive(shared.turns + (team + 1) % Tile::kTeams);
     if constexpr (!kSplit) {
