@@ -205,6 +205,23 @@ TEST_F(CudaDense, FewColumnsAreRightForOddSizes) {
   }
 }
 
+TEST_F(CudaDense, ManyColumnsAreRightForFewRowsAndMany) {
+  for (const int64_t rows : {1, 2, 3, 4, 70}) {
+    for (const bool transposed : {false, true}) {
+      SCOPED_TRACE(rows);
+      const Dense dense({.input = {rows, 2056},
+                         .columns = 515,
+                         .op = {.transpose_b = transposed},
+                         .addend = transposed ? Shape{515} : Shape{},
+                         .activation = transposed ? ActivationKind::tanh : ActivationKind::none});
+      dense.expect_right(dense.run("cuda.igemm_dense"), kHalves);
+      if (rows <= 4) dense.expect_right(dense.run("cuda.dense_rows"), kHalves);
+    }
+  }
+  EXPECT_THROW(Dense({.input = {5, 8}, .columns = 512}).run("cuda.dense_rows"), std::runtime_error);
+  EXPECT_THROW(Dense({.input = {1, 12}, .columns = 512}).run("cuda.dense_rows"), std::runtime_error);
+}
+
 TEST_F(CudaDense, SmallIntegersAreExact) {
   Dense dense({.input = {9, 5, 3, 7}, .columns = 12, .op = {.transpose_b = true}});
   for (float& value : dense.a) value = std::round(value * 7);

@@ -77,12 +77,12 @@ class SplitRows {
     }
   }
 
-  /// Begins products = these rows times a stage's maps, of some steps; what maps lack lies behind them.
+  /// Begins products = these rows times a stage's maps, of some steps, or adds these; what maps lack lies behind them.
   template <class Tile>
-  __device__ void multiply(float (&products)[Tile::kMaps / 2], SharedAddress b, int steps) const {
+  __device__ void multiply(float (&products)[Tile::kMaps / 2], SharedAddress b, int steps, bool add) const {
     hold(products);
     fence_multiplications();
-    steps > 2 ? multiply_steps<Tile, kSteps>(products, b) : multiply_steps<Tile, 2>(products, b);
+    steps > 2 ? multiply_steps<Tile, kSteps>(products, b, add) : multiply_steps<Tile, 2>(products, b, add);
     commit_multiplications();
   }
 
@@ -99,12 +99,12 @@ class SplitRows {
   static constexpr int kSteps = 4;
 
   template <class Tile, int kCount>
-  __device__ void multiply_steps(float (&products)[Tile::kMaps / 2], SharedAddress b) const {
+  __device__ void multiply_steps(float (&products)[Tile::kMaps / 2], SharedAddress b, bool add) const {
     using Multiply = PixelMultiply<float, Tile::kMaps>;
 #pragma unroll
     for (int step = 0; step < kCount; ++step) {
       const uint64_t maps = pixel_operand<1>(b) + step * 2, maps_rest = maps + Tile::kMapBytes / 16;
-      Multiply::run(products, rest_[step], maps, step > 0);
+      Multiply::run(products, rest_[step], maps, add || step > 0);
       Multiply::run(products, large_[step], maps_rest, true);
       Multiply::run(products, large_[step], maps, true);
     }
@@ -135,39 +135,52 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
       turns_parity ^= 1;
     }
     const auto stage_rows = [&] { return shared.a(turn.stage) + group * Tile::kGroupRows * (128 / kTaps); };
-    SplitRows rows;
-    if constexpr (kSplit) {
-      barrier_wait(shared.full + turn.stage, turn.parity);
-      rows.load(stage_rows());
-    }
-    for (int slice = part.first; slice < part.last; ++slice, --whole) {
+    const auto steps_of_slice = [&] {
       const int steps = whole == 0 ? plan.last_steps : 4;
-      if (whole == 0) whole = plan.period;
-      if constexpr (kSplit) {
-        static_assert(Tile::kBlocks == 1);
-        const int stage = turn.stage;
-        float products[Tile::kMaps / 2];
-        rows.template multiply<Tile>(products, shared.b(turn.stage), steps);
-        turn.next();
-        SplitRows next = rows;
-        if (slice + 1 < part.last) {  // while these are multiplied
-          barrier_wait(shared.full + turn.stage, turn.parity);
-          next.load(stage_rows());
+      whole = whole == 0 ? plan.period - 1 : whole - 1;
+      return steps;
+    };
+    if constexpr (kSplit) {
+      static_assert(Tile::kBlocks == 1);
+      float products[Tile::kMaps / 2];  // of four slices: tensor cores' sums lose bits, so others add them up
+      SplitRows even, odd;
+      barrier_wait(shared.full + turn.stage, turn.parity);
+      even.load(stage_rows());
+#pragma unroll
+      for (float& sum : sums[0]) sum = 0;
+      // Multiplies rows that are there, and loads the next while they are multiplied.
+      const auto multiply = [&](int slice, SplitRows& rows, SplitRows& next, bool add) {
+        rows.template multiply<Tile>(products, shared.b(turn.stage), steps_of_slice(), add);
+        if (add) {
+          await_multiplications<1>();
+          next.hold_all();
+          leave_stage(shared.empty + before);
         }
+        before = turn.stage;
+        turn.next();
+        if (slice + 1 == part.last) return;
+        barrier_wait(shared.full + turn.stage, turn.parity);
+        next.load(stage_rows());
+      };
+      if constexpr (Tile::kParts == 1) writer.begin(row, place.map);
+      for (int slice = part.first; slice < part.last; slice += 4) {
+        multiply(slice, even, odd, false);
+        if (slice + 1 < part.last) multiply(slice + 1, odd, even, true);
+        if (slice + 2 < part.last) multiply(slice + 2, even, odd, true);
+        if (slice + 3 < part.last) multiply(slice + 3, odd, even, true);
         await_multiplications();
         hold(products);
-        rows.hold_all();
-        rows = next;
-        leave_stage(shared.empty + stage);
+        even.hold_all();
+        odd.hold_all();
+        leave_stage(shared.empty + before);
 #pragma unroll
-        for (int i = 0; i < Tile::kMaps / 2; ++i) {
-          sums[0][i] = slice > part.first ? sums[0][i] + products[i] : products[i];
-        }
-        if (Tile::kParts == 1 && slice == part.first) writer.begin(row, place.map);
-      } else {
+        for (int i = 0; i < Tile::kMaps / 2; ++i) sums[0][i] += products[i];
+      }
+    } else {
+      for (int slice = part.first; slice < part.last; ++slice) {
         barrier_wait(shared.full + turn.stage, turn.parity);
         multiply_slice<Tile, kTaps>(sums, pixel_operand<kTaps>(stage_rows()), pixel_operand<1>(shared.b(turn.stage)),
-                                    slice > part.first, steps);
+                                    slice > part.first, steps_of_slice());
         commit_multiplications();
         if (slice > part.first) {
           await_multiplications<1>();

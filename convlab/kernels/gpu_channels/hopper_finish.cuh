@@ -36,11 +36,11 @@ __device__ void activate(const Activation& activation, float (&values)[kCount]) 
         return value > activation.beta ? activation.beta : value;
       });
     case ActivationKind::sigmoid:
-      return each([](float value) { return kQuickly ? quick_sigmoid(value) : 1 / (1 + expf(-value)); });
+      return each([](float value) { return kQuickly ? quick_sigmoid(value) : near_sigmoid(value); });
     case ActivationKind::tanh:
       return each([](float value) { return kQuickly ? 2 * quick_sigmoid(2 * value) - 1 : tanhf(value); });
     case ActivationKind::swish:
-      return each([](float value) { return kQuickly ? value * quick_sigmoid(value) : value / (1 + expf(-value)); });
+      return each([](float value) { return value * (kQuickly ? quick_sigmoid(value) : near_sigmoid(value)); });
     case ActivationKind::hard_swish:
       return each([](float value) { return value * (fminf(fmaxf(value + 3, 0), 6) * (1.0f / 6)); });
   }

@@ -140,15 +140,16 @@ struct PixelTiles {
   using Eighth = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 8>, 530, 60, 21>;
 };
 
-/// Of split terms, three products take three times as long, and a stage is
-/// larger; their times are reckoned.
+/// Of split terms, three products take three times as long, and a stage is larger.
 template <>
 struct PixelTiles<HopperSplit> {
-  using Square = TimedTile<HopperTile<HopperSplit, 128, 128, 2, 1, 4, 2>, 300, 130, 92>;
-  using Narrow = TimedTile<HopperTile<HopperSplit, 128, 64, 2, 1, 6, 2>, 300, 100, 52>;
-  using Slim = TimedTile<HopperTile<HopperSplit, 128, 32, 2, 1, 6, 1>, 300, 80, 36>;
-  using Small = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1>, 170, 60, 45>;
-  using Quartered = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1, 4>, 530, 60, 45>;
+  using Square = TimedTile<HopperTile<HopperSplit, 128, 128, 2, 1, 4, 2>, 300, 160, 115>;
+  using Paired = TimedTile<HopperTile<HopperSplit, 64, 128, 1, 2, 4, 2>, 430, 60, 75>;
+  using Narrow = TimedTile<HopperTile<HopperSplit, 128, 64, 2, 1, 6, 2>, 300, 110, 65>;
+  using Few = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 2, 6, 2>, 370, 45, 45>;
+  using Slim = TimedTile<HopperTile<HopperSplit, 128, 32, 2, 1, 6, 1>, 300, 80, 42>;
+  using Small = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1>, 170, 60, 50>;
+  using Quartered = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1, 4>, 530, 60, 50>;
 };
 
 /// Calls `with.template operator()<a TimedTile>()` for the quickest of those given that can cut a sum in its parts.
@@ -176,8 +177,8 @@ void launch_hopper_conv(const PixelConvOf<typename Terms::Element>& conv, int64_
   const auto plan = plan_terms<Terms>(conv);
   const auto whole = [&]<class Timed>() { launch_pixels<typename Timed::Tile, 1>(plan, multiprocessors, stream); };
   if constexpr (Terms::kSplit) {
-    with_quickest<typename Tiles::Square, typename Tiles::Narrow, typename Tiles::Slim, typename Tiles::Small,
-                  typename Tiles::Quartered>(plan, multiprocessors, whole);
+    with_quickest<typename Tiles::Square, typename Tiles::Paired, typename Tiles::Narrow, typename Tiles::Few,
+                  typename Tiles::Slim, typename Tiles::Small, typename Tiles::Quartered>(plan, multiprocessors, whole);
   } else if (plan.taps == 1) {
     with_quickest<typename Tiles::Wide, typename Tiles::Tall, typename Tiles::Square, typename Tiles::Paired,
                   typename Tiles::Narrow, typename Tiles::Long, typename Tiles::Slim, typename Tiles::Small,

@@ -6,17 +6,30 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
+/// 1 / x, at most one unit in the last place off; 0 of what is infinite or beyond 2^126.
+inline __device__ float quick_inverse(float x) {
+#ifdef __CUDA_ARCH__
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+#else
+  return 1 / x;
+#endif
+}
+
 /// 1 / (1 + exp(-x)), to 2^-20, by a GPU's approximations of 2^x and 1 / x. NaN stays NaN.
 inline __device__ float quick_sigmoid(float x) {
 #ifdef __CUDA_ARCH__
-  float power, result;
+  float power;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(-1.44269504f * x));
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(1 + power));
-  return result;
+  return quick_inverse(1 + power);
 #else
   return 1 / (1 + expf(-x));
 #endif
 }
+
+/// The same in float32 with CUDA's own expf, a few units in the last place off, without a division, which branches.
+inline __device__ float near_sigmoid(float x) { return quick_inverse(1 + expf(-x)); }
 
 /// activated() for a result that is rounded, to a half or to TF32: in few instructions where the kind is known when the kernel is
 /// compiled.
@@ -33,10 +46,12 @@ inline __device__ float quickly_activated(const Activation& activation, float va
   }
 }
 
-/// activated() for a result that becomes an Element: a half, or a float that keeps all its bits.
+/// activated() for a result that becomes an Element: a half, or a float whose bits all count.
 template <class Element>
 __device__ float activated_as(const Activation& activation, float value) {
   if constexpr (sizeof(Element) == sizeof(__half)) return quickly_activated(activation, value);
+  if (activation.kind == ActivationKind::sigmoid) return near_sigmoid(value);
+  if (activation.kind == ActivationKind::swish) return value * near_sigmoid(value);
   return activated(activation, value);
 }
 
