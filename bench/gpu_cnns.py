@@ -121,12 +121,18 @@ def line_of(row: dict) -> str:
             f"{theirs / ours:.2f} times; relative L2 error {row['error']:.1e}, PyTorch's {row['peer']['error']:.1e}, {100 * row['same_labels']:.0f} % of labels alike")
 
 
+def way_of(peer: dict) -> str:
+    """Its best way, and whether a network was not compiled."""
+    compiled = any("compiled" in way for way in peer["tried"])
+    return peer["way"].removesuffix(", graph") + ("" if compiled else ", alone")
+
+
 def section(path: Path) -> list[str]:
     rows = sorted(rows_of(path), key=lambda row: (MATHS.index(row["math"]), -row["batch"], NETWORKS.index(row["network"])))
     cells = []
     for row in rows:
         ours, theirs = row["convlab"]["ms"], row["peer"]["ms"]
-        cells.append([row["network"], str(row["batch"]), row["math"], ms(ours), ms(theirs), row["peer"]["way"].removesuffix(", graph"),
+        cells.append([row["network"], str(row["batch"]), row["math"], ms(ours), ms(theirs), way_of(row["peer"]),
                       f"{theirs / ours:.2f}", f"{row['error']:.1e}", f"{row['peer']['error']:.1e}"])
     header = ["network", "images", "math", "convlab, ms", "PyTorch, ms", "its best way", "times as fast", "error", "PyTorch's"]
     return [f"## {rows[0]['peer']['gpu']}", "", f"Beside {rows[0]['peer']['version']} ({rows[0]['when'][:10]}).", "", *table(header, cells), ""]
@@ -137,13 +143,14 @@ def write(check: bool) -> int:
         "# Well-known CNNs on a GPU", "",
         "From float32 images in the GPU's memory to scores there, medians. Each engine ran alone in its process, in turns. convlab's time",
         "includes turning float32 images into its own layout; PyTorch is given them in its type and layout, and counts with the best of two",
-        "layouts, eager or compiled, replayed as CUDA graphs. Weights are drawn (`bench/cnn_networks.py`); errors are relative L2 beside",
+        "layouts, eager or compiled (\"alone\": eager only), replayed as CUDA graphs. Weights are drawn (`bench/cnn_networks.py`); errors are relative L2 beside",
         "PyTorch in float32, of either engine in the row's arithmetic. `bench/gpu_cnns.py` measures, and writes this page.", "",
         *[line for path in sorted(RESULTS.glob("*.json")) for line in section(path)],
         "What limits them, by the times of layers and the bytes and products that they need: with 64 images, VGG-16's layers of 64 and 128",
         "maps by what a multiprocessor gets from the second cache, and its pools, a step of their own; ResNet-50's 1 x 1 convolutions,",
-        "MobileNetV2 and EfficientNet-B0 by memory, and the latter also by gates, three steps of few numbers in each of its blocks. With one",
-        "image the latency of launches in a row limits all but VGG-16, which reads 247 MB of weights of dense layers."]
+        "MobileNetV2 and EfficientNet-B0 by memory, and the latter also by gates, three steps of few numbers in each of its blocks. In fp32",
+        "three products of TF32 for each product limit VGG-16 and ResNet-50. With one image the latency of launches in a row limits all but",
+        "VGG-16, which reads 247 MB of weights of dense layers, and has few tiles in its convolutions of 28 x 28 and 14 x 14."]
     return publish({PAGE: "\n".join(page) + "\n"}, check)
 
 

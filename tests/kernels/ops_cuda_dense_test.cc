@@ -206,10 +206,10 @@ TEST_F(CudaDense, FewColumnsAreRightForOddSizes) {
 }
 
 TEST_F(CudaDense, ManyColumnsAreRightForFewRowsAndMany) {
-  for (const int64_t rows : {1, 2, 3, 4, 70}) {
+  for (const int64_t rows : {1, 2, 3, 4, 9}) {
     for (const bool transposed : {false, true}) {
       SCOPED_TRACE(rows);
-      const Dense dense({.input = {rows, 2056},
+      const Dense dense({.input = {rows, rows == 1 ? 2056 : 136},
                          .columns = 515,
                          .op = {.transpose_b = transposed},
                          .addend = transposed ? Shape{515} : Shape{},
@@ -279,10 +279,10 @@ TEST_F(CudaDense, WeightsOfAnySizeAreScaledIntoHalves) {
 }
 
 TEST_F(CudaDense, WhatIsNotComputedIsRefused) {
-  const Dense dense({.input = {4, 30}, .columns = 6});
   for (const OpKernel& kernel : op_kernels()) {
     if (kernel.info.device != DeviceKind::simt || !kernel.info.name.starts_with("cuda.dense_")) continue;
     SCOPED_TRACE(kernel.info.name);
+    const Dense dense({.input = {4, 32}, .columns = kernel.info.name == "cuda.dense_rows" ? 512 : 6});
     const Layout layout = kernel.layout;
     EXPECT_FALSE(kernel.refuses(dense.step(layout)));
     OpStep transposed = dense.step(layout);
