@@ -1,5 +1,6 @@
-// cuda.one_pixel: convolutions of plain images of one pixel, as in squeeze-and-excitation, in float32. A warp makes a map of
-// kImages images: its lanes take every 32nd 4 channels, or channel, of all of them, so that a filter is read once for these.
+// cuda.one_pixel: convolutions of plain images of one pixel, as in squeeze-and-excitation, in float32. A warp makes a
+// map of kImages images: its lanes take turns of 4 channels, or of one, of all of them, so that a filter is read once
+// for these.
 
 #include <optional>
 

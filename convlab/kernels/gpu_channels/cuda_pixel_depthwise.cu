@@ -1,15 +1,11 @@
-// cuda.pixel_depthwise, cuda.pixel_depthwise_fp32: depthwise convolutions of Layout::channels_last and channels_last_floats. Filters of 3 x 3 and 5 x 5 go down strips
-// (depthwise_strips.cuh); here is what any other takes.
+// cuda.pixel_depthwise: depthwise convolutions of Layout::channels_last (see pixel_depthwise.cuh).
 
-#include "convlab/kernels/gpu_channels/depthwise_strips.cuh"
-#include "convlab/kernels/gpu_channels/pixel_end.cuh"
-#include "convlab/kernels/gpu_channels/pixel_step.cuh"
-#include "convlab/kernels/registry.h"
+#include "convlab/kernels/gpu_channels/pixel_depthwise.cuh"
 
 namespace convlab {
 namespace {
 
-constexpr KernelInfo kHalves{
+constexpr KernelInfo kInfo{
     .name = "cuda.pixel_depthwise",
     .device = kCompiledFor,
     .math = Math::fp16,
@@ -28,101 +24,7 @@ constexpr KernelInfo kHalves{
     .limit = "memory with 3 x 3, multiply-adds with 5 x 5 at stride 1.",
 };
 
-constexpr KernelInfo floats() {
-  KernelInfo info = kHalves;
-  info.name = "cuda.pixel_depthwise_fp32";
-  info.math = Math::fp32;
-  info.idea = "the same of float32: nothing is rounded, and twice as much is moved";
-  info.after = kHalves.name;
-  info.cost = "2 * r * s flops, in float32.";
-  info.limit = "memory.";
-  return info;
-}
-
-constexpr int kThreads = 256;
-
-/// A thread makes 8 channels of an output.
-template <class Element>
-__global__ void __launch_bounds__(kThreads)
-    convolve_pixels(const PixelConvOf<Element> conv, unsigned chunks, unsigned count) {
-  const unsigned i = blockIdx.x * kThreads + threadIdx.x;
-  if (i >= count) return;
-  const ConvShape& shape = conv.shape;
-  const unsigned channel = i % chunks * 8, pixel = i / chunks;
-  const int q = pixel % shape.q, p = pixel / shape.q % shape.p;
-  const Element* image = conv.x + static_cast<int64_t>(pixel / shape.q / shape.p) * shape.h * shape.w * conv.x_step;
-  float sum[8] = {};
-  for (int r = 0; r < shape.r; ++r) {
-    const int h = p * shape.stride_h + r * shape.dilation_h - shape.pad_top;
-    if (h < 0 || h >= shape.h) continue;
-    for (int s = 0; s < shape.s; ++s) {
-      const int w = q * shape.stride_w + s * shape.dilation_w - shape.pad_left;
-      if (w < 0 || w >= shape.w) continue;
-      float x[8], filter[8];
-      load_eight(image + (static_cast<int64_t>(h) * shape.w + w) * conv.x_step + channel, x);
-      load_eight(static_cast<const float*>(conv.w) + static_cast<int64_t>(r * shape.s + s) * shape.c + channel, filter);
-#pragma unroll
-      for (int j = 0; j < 8; ++j) sum[j] = fmaf(x[j], filter[j], sum[j]);
-    }
-  }
-  finish_pixel(conv, sum, pixel, channel);
-}
-
-__global__ void __launch_bounds__(kThreads)
-    pack_filters_of_channels(const float* w, float* packed, int64_t channels, int64_t taps) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i < channels * taps) packed[i] = w[i % channels * taps + i / channels];
-}
-
-template <class Element>
-Refusal refuses(const ConvStep& step, const DeviceCaps&) {
-  const ConvProblem& problem = step.problem;
-  if (problem.groups != problem.c || problem.k != problem.c) return "computes one map a channel";
-  constexpr Layout kLayout = kPixelLayout<Element>;
-  if (step.input_layout != kLayout || step.output_layout != kLayout) {
-    return fmt::format("takes and gives {}", name_of(kLayout));
-  }
-  if (step.epilogue.pool) return "does not pool";
-  if (problem.filter_count() >= int64_t{1} << 31) return "takes fewer than 2^31 weights";
-  if (const Refusal refusal = refuse_unless_pixels(problem.input_shape())) return refusal;
-  return refuse_unless_pixels(problem.output_shape());
-}
-
-size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
-  return static_cast<size_t>(checked_mul(step.problem.filter_count(), sizeof(float)));
-}
-
-/// Filters: [row][column][channel].
-void prepare(const ConvArgs& args, Stream& stream) {
-  const int64_t count = args.step.problem.filter_count(), channels = args.step.problem.c;
-  launch(pack_filters_of_channels, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), args.w,
-         static_cast<float*>(args.prepared), channels, count / channels);
-}
-
-template <class Element>
-void launch_depthwise(const ConvArgs& args, Stream& stream) {
-  const ConvProblem& problem = args.step.problem;
-  PixelConvOf<Element> conv = conv_of_step<Element>(args.step);
-  set_addresses(args, conv);
-  if (fits_strips(conv)) return launch_strips(conv, stream);
-  const auto count = static_cast<unsigned>(chunks_in(problem.output_shape()));
-  launch(convolve_pixels<Element>, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), conv,
-         static_cast<unsigned>(problem.c / kChannelLanes), count);
-}
-
-template <class Element>
-ConvKernel kernel(const KernelInfo& info) {
-  return {.info = info,
-          .refuses = refuses<Element>,
-          .prepared_bytes = prepared_bytes,
-          .prepare = prepare,
-          .launch = launch_depthwise<Element>,
-          .layout = kPixelLayout<Element>,
-          .packs_weights = true};
-}
-
-const RegisterConvKernel of_halves(kernel<__half>(kHalves));
-const RegisterConvKernel of_floats(kernel<float>(floats()));
+const RegisterConvKernel registered(depthwise_kernel<__half>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -1,5 +1,5 @@
-// cuda.pixel_elementwise, cuda.pixel_elementwise_fp32: functions of one array, and of two of one shape or of an array and a number, channels last. A
-// thread makes 8 channels of a pixel.
+// cuda.pixel_elementwise, cuda.pixel_elementwise_fp32: functions of one array, and of two of one shape or of an array
+// and a number, channels last. A thread makes 8 channels of a pixel.
 // Refuses other shapes, and anything that is not channels last from end to end.
 // Limited by memory, except functions that take many instructions.
 

@@ -1,6 +1,7 @@
-// cuda.pixel_mean, cuda.pixel_mean_fp32: the mean of each map of images that lie channels last, as plain numbers; also as a mean over height and
-// width. A block sums up to 64 channels of a part of an image: neighbours in channels side by side, and under each other
-// every some pixel. Where images have several parts, a second kernel adds these up in order.
+// cuda.pixel_mean, cuda.pixel_mean_fp32: the mean of each map of images that lie channels last, as plain numbers; also
+// as a mean over height and width. A block sums up to 64 channels of a part of an image: neighbours in channels side
+// by side, and under each other every some pixel. Where images have several parts, a second kernel adds these up in
+// order.
 // Refuses results that are not {n, c, 1, 1}.
 // Limited by loads; of small batches by their latency.
 

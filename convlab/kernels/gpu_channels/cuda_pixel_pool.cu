@@ -1,5 +1,6 @@
-// cuda.pixel_pool, cuda.pixel_pool_fp32: maxima or averages of windows of images that lie channels last; to plain numbers where they are one
-// pixel. A thread makes 8 channels of some pixels under each other, whose windows overlap in the first cache.
+// cuda.pixel_pool, cuda.pixel_pool_fp32: maxima or averages of windows of images that lie channels last; to plain
+// numbers where they are one pixel. A thread makes 8 channels of some pixels under each other, whose windows overlap
+// in the first cache.
 // Refuses anything else that is not channels last from end to end.
 // Limited by memory where windows are of 2 x 2 or 3 x 3 pixels, otherwise by the first cache.
 

@@ -1,5 +1,5 @@
-// cuda.pixel_reorder, cuda.pixel_reorder_fp32: plain images to channels last, back, and among what is joined. A block copies a square of pixels and
-// channels through shared memory, so that neighbours are neighbours in either order.
+// cuda.pixel_reorder, cuda.pixel_reorder_fp32: plain images to channels last, back, and among what is joined. A block
+// copies a square of pixels and channels through shared memory, so that neighbours are neighbours in either order.
 // Refuses activations, and all but these orders.
 // Limited by memory.
 

@@ -1,6 +1,6 @@
-// cuda.pixel_scale, cuda.pixel_scale_fp32: what multiplies channels by numbers of their own, adds these, or both, channels last: Mul and Add with
-// a plain input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp. A
-// thread makes 8 channels of some pixels, so that it loads their numbers once.
+// cuda.pixel_scale, cuda.pixel_scale_fp32: what multiplies channels by numbers of their own, adds these, or both,
+// channels last: Mul and Add with a plain input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with
+// an activation that is a clamp. A thread makes 8 channels of some pixels, so that it loads their numbers once.
 // Refuses other shapes, and images that are not channels last from end to end.
 // Limited by memory.
 

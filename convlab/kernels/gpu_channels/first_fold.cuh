@@ -1,9 +1,10 @@
 #pragma once
 
-// A first layer, of few channels, as a convolution of more channels and fewer taps, which tensor cores multiply with less waste.
-// With strides, the pixels of a block of stride_h * stride_w become channels of one: 7 x 7 at stride 2 of 3 channels is 4 x 4 at
-// stride 1 of 12. Otherwise the columns of a filter become channels: 3 x 3 of 3 channels is 3 x 1 of 9. Filters begin with zeros
-// where padding is no multiple of the strides; what they meet there is read, and a NaN spreads to it.
+// A first layer, of few channels, as a convolution of more channels and fewer taps, which tensor cores multiply with
+// less waste. With strides, the pixels of a block of stride_h * stride_w become channels of one: 7 x 7 at stride 2 of
+// 3 channels is 4 x 4 at stride 1 of 12. Otherwise the columns of a filter become channels: 3 x 3 of 3 channels is 3 x
+// 1 of 9. Filters begin with zeros where padding is no multiple of the strides; what they meet there is read, and a
+// NaN spreads to it.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"

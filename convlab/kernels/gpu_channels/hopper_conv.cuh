@@ -4,10 +4,8 @@
 // capability 9.0). Rows are output pixels, columns are maps, terms are filter
 // taps and their channels.
 //
-//   x, w -> one thread: the copy engine, which finds each tap's pixels ->
-//   stages of 128 bytes of terms -> warpgroups: wgmma
-//        -> bias, what is added, activation -> boxes in shared memory -> the
-//        copy engine -> y
+//   x, w -> one thread: the copy engine, which finds each tap's pixels -> stages of 128 bytes of terms -> warpgroups: wgmma
+//        -> bias, what is added, activation -> boxes in shared memory -> the copy engine -> y
 //
 // Blocks stay, and go through tiles. While a team of warpgroups finishes a
 // tile, operands of the next are copied, and another team multiplies. Where
@@ -25,8 +23,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Rows of 128 / kTaps bytes in shared memory as an operand; see
-/// hopper_maps.cuh.
+/// Rows of 128 / kTaps bytes in shared memory as an operand; see hopper_maps.cuh.
 template <int kTaps>
 __device__ uint64_t pixel_operand(SharedAddress rows) {
   constexpr uint64_t kSwizzle = kTaps == 1 ? 1 : kTaps == 2 ? 2 : 3, kEightRows = 128 / kTaps * 8 / 16;
@@ -220,8 +217,7 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
 #define CONVLAB_CLUSTER(blocks)
 #endif
 
-/// kTaps is plan.taps. A grid of blocks that stay, or of a cluster for each
-/// tile.
+/// kTaps is plan.taps. A grid of blocks that stay, or of a cluster for each tile.
 template <class Tile, int kTaps>
 __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kParts)
     convolve_pixels(const __grid_constant__ CUtensorMap x, const __grid_constant__ CUtensorMap w,
@@ -236,8 +232,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
     prefetch_map(w);
     for (int stage = 0; stage < Tile::kStages; ++stage) {
       barrier_init(shared.full + stage, 1);
-      barrier_init(shared.empty + stage,
-                   4 * Tile::kGroups);  // a lane of each warp
+      barrier_init(shared.empty + stage, 4 * Tile::kGroups);  // a lane of each warp
     }
     for (int team = 0; team < Tile::kTeams; ++team) barrier_init(shared.turns + team, 4 * Tile::kGroups);
     for (int box = 0; box < Tile::kWarps * Tile::kBoxes; ++box) barrier_init(shared.added + box, 1);

@@ -15,8 +15,7 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// activated() for many values: one branch for all of them. kQuickly: as
-/// quickly_activated().
+/// activated() for many values: one branch for all of them. kQuickly: as quickly_activated().
 template <bool kQuickly, int kCount>
 __device__ void activate(const Activation& activation, float (&values)[kCount]) {
   const auto each = [&](auto function) {
@@ -46,9 +45,8 @@ __device__ void activate(const Activation& activation, float (&values)[kCount]) 
   }
 }
 
-/// A lane's place in a box, 16 pixels by kMaps maps, whose chunks of 16 bytes
-/// are permuted. Of 8 maps a lane has two of pixel lane / 4, and two of that 8
-/// below.
+/// A lane's place in a box, 16 pixels by kMaps maps, whose chunks of 16 bytes are permuted. Of 8 maps a lane has two
+/// of pixel lane / 4, and two of that 8 below.
 template <class Element, int kMaps>
 class BoxPlace;
 

@@ -1,8 +1,7 @@
 #pragma once
 
-// Convolution kernels of a network's first layer, whatever their terms: plain
-// images, of numbers or bytes, are folded (see first_fold.cuh), then multiplied
-// as hopper_igemm.cuh multiplies any others.
+// Convolution kernels of a network's first layer, whatever their terms: plain images, of numbers or bytes, are folded
+// (see first_fold.cuh), then multiplied as hopper_igemm.cuh multiplies any others.
 
 #ifdef __CUDACC__
 

@@ -1,7 +1,6 @@
 #pragma once
 
-// Convolution kernels by hopper_conv.cuh, whatever their terms: what they
-// refuse, prepare and launch.
+// Convolution kernels by hopper_conv.cuh, whatever their terms: what they refuse, prepare and launch.
 
 #ifdef __CUDACC__
 

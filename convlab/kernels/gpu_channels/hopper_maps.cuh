@@ -28,8 +28,7 @@ constexpr CUtensorMapSwizzle swizzle_of(int row_bytes) {
                            : CU_TENSOR_MAP_SWIZZLE_32B;
 }
 
-/// The engine's word for elements. Of floats that are to be TF32 it makes the
-/// nearest.
+/// The engine's word for elements. Of floats that are to be TF32 it makes the nearest.
 template <class Element>
 constexpr CUtensorMapDataType kCopiedType = sizeof(Element) == sizeof(__half) ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                                                               : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
@@ -38,8 +37,8 @@ constexpr CUtensorMapDataType kTermType =
     !Terms::kSplit && sizeof(typename Terms::Element) == sizeof(float) ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
                                                                        : kCopiedType<typename Terms::Element>;
 
-/// A matrix, whose boxes of `box_columns` (128, 64 or 32 bytes) by `box_rows`
-/// are copied. `step`: elements from row to row.
+/// A matrix, whose boxes of `box_columns` (128, 64 or 32 bytes) by `box_rows` are copied. `step`: elements from row to
+/// row.
 template <class Element>
 CUtensorMap describe_rows(CUtensorMapDataType type, const Element* data, int64_t rows, int64_t columns, int64_t step,
                           int box_columns, int box_rows) {
@@ -101,8 +100,8 @@ CUtensorMap describe_pixels(CUtensorMapDataType type, const PixelConvOf<Element>
 /// A box of a matrix, from this column and row on; what is outside of the matrix becomes zero.
 inline __device__ void fetch_rows(SharedAddress to, const CUtensorMap& map, int column, int row, uint64_t* barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::"
-      "complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
+          to),
       "l"(&map), "r"(to_shared(barrier)), "r"(column), "r"(row)
       : "memory");
 }
@@ -112,8 +111,7 @@ inline __device__ void fetch_rows(SharedAddress to, const CUtensorMap& map, int 
 inline __device__ void fetch_pixels(SharedAddress to, const CUtensorMap& map, int channel, int left, int top, int image,
                                     int right, int down, uint64_t* barrier) {
   asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier:"
-      ":complete_tx::bytes"
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes"
       " [%0], [%1, {%3, %4, %5, %6}], [%2], {%7, %8};" ::"r"(to),
       "l"(&map), "r"(to_shared(barrier)), "r"(channel), "r"(left), "r"(top), "r"(image),
       "h"(static_cast<uint16_t>(right)), "h"(static_cast<uint16_t>(down))
@@ -123,8 +121,7 @@ inline __device__ void fetch_pixels(SharedAddress to, const CUtensorMap& map, in
 /// Writes a box of a matrix; what is outside of the matrix is left out. Each store is a group of its own.
 inline __device__ void store_rows(const CUtensorMap& map, int column, int row, SharedAddress from) {
   asm volatile(
-      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, "
-      "{%2, %3}], [%1];\n"
+      "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];\n"
       "cp.async.bulk.commit_group;" ::"l"(&map),
       "r"(from), "r"(column), "r"(row)
       : "memory");
@@ -140,8 +137,8 @@ inline __device__ void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
-/// What kernels that are launched with .early = true begin with: blocks of the next launch may begin where this one's have ended,
-/// and this one waits for what the launch before has written.
+/// What kernels that are launched with .early = true begin with: blocks of the next launch may begin where this one's
+/// have ended, and this one waits for what the launch before has written.
 inline __device__ void begin_in_turn() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   wait_for_launch_before();

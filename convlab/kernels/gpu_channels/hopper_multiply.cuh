@@ -1,9 +1,8 @@
 #pragma once
 
-// wgmma for 64 pixels by kColumns maps: D = A * B + (add ? D : 0), 16 terms of
-// fp16 or 8 of TF32, D in fp32. A is in shared memory, or of TF32 also in
-// registers: of a warp's 16 pixels, as mma takes them. Of D, a thread has for
-// each 8 columns what WarpgroupMultiply says (device/hopper_wgmma.cuh).
+// wgmma for 64 pixels by kColumns maps: D = A * B + (add ? D : 0), 16 terms of fp16 or 8 of TF32, D in fp32. A is in
+// shared memory, or of TF32 also in registers: of a warp's 16 pixels, as mma takes them. Of D, a thread has for each 8
+// columns what WarpgroupMultiply says (device/hopper_wgmma.cuh).
 
 #ifdef __CUDACC__
 
@@ -13,8 +12,7 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// A float as the sum of two of TF32, to 2^-22 of it; of what is infinite the
-/// rest is zero.
+/// A float as the sum of two of TF32, to 2^-22 of it; of what is infinite the rest is zero.
 struct SplitTf32 {
   uint32_t large, rest;
 
@@ -41,12 +39,8 @@ struct PixelMultiply;
 #define CONVLAB_NAMES48 "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63"
 #define CONVLAB_NAMES64 "%64,%65,%66,%67,%68,%69,%70,%71,%72,%73,%74,%75,%76,%77,%78,%79"
 #define CONVLAB_NAMES80 "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
-#define CONVLAB_NAMES96                                                      \
-  "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%" \
-  "111"
-#define CONVLAB_NAMES112                                                    \
-  "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%" \
-  "126,%127"
+#define CONVLAB_NAMES96 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
+#define CONVLAB_NAMES112 "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
 #define CONVLAB_MULTIPLY(columns, count, names, a_name, b_name, add_name, c_name, d_name, e_name, ...)              \
   template <>                                                                                                       \
   struct PixelMultiply<__half, columns> {                                                                           \

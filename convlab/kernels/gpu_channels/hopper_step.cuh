@@ -14,8 +14,8 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernel
 
-/// Filters of `given` channels as a matrix of maps by plan.slices slices; terms
-/// that do not exist are zeros. Of split terms a slice's rests follow it.
+/// Filters of `given` channels as a matrix of maps by plan.slices slices; terms that do not exist are zeros. Of split
+/// terms a slice's rests follow it.
 template <class Terms>
 __global__ void __launch_bounds__(256)
     pack_pixel_filters(const float* __restrict__ w, typename Terms::Element* __restrict__ packed, int taps_of_slice,
@@ -69,8 +69,7 @@ int64_t packed_terms(const PixelPlan<typename Terms::Element>& plan) {
   return int64_t{plan.slices} * kSliceTerms<typename Terms::Element> * (Terms::kSplit ? 2 : 1);
 }
 
-/// `to`: shape.k times packed_terms() elements, from filters of `given`
-/// channels.
+/// `to`: shape.k times packed_terms() elements, from filters of `given` channels.
 template <class Terms>
 void pack_filters(const PixelPlan<typename Terms::Element>& plan, const float* w, int given,
                   typename Terms::Element* to, void* stream) {

@@ -9,9 +9,8 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// What is multiplied: halves; floats, of which the copy engine makes TF32; or
-/// floats, split in two of TF32 each, in three products, and summed up slice by
-/// slice in float32.
+/// What is multiplied: halves; floats, of which the copy engine makes TF32; or floats, split in two of TF32 each, in
+/// three products, and summed up slice by slice in float32.
 struct HopperHalves {
   using Element = __half;
   static constexpr bool kSplit = false;
@@ -25,8 +24,7 @@ struct HopperSplit {
   static constexpr bool kSplit = true;
 };
 
-/// Terms of a sum that a stage holds, 128 bytes of each pixel; and that one
-/// instruction multiplies.
+/// Terms of a sum that a stage holds, 128 bytes of each pixel; and that one instruction multiplies.
 template <class Element>
 constexpr int kSliceTerms = 128 / sizeof(Element);
 template <class Element>
@@ -43,12 +41,11 @@ struct HopperTile {
   static constexpr int kBoxes = kBoxes_, kParts = kParts_;
   static_assert(kParts == 1 || kTeams == 1);
 
-  static constexpr int kGroupRows = kRows / kGroups,
-                       kBlocks = kGroupRows / 64;  ///< of a warpgroup
+  static constexpr int kGroupRows = kRows / kGroups, kBlocks = kGroupRows / 64;  ///< of a warpgroup
   static constexpr int kConsumers = kGroups * kTeams, kWarps = 4 * kConsumers, kThreads = 128 * (kConsumers + 1);
   static constexpr int kConsumerRegisters = kConsumers == 2 ? 232 : 160, kProducerRegisters = kConsumers == 2 ? 40 : 32;
-  static constexpr int kMapBytes = kMaps * 128;  ///< of a slice; split terms have as many for what the first
-                                                 ///< ones lack
+  /// Of a slice of maps; split terms have as many for what the first ones lack.
+  static constexpr int kMapBytes = kMaps * 128;
   static constexpr int kA = kRows * 128, kB = Terms::kSplit ? 2 * kMapBytes : kMapBytes, kStage = kA + kB;
   static constexpr int kBoxMaps = kMaps % kSliceTerms<Element> == 0 ? kSliceTerms<Element> : 32;
   static constexpr int kBox = 16 * kBoxMaps * static_cast<int>(sizeof(Element));
@@ -62,10 +59,9 @@ struct HopperTile {
   static_assert(kParts == 1 || kRows * kPartPitch * sizeof(float) <= kStages * kStage);
 };
 
-/// A convolution in tiles. A sum's slices follow filters row by row, and of a
-/// tap its channels; a tap's last slice may have less terms, `last_steps` times
-/// kStepTerms. Where channels are few, a slice has several taps, and the last
-/// of the sum may have less.
+/// A convolution in tiles. A sum's slices follow filters row by row, and of a tap its channels; a tap's last slice may
+/// have less terms, `last_steps` times kStepTerms. Where channels are few, a slice has several taps, and the last of
+/// the sum may have less.
 template <class Element>
 struct PixelPlan {
   PixelConvOf<Element> conv;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What operators on Layout::channels_last and channels_last_floats share, whose elements are __half or float. Threads load 8
-// channels of a pixel: see pixel_end.cuh.
+// What operators on Layout::channels_last and channels_last_floats share, whose elements are __half or float. Threads
+// load 8 channels of a pixel: see pixel_end.cuh.
 
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"
@@ -10,7 +10,7 @@
 
 namespace convlab {
 
-/// The layout of such elements, and what their operators are called and compute in.
+/// The layout of such elements, and the arithmetic of their operators.
 template <class Element>
 inline constexpr bool kIsHalf = sizeof(Element) == 2;
 template <class Element>

@@ -43,8 +43,8 @@ struct Session {
 /// place for filters.
 size_t engine_bytes(const ConvStep& step) {
   constexpr int64_t kLeast = int64_t{64} << 20, kMost = int64_t{2} << 30;
-  return static_cast<size_t>(
-      std::clamp<int64_t>(4 * (step.problem.input_count() + step.problem.output_count()), kLeast, kMost));
+  const int64_t arrays = 4 * (step.problem.input_count() + step.problem.output_count());
+  return static_cast<size_t>(round_up(std::clamp(arrays, kLeast, kMost), 256));
 }
 size_t filter_bytes(const ConvStep& step) {
   return static_cast<size_t>(checked_mul(step.problem.filter_count(), sizeof(float)));
