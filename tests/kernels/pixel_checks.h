@@ -1,6 +1,7 @@
 #pragma once
 
-// Arrays in Layout::channels_last and channels_last_floats for kernels' tests, in the memory of a device: dense, or each pixel a part of a joint one.
+// Arrays in Layout::channels_last and channels_last_floats for kernels' tests, in the memory of a device: dense, or each
+// pixel a part of a joint one.
 
 #include <gtest/gtest.h>
 
@@ -119,7 +120,7 @@ class PixelTest : public testing::TestWithParam<Layout> {
   static bool of_floats() { return GetParam() == Layout::channels_last_floats; }
   static Math math() { return of_floats() ? Math::fp32 : Math::fp16; }
   static std::string named(std::string name) { return of_floats() ? name + "_fp32" : name; }
-  static double unit() { return of_floats() ? 0x1p-19 : 0x1.2p-11; }  ///< the relative error of a result
+  static double unit() { return of_floats() ? 0x1p-19 : 0x1p-11; }  ///< the relative error of a result
 
   /// The nearest elements that the layout can hold.
   static Tensor rounded(const Tensor& tensor) {

@@ -22,7 +22,7 @@ constexpr KernelInfo kInfo{
     .limit = "writing results; then the copy of the images.",
 };
 
-const RegisterConvKernel registered(HopperFirst<HopperSplit>::kernel(kInfo));
+const RegisterConvKernel registered(kernel_of<HopperFirst<HopperSplit>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

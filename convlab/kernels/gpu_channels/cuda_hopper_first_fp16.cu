@@ -25,7 +25,7 @@ constexpr KernelInfo kInfo{
     .limit = "writing results; then the copy of the images.",
 };
 
-const RegisterConvKernel registered(HopperFirst<HopperHalves>::kernel(kInfo));
+const RegisterConvKernel registered(kernel_of<HopperFirst<HopperHalves>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

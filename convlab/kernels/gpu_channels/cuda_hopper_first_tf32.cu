@@ -21,7 +21,7 @@ constexpr KernelInfo kInfo{
     .limit = "writing results; then the copy of the images.",
 };
 
-const RegisterConvKernel registered(HopperFirst<HopperTf32>::kernel(kInfo));
+const RegisterConvKernel registered(kernel_of<HopperFirst<HopperTf32>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -24,7 +24,7 @@ constexpr KernelInfo kInfo{
     .limit = "tensor cores.",
 };
 
-const RegisterConvKernel registered(HopperConv<HopperSplit>::kernel(kInfo));
+const RegisterConvKernel registered(kernel_of<HopperConv<HopperSplit>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -29,7 +29,7 @@ constexpr KernelInfo kInfo{
         "needs 47 to multiply all the time, one of 128 x 128 needs 64.",
 };
 
-const RegisterConvKernel registered(HopperConv<HopperHalves>::kernel(kInfo));
+const RegisterConvKernel registered(kernel_of<HopperConv<HopperHalves>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -23,7 +23,7 @@ constexpr KernelInfo kInfo{
         "what a multiprocessor gets from the second cache, as in fp16: terms take twice the bytes, at half the rate.",
 };
 
-const RegisterConvKernel registered(HopperConv<HopperTf32>::kernel(kInfo));
+const RegisterConvKernel registered(kernel_of<HopperConv<HopperTf32>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

@@ -25,7 +25,7 @@ constexpr KernelInfo kInfo{
     .limit = "mma instructions and the copies that feed them: about 60 % of what wgmma reaches on Hopper.",
 };
 
-const RegisterConvKernel registered(IgemmConv<HalfTerms, Layout::channels_last>::kernel(kInfo));
+const RegisterConvKernel registered(kernel_of<IgemmConv<HalfTerms>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

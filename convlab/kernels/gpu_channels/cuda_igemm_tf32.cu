@@ -22,7 +22,7 @@ constexpr KernelInfo kInfo{
     .limit = "mma instructions and the copies that feed them: about 60 % of what wgmma reaches on Hopper.",
 };
 
-const RegisterConvKernel registered(IgemmConv<TfTerms, Layout::channels_last_floats>::kernel(kInfo));
+const RegisterConvKernel registered(kernel_of<IgemmConv<TfTerms>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

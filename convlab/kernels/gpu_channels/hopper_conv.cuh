@@ -200,7 +200,7 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
     if constexpr (Tile::kParts == 1) {
       writer.write(sums, row, place.map);
       // Of halves, stmatrix says so: that all threads are here, where the compiler must know it.
-      if constexpr (sizeof(typename Tile::Element) == sizeof(float)) barrier_of_some(1 + consumer, 128);
+      if constexpr (!kIsHalf<typename Tile::Element>) barrier_of_some(1 + consumer, 128);
     } else {
       barrier_of_some(1, 128 * Tile::kConsumers);  // no one reads stages any more
       leave_sums<Tile>(shared, sums, group * Tile::kGroupRows);

@@ -15,6 +15,7 @@ namespace {  // each file that includes this has its own kernels
 template <class Terms>
 struct HopperFirst {
   using Element = typename Terms::Element;
+  static constexpr Layout kLayout = kPixelLayout<Element>;
 
   static Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
     constexpr int64_t kMostChannels = 64;
@@ -22,8 +23,8 @@ struct HopperFirst {
     if (!runs_on_hopper(caps)) return "is made of instructions that only compute capability 9.0 has";
     if (step.epilogue.pool) return "does not pool";
     if (!takes_plain(step)) return "takes plain images";
-    if (step.output_layout != kPixelLayout<Element> || problem.k % 8 != 0) {
-      return fmt::format("gives {} in multiples of 8", name_of(kPixelLayout<Element>));
+    if (step.output_layout != kLayout || problem.k % 8 != 0) {
+      return fmt::format("gives {} in multiples of 8", name_of(kLayout));
     }
     if (problem.groups != 1) return "takes one group only";
     if (problem.n * problem.p() * problem.q() > kMostOfHopper || problem.n * problem.h * problem.w > kMostOfHopper ||
@@ -107,17 +108,6 @@ struct HopperFirst {
     set_addresses(args, conv);
     conv.x = images;
     launch_hopper_conv<Terms>(conv, stream.caps().multiprocessors, stream.native());
-  }
-
-  static ConvKernel kernel(const KernelInfo& info) {
-    return {.info = info,
-            .refuses = refuses,
-            .prepared_bytes = prepared_bytes,
-            .workspace_bytes = workspace_bytes,
-            .prepare = prepare,
-            .launch = launch_step,
-            .layout = kPixelLayout<Element>,
-            .packs_weights = true};
   }
 };
 

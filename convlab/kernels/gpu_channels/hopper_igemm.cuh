@@ -37,7 +37,9 @@ struct HopperConv {
     }
     if (problem.groups != 1) return "takes one group only";
     if (problem.n * problem.p() * problem.q() > kMostOfHopper || problem.n * problem.h * problem.w > kMostOfHopper ||
-        checked_mul(problem.r * problem.s, 2 * round_up(problem.c, 64)) > kMostOfHopper || problem.k > kMostOfHopper) {
+        checked_mul(problem.r * problem.s, round_up(problem.c, kSliceTerms<Element>) * (Terms::kSplit ? 2 : 1)) >
+            kMostOfHopper ||
+        problem.k > kMostOfHopper) {
       return fmt::format("takes at most {} pixels, maps, and terms of a sum", kMostOfHopper);
     }
     if (problem.stride_h > 8 || problem.stride_w > 8) return "takes strides of at most 8";
@@ -46,8 +48,7 @@ struct HopperConv {
       return fmt::format("takes filters whose last pixel is at most {} from the first", kFarthestTap);
     }
     if (problem.pad_top > 128 || problem.pad_left > 128 || !PixelCorners(kernel_shape(problem)).fit()) {
-      return "takes images whose outputs begin and end at most 128 pixels from "
-             "the image's border";
+      return "takes images whose outputs begin and end at most 128 pixels from the image's border";
     }
     return std::nullopt;
   }
@@ -70,17 +71,6 @@ struct HopperConv {
 
   static void launch_step(const ConvArgs& args, Stream& stream) {
     launch_hopper_conv<Terms>(begin_step<Element>(args, stream), stream.caps().multiprocessors, stream.native());
-  }
-
-  static ConvKernel kernel(const KernelInfo& info) {
-    return {.info = info,
-            .refuses = refuses,
-            .prepared_bytes = prepared_bytes,
-            .workspace_bytes = workspace_bytes,
-            .prepare = prepare,
-            .launch = launch_step,
-            .layout = kLayout,
-            .packs_weights = true};
   }
 };
 

@@ -30,12 +30,12 @@ constexpr CUtensorMapSwizzle swizzle_of(int row_bytes) {
 
 /// The engine's word for elements. Of floats that are to be TF32 it makes the nearest.
 template <class Element>
-constexpr CUtensorMapDataType kCopiedType = sizeof(Element) == sizeof(__half) ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-                                                                              : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+constexpr CUtensorMapDataType kCopiedType =
+    kIsHalf<Element> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
 template <class Terms>
 constexpr CUtensorMapDataType kTermType =
-    !Terms::kSplit && sizeof(typename Terms::Element) == sizeof(float) ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
-                                                                       : kCopiedType<typename Terms::Element>;
+    Terms::kSplit || kIsHalf<typename Terms::Element> ? kCopiedType<typename Terms::Element>
+                                                      : CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 
 /// A matrix, whose boxes of `box_columns` (128, 64 or 32 bytes) by `box_rows` are copied. `step`: elements from row to
 /// row.

@@ -33,10 +33,10 @@ __global__ void __launch_bounds__(256)
     float* const to = packed + 2 * i - term % kTerms;
     to[0] = __uint_as_float(split.large);
     to[kTerms] = __uint_as_float(split.rest);
-  } else if constexpr (sizeof(typename Terms::Element) == sizeof(float)) {
-    packed[i] = __uint_as_float(to_tf32(value));
-  } else {
+  } else if constexpr (kIsHalf<typename Terms::Element>) {
     packed[i] = __float2half_rn(value);
+  } else {
+    packed[i] = __uint_as_float(to_tf32(value));
   }
 }
 

@@ -3,6 +3,7 @@
 // Convolution kernels by igemm.cuh, whatever their terms: what they refuse, prepare and launch.
 
 #include "convlab/kernels/gpu_channels/igemm_step.cuh"
+#include "convlab/kernels/gpu_channels/pixel_op.h"
 #include "convlab/kernels/gpu_channels/pixel_step.cuh"
 #include "convlab/kernels/registry.h"
 
@@ -10,9 +11,10 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
-template <class Terms, Layout kLayout>
+template <class Terms>
 struct IgemmConv {
   using Element = typename Terms::Element;
+  static constexpr Layout kLayout = kPixelLayout<Element>;
 
   static IgemmPlan plan_of(const ConvStep& step, const DeviceCaps& caps) {
     const PixelConvOf<Element> conv = conv_of_step<Element>(step);
@@ -69,17 +71,6 @@ struct IgemmConv {
     const PixelConvOf<Element> conv = begin_step<Element>(args, stream);
     auto* const workspace = static_cast<unsigned char*>(args.workspace) + plain_copy_bytes<Element>(args.step);
     launch_igemm<Terms>(conv, plan_of(args.step, stream.caps()), workspace, stream);
-  }
-
-  static ConvKernel kernel(const KernelInfo& info) {
-    return {.info = info,
-            .refuses = refuses,
-            .prepared_bytes = prepared_bytes,
-            .workspace_bytes = workspace_bytes,
-            .prepare = prepare,
-            .launch = launch_step,
-            .layout = kLayout,
-            .packs_weights = true};
   }
 };
 

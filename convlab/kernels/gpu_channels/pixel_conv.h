@@ -30,7 +30,9 @@ struct PixelConvOf {
   Activation activation;
 };
 
-using PixelConv = PixelConvOf<__half>;
+/// Whether elements are halves.
+template <class Element>
+inline constexpr bool kIsHalf = sizeof(Element) == sizeof(__half);
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

@@ -10,14 +10,14 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 /// Two neighbouring channels of a pixel.
 template <class Element>
-using PixelPair = std::conditional_t<sizeof(Element) == sizeof(__half), __half2, float2>;
+using PixelPair = std::conditional_t<kIsHalf<Element>, __half2, float2>;
 
 inline __device__ float2 floats_of(__half2 pair) { return __half22float2(pair); }
 inline __device__ float2 floats_of(float2 pair) { return pair; }
 
 template <class Element>
 __device__ PixelPair<Element> pair_of(float first, float second) {
-  if constexpr (sizeof(Element) == sizeof(__half)) {
+  if constexpr (kIsHalf<Element>) {
     return __floats2half2_rn(first, second);
   } else {
     return make_float2(first, second);

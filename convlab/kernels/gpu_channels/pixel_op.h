@@ -6,13 +6,12 @@
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"
 #include "convlab/kernels/cpu_halves/halves.h"
+#include "convlab/kernels/gpu_channels/pixel_conv.h"
 #include "convlab/kernels/ops/channels/channel_op.h"
 
 namespace convlab {
 
 /// The layout of such elements, and the arithmetic of their operators.
-template <class Element>
-inline constexpr bool kIsHalf = sizeof(Element) == 2;
 template <class Element>
 inline constexpr Layout kPixelLayout = kIsHalf<Element> ? Layout::channels_last : Layout::channels_last_floats;
 template <class Element>

@@ -62,6 +62,19 @@ PixelConvOf<Element> begin_step(const ConvArgs& args, Stream& stream) {
   return conv;
 }
 
+/// The kernel of a struct of static functions, of such convolutions.
+template <class Conv>
+ConvKernel kernel_of(const KernelInfo& info) {
+  return {.info = info,
+          .refuses = Conv::refuses,
+          .prepared_bytes = Conv::prepared_bytes,
+          .workspace_bytes = Conv::workspace_bytes,
+          .prepare = Conv::prepare,
+          .launch = Conv::launch_step,
+          .layout = Conv::kLayout,
+          .packs_weights = true};
+}
+
 }  // namespace
 }  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

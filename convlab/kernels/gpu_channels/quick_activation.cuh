@@ -1,6 +1,6 @@
 #pragma once
 
-#include "convlab/device/cuda_compat.h"
+#include "convlab/kernels/gpu_channels/pixel_conv.h"
 #include "convlab/kernels/ops/activation.cuh"
 
 namespace convlab {
@@ -49,7 +49,7 @@ inline __device__ float quickly_activated(const Activation& activation, float va
 /// activated() for a result that becomes an Element: a half, or a float whose bits all count.
 template <class Element>
 __device__ float activated_as(const Activation& activation, float value) {
-  if constexpr (sizeof(Element) == sizeof(__half)) return quickly_activated(activation, value);
+  if constexpr (kIsHalf<Element>) return quickly_activated(activation, value);
   if (activation.kind == ActivationKind::sigmoid) return near_sigmoid(value);
   if (activation.kind == ActivationKind::swish) return value * near_sigmoid(value);
   return activated(activation, value);

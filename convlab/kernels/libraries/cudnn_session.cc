@@ -97,11 +97,13 @@ void execute(const Session& session, const ConvGraph& graph, const Plan& plan, c
                         fmt::format("executing engine {}", plan.engine));
 }
 
-/// Whether the engine makes NaN of filters that are NaN: some make 0 of it by ReLU, whatever the graph says.
+void* nan_filters(const ConvArgs& args) {
+  return static_cast<unsigned char*>(args.workspace) + engine_bytes(args.step);
+}
+
+/// Whether the engine makes NaN of nan_filters(): some make 0 of it by ReLU, whatever the graph says.
 bool keeps_nan(const Session& session, const ConvGraph& graph, const Plan& plan, const ConvArgs& args, Stream& stream) {
-  void* const filters = static_cast<unsigned char*>(args.workspace) + engine_bytes(args.step);
-  stream.fill(filters, 0xff, filter_bytes(args.step));
-  execute(session, graph, plan, args, filters);
+  execute(session, graph, plan, args, nan_filters(args));
   const bool halves = args.step.output_layout == Layout::channels_last;
   uint32_t first = 0;  // of the output; its exponent and fraction
   stream.download(&first, args.y, halves ? sizeof(uint16_t) : sizeof(float));
@@ -118,6 +120,7 @@ Choice search(const Session& session, const ConvArgs& args, Stream& stream, Math
   Choice best{.step = step, .math = math, .alignment = alignment_of(args)};
   std::string reason;
   double best_seconds = std::numeric_limits<double>::infinity();
+  stream.fill(nan_filters(args), 0xff, filter_bytes(step));
   const auto race = [&](cudnnDataType_t bias) {
     auto graph = std::make_shared<const ConvGraph>(session.library, session.handle, step, bias, best.alignment);
     for (Plan& plan : plans_for(session.library, session.handle, *graph, math, engine_bytes(step), reason)) {

@@ -3,12 +3,8 @@
 // Refuses more rows, few columns, weights that are not constant, addends that are no rows, transposed inputs.
 // Limited by memory.
 
-#include <fmt/core.h>
-
-#include "convlab/base/checked.h"
-#include "convlab/device/cuda_compat.h"
-#include "convlab/kernels/op.h"
-#include "convlab/kernels/ops/activation.cuh"
+#include "convlab/kernels/gpu_channels/dense_halves.cuh"
+#include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
@@ -18,16 +14,11 @@ constexpr int kThreads = 256, kWarps = kThreads / 32;
 constexpr int kColumns = 4;  // of a block
 constexpr int kChunk = 8;    // terms that a thread loads at once
 constexpr int64_t kMostRows = 4;
-constexpr int64_t kLeastColumns = 512;  // fewer make too few blocks
 
 struct DenseShape {
   int terms, columns;
+  int64_t column_step;  ///< weights from a column to the next
   Activation activation;
-};
-
-union HalfChunk {
-  uint4 bytes;
-  __half2 pairs[kChunk / 2];
 };
 
 /// x: kRows rows of terms, y: of columns. w: [column][term].
@@ -40,26 +31,19 @@ __global__ void __launch_bounds__(kThreads)
   float sum[kRows][kColumns] = {};
 #pragma unroll 2
   for (int term = threadIdx.x * kChunk; term < shape.terms; term += kThreads * kChunk) {
-    HalfChunk weights[kColumns];
+    float weights[kColumns][kChunk];
 #pragma unroll
     for (int column = 0; column < kColumns; ++column) {
-      const int at = min(first + column, shape.columns - 1);
-      weights[column].bytes = __ldg(reinterpret_cast<const uint4*>(w + static_cast<int64_t>(at) * shape.terms + term));
+      load_eight(w + min(first + column, shape.columns - 1) * shape.column_step + term, weights[column]);
     }
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
-      const float* from = x + static_cast<int64_t>(row) * shape.terms + term;
       float given[kChunk];
-#pragma unroll
-      for (int i = 0; i < kChunk; ++i) given[i] = from[i];
+      load_eight(x + static_cast<int64_t>(row) * shape.terms + term, given);
 #pragma unroll
       for (int column = 0; column < kColumns; ++column) {
 #pragma unroll
-        for (int i = 0; i < kChunk / 2; ++i) {
-          const float2 pair = __half22float2(weights[column].pairs[i]);
-          sum[row][column] = fmaf(given[2 * i], pair.x, sum[row][column]);
-          sum[row][column] = fmaf(given[2 * i + 1], pair.y, sum[row][column]);
-        }
+        for (int i = 0; i < kChunk; ++i) sum[row][column] = fmaf(given[i], weights[column][i], sum[row][column]);
       }
     }
   }
@@ -81,40 +65,11 @@ __global__ void __launch_bounds__(kThreads)
   y[static_cast<int64_t>(row) * shape.columns + first + column] = activated(shape.activation, total);
 }
 
-/// Weights as [column][term].
-__global__ void __launch_bounds__(kThreads)
-    pack_columns(const float* __restrict__ w, __half* __restrict__ packed, int64_t terms, int64_t count,
-                 int64_t term_step, int64_t column_step) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (i < count) packed[i] = __float2half_rn(w[i % terms * term_step + i / terms * column_step]);
-}
-
 Refusal refuses(const OpStep& step) {
-  const auto* gemm = std::get_if<GemmOp>(&step.op);
-  if (gemm == nullptr) return "computes dense layers only";
-  if (step.constant.size() < 2 || !step.constant[1]) return "takes weights that are constant";
-  if (step.output[0] < 1 || step.output[0] > kMostRows) return fmt::format("takes 1 to {} rows", kMostRows);
-  if (step.output[1] < kLeastColumns) return fmt::format("takes {} columns or more", kLeastColumns);
-  if (step.inputs[0][1] == 0 || step.inputs[0][1] % kChunk != 0) return fmt::format("takes terms by {}", kChunk);
-  if (gemm->transpose_a || gemm->alpha != 1) return "takes no transposed inputs, and no factor";
-  if (step.input_layout != Layout::plain || step.output_layout != Layout::plain) return "takes and gives plain arrays";
-  const bool row = step.inputs.size() < 3 || (gemm->beta == 1 && element_count(step.inputs[2]) == step.output[1] &&
-                                              step.inputs[2].back() == step.output[1]);
-  if (!row) return "adds a row, and nothing else";
-  if (element_count(step.inputs[1]) > int64_t{1} << 30) return "takes at most 2^30 weights";
+  if (const Refusal refusal = refuse_unless_wide_dense(step)) return refusal;
+  if (step.output[0] > kMostRows) return fmt::format("takes 1 to {} rows", kMostRows);
+  if (step.inputs[0][1] % kChunk != 0) return fmt::format("takes terms by {}", kChunk);
   return std::nullopt;
-}
-
-size_t prepared_bytes(const OpStep& step) {
-  return static_cast<size_t>(checked_mul(element_count(step.inputs[1]), sizeof(__half)));
-}
-
-void prepare(const OpArgs& args, Stream& stream) {
-  const bool transposed = std::get<GemmOp>(args.step.op).transpose_b;
-  const int64_t columns = args.step.output[1], terms = args.step.inputs[0][1], count = columns * terms;
-  launch(pack_columns, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), args.inputs[1],
-         static_cast<__half*>(args.prepared), terms, count, transposed ? int64_t{1} : columns,
-         transposed ? terms : int64_t{1});
 }
 
 template <int kRows>
@@ -122,6 +77,7 @@ void launch_of(const OpArgs& args, Stream& stream) {
   const OpStep& step = args.step;
   const DenseShape shape{.terms = static_cast<int>(step.inputs[0][1]),
                          .columns = static_cast<int>(step.output[1]),
+                         .column_step = dense_slices(step) * HalfTerms::kSlice,
                          .activation = step.activation};
   launch(multiply_rows<kRows>, {.grid = ceil_div(shape.columns, kColumns), .block = kThreads}, stream.native(),
          args.inputs[0], static_cast<const __half*>(args.prepared), args.inputs.size() > 2 ? args.inputs[2] : nullptr,
@@ -144,8 +100,8 @@ void launch_rows(const OpArgs& args, Stream& stream) {
 const RegisterOpKernel registered{{
     .info = {.name = "cuda.dense_rows", .device = kCompiledFor, .math = Math::fp16, .rank = 4},
     .refuses = refuses,
-    .prepared_bytes = prepared_bytes,
-    .prepare = prepare,
+    .prepared_bytes = dense_weight_bytes,
+    .prepare = pack_dense_weights,
     .launch = launch_rows,
     .packs_weights = true,
 }};

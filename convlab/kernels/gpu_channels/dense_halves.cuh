@@ -1,0 +1,54 @@
+#pragma once
+
+// What dense layers in fp16 of many columns share: what they refuse, and weights that are packed as igemm_weights.cuh says,
+// a map for each column, so that a column is a row of halves.
+
+#include <fmt/core.h>
+
+#include "convlab/base/checked.h"
+#include "convlab/kernels/gpu_channels/igemm_terms.cuh"
+#include "convlab/kernels/gpu_channels/igemm_weights.cuh"
+#include "convlab/kernels/op.h"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+namespace {  // each file that includes this has its own kernels
+
+inline Refusal refuse_unless_wide_dense(const OpStep& step) {
+  constexpr int64_t kLeastColumns = 512;  // with fewer, the kernels of gpu_dense cut the sums into more parts
+  const auto* gemm = std::get_if<GemmOp>(&step.op);
+  if (gemm == nullptr) return "computes dense layers only";
+  if (step.constant.size() < 2 || !step.constant[1]) return "takes weights that are constant";
+  if (step.output[1] < kLeastColumns) return fmt::format("takes {} columns or more", kLeastColumns);
+  if (gemm->transpose_a || gemm->alpha != 1) return "takes no transposed inputs, and no factor";
+  if (step.input_layout != Layout::plain || step.output_layout != Layout::plain) return "takes and gives plain arrays";
+  if (element_count(step.output) == 0 || element_count(step.inputs[1]) == 0) return "takes no empty matrices";
+  const bool row = step.inputs.size() < 3 || (gemm->beta == 1 && element_count(step.inputs[2]) == step.output[1] &&
+                                              step.inputs[2].back() == step.output[1]);
+  if (!row) return "adds a row, and nothing else";
+  if (element_count(step.inputs[1]) > int64_t{1} << 30) return "takes at most 2^30 weights";
+  return std::nullopt;
+}
+
+/// Of a column's terms.
+inline int64_t dense_slices(const OpStep& step) { return ceil_div(round_up(step.inputs[0][1], 8), HalfTerms::kSlice); }
+
+inline size_t dense_weight_bytes(const OpStep& step) {
+  return igemm_weight_bytes<HalfTerms>(step.output[1], dense_slices(step));
+}
+
+inline void pack_dense_weights(const OpArgs& args, Stream& stream) {
+  const bool transposed = std::get<GemmOp>(args.step.op).transpose_b;
+  const int64_t columns = args.step.output[1], terms = args.step.inputs[0][1];
+  pack_igemm_weights<HalfTerms>({.w = args.inputs[1],
+                                 .map_step = transposed ? terms : 1,
+                                 .channel_step = transposed ? 1 : columns,
+                                 .taps = 1,
+                                 .given = terms,
+                                 .channels = round_up(terms, 8)},
+                                columns, args.prepared, stream);
+}
+
+}  // namespace
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
