@@ -99,11 +99,15 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
   return kernels;
 }
 
-/// The plain step; if the kernel takes only its own layout, one from and to that.
+/// The plain step; if the kernel refuses it, one from and to its own layout; or a network's first, from plain images to that.
 ConvStep step_for(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps) {
   const ConvStep plain{.problem = problem};
-  const ConvStep inside{.problem = problem, .input_layout = kernel.layout, .output_layout = kernel.layout};
-  return kernel.refuses(plain, caps) && !kernel.refuses(inside, caps) ? inside : plain;
+  if (!kernel.refuses(plain, caps)) return plain;
+  for (const Layout input : {kernel.layout, Layout::plain}) {
+    const ConvStep own{.problem = problem, .input_layout = input, .output_layout = kernel.layout};
+    if (!kernel.refuses(own, caps)) return own;
+  }
+  return plain;
 }
 
 bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
@@ -353,7 +357,8 @@ class Session {
   /// Arrays for this step: the present ones, if they have its layouts.
   BenchArrays& arrays(const ConvStep& step) {
     if (!layer_) layer_ = timed_layer(step, oracle_);
-    if (!arrays_ || arrays_->step().input_layout != step.input_layout) {
+    if (!arrays_ || arrays_->step().input_layout != step.input_layout ||
+        arrays_->step().output_layout != step.output_layout) {
       arrays_.reset();  // first, as both may not fit into memory
       arrays_.emplace(device_, step, layer_);
     }

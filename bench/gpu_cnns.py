@@ -148,9 +148,9 @@ def write(check: bool) -> int:
         *[line for path in sorted(RESULTS.glob("*.json")) for line in section(path)],
         "What limits them, by the times of layers and the bytes and products that they need: with 64 images, VGG-16's layers of 64 and 128",
         "maps by what a multiprocessor gets from the second cache, and its pools, a step of their own; ResNet-50's 1 x 1 convolutions,",
-        "MobileNetV2 and EfficientNet-B0 by memory, and the latter also by gates, three steps of few numbers in each of its blocks. In fp32",
+        "MobileNetV2 and EfficientNet-B0 by memory: of the latter, gates read large images twice, as the second cache does not keep them. In fp32",
         "three products of TF32 for each product limit VGG-16 and ResNet-50. With one image the latency of launches in a row limits all but",
-        "VGG-16, which reads 247 MB of weights of dense layers, and has few tiles in its convolutions of 28 x 28 and 14 x 14."]
+        "VGG-16, which reads 247 MB of weights of dense layers, and whose convolutions of 56 x 56 and less, in few tiles, wait for the second cache."]
     return publish({PAGE: "\n".join(page) + "\n"}, check)
 
 

@@ -43,7 +43,7 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
                 .math = std::string(name_of(kernel.info.math)),
                 .device = caps.kind,
                 .rung = kernel.info.rung,
-                .layout = step.input_layout == Layout::plain ? "" : std::string(name_of(step.input_layout))};
+                .layout = step.output_layout == Layout::plain ? "" : std::string(name_of(step.output_layout))};
   for (size_t i = 0; i < kernel.tunables.size(); ++i) {
     const Tunable& tunable = kernel.tunables[i];
     record.tuning[std::string(tunable.name)] = tuning.empty() ? tunable.value : tuning[i];

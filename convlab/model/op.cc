@@ -112,6 +112,7 @@ std::string name_of(const Op& op) {
                         [](const ByteMeanOp&) { return "QLinearGlobalAveragePool"; },
                         [](const ByteConcatOp&) { return "QLinearConcat"; },
                         [](const ScaleOp&) { return "Scale"; },
+                        [](const SqueezeExciteOp&) { return "SqueezeExcite"; },
                         [](const ArgMaxOp&) { return "ArgMax"; },
                     },
                     op);

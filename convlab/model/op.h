@@ -322,20 +322,25 @@ struct ByteConcatOp {
 struct ScaleOp {
   int64_t side = 0;
 };
+/// x * gate, where each image has a number for each channel: excite(w2 * squeeze(w1 * the mean of each map + b1) + b2).
+/// Inputs: x (N C H W), w1 (M C 1 1), b1 (M), w2 (C M 1 1), b2 (C). Plans make it, not graphs.
+struct SqueezeExciteOp {
+  Activation squeeze, excite;
+};
 /// N ... gives N: the place of the largest of each image's numbers, as float32; the first of equals, NaN where one of
 /// the numbers is NaN.
 struct ArgMaxOp {
   bool finite = false;  ///< NaN also where the largest is infinite: a softmax would make NaN of all
 };
 
-using Op =
-    std::variant<ConvOp, ConvTransposeOp, PoolOp, MaxPoolIndicesOp, MaxUnpoolOp, LpPoolOp, GlobalAveragePoolOp, LrnOp,
-                 ResizeOp, GridSampleOp, ActivationOp, UnaryOp, RoundOp, AddOp, MulOp, BinaryOp, WhereOp, BatchNormOp,
-                 NormalizeOp, LpNormalizeOp, SoftmaxOp, ReduceOp, ArgReduceOp, TopKOp, CumSumOp, GemmOp, MatMulOp,
-                 EinsumOp, ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp, PadOp, SliceOp,
-                 ExpandOp, TileOp, DepthToSpaceOp, SpaceToDepthOp, TriluOp, GatherOp, GatherElementsOp, GatherNdOp,
-                 ScatterElementsOp, ScatterNdOp, QuantizeOp, DequantizeOp, QLinearConvOp, ConvIntegerOp,
-                 QLinearMatMulOp, MatMulIntegerOp, ByteAddOp, ByteConvOp, ByteMeanOp, ByteConcatOp, ScaleOp, ArgMaxOp>;
+using Op = std::variant<ConvOp, ConvTransposeOp, PoolOp, MaxPoolIndicesOp, MaxUnpoolOp, LpPoolOp, GlobalAveragePoolOp,
+                        LrnOp, ResizeOp, GridSampleOp, ActivationOp, UnaryOp, RoundOp, AddOp, MulOp, BinaryOp, WhereOp,
+                        BatchNormOp, NormalizeOp, LpNormalizeOp, SoftmaxOp, ReduceOp, ArgReduceOp, TopKOp, CumSumOp,
+                        GemmOp, MatMulOp, EinsumOp, ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp,
+                        PadOp, SliceOp, ExpandOp, TileOp, DepthToSpaceOp, SpaceToDepthOp, TriluOp, GatherOp,
+                        GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp, QuantizeOp, DequantizeOp,
+                        QLinearConvOp, ConvIntegerOp, QLinearMatMulOp, MatMulIntegerOp, ByteAddOp, ByteConvOp,
+                        ByteMeanOp, ByteConcatOp, ScaleOp, SqueezeExciteOp, ArgMaxOp>;
 
 /// ONNX's name of the operator ("Conv", "MaxPool", ...), for messages and tables.
 std::string name_of(const Op& op);

@@ -54,6 +54,7 @@ Shape shape_of(const ReduceOp& op, Shapes inputs);
 Shape shape_of(const ArgReduceOp& op, Shapes inputs);
 Shape shape_of(const TopKOp& op, Shapes inputs);
 Shape shape_of(const CumSumOp& op, Shapes inputs);
+Shape shape_of(const SqueezeExciteOp& op, Shapes inputs);
 Shape shape_of(const ArgMaxOp& op, Shapes inputs);
 
 // shapes_product.cc

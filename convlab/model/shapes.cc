@@ -45,7 +45,7 @@ Arity arity(const Op& op) {
         if constexpr (is_one_of<T, NormalizeOp>) return {1, 3};
         if constexpr (is_one_of<T, ExpandOp>) return {1, 2};
         if constexpr (is_one_of<T, ConvIntegerOp, MatMulIntegerOp>) return {2, 4};
-        if constexpr (is_one_of<T, BatchNormOp>) return {5, 5};
+        if constexpr (is_one_of<T, BatchNormOp, SqueezeExciteOp>) return {5, 5};
         if constexpr (is_one_of<T, QLinearConvOp>) return {8, 9};
         if constexpr (is_one_of<T, QLinearMatMulOp>) return {8, 8};
         return {1, 1};

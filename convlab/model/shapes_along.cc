@@ -85,6 +85,9 @@ Shape shape_of(const CumSumOp& op, Shapes inputs) {
   normalized_axis(op.axis, std::ssize(inputs[0]));
   return inputs[0];
 }
+
+Shape shape_of(const SqueezeExciteOp&, Shapes inputs) { return inputs[0]; }
+
 Shape shape_of(const ArgMaxOp&, Shapes inputs) {
   if (inputs[0].empty()) throw bad_input("its input is a single number; it takes images");
   return {inputs[0][0]};

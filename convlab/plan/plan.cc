@@ -14,6 +14,7 @@
 #include "convlab/plan/fused_conv.h"
 #include "convlab/plan/layouts.h"
 #include "convlab/plan/request.h"
+#include "convlab/plan/squeeze_excite.h"
 #include "convlab/rewrite/readers.h"
 
 namespace convlab {
@@ -69,7 +70,8 @@ class Planner {
       } else if (std::holds_alternative<ScaleOp>(node.op)) {
         plan_scaling(node);
       } else {
-        if (!request_.keeps_channels() || !plan_op_in_channels(node)) plan_op(node);
+        if (request_.keeps_channels() && (plan_squeeze_excite(i) || plan_op_in_channels(node))) continue;
+        plan_op(node);
       }
     }
     require_all_chosen();
@@ -240,6 +242,25 @@ class Planner {
     }
     if (choice || !keeps(request_, fused.step.problem.input_shape())) return choice;
     return choose_to_channels(request_, kernels, fused, request_.channels);
+  }
+
+  /// Plans squeeze-and-excitation that begins with the mean in this place, if a kernel computes all of it in one step.
+  bool plan_squeeze_excite(size_t place) {
+    std::optional<SqueezeExcite> gate = squeeze_excite_from(request_, place);
+    if (!gate || !lies_in_channels(operand(gate->inputs[0]))) return false;
+    OpStep& step = gate->step;
+    step.input_layout = step.output_layout = request_.channels;
+    step.written = step.output;
+    if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
+
+    for (const size_t node : gate->nodes) done_[node] = true;
+    std::vector<Operand> operands;
+    for (const ValueId input : gate->inputs) operands.push_back(operand(input));
+    step.input_steps = {arrays_[operands[0].array].step};
+    const size_t output = channels_array(gate->output);
+    step.output_step = arrays_[output].step;
+    emit_op(step, operands, output, std::move(gate->name));
+    return true;
   }
 
   /// Plans an operator of which an input lies in the plan's layout for channels, if a kernel computes it so.

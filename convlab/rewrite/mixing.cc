@@ -27,7 +27,7 @@ constexpr bool kShapesTell =
               UnaryOp, RoundOp, AddOp, MulOp, BinaryOp, WhereOp, BatchNormOp, GemmOp, MatMulOp, FlattenOp, ReshapeOp,
               SqueezeOp, UnsqueezeOp, TransposeOp, ExpandOp, DepthToSpaceOp, SpaceToDepthOp, QLinearConvOp,
               ConvIntegerOp, QLinearMatMulOp, MatMulIntegerOp, ByteAddOp, ByteConvOp, ByteMeanOp, ByteConcatOp, ScaleOp,
-              ArgMaxOp>;
+              SqueezeExciteOp, ArgMaxOp>;
 
 /// MaxPool's indices, MaxUnpool and ScatterND count places in all images, and what is new here is not known.
 template <class T>

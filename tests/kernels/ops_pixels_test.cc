@@ -47,17 +47,22 @@ class PixelOps : public PixelTest {
       }
     }
     const Buffer workspace = simt_->poisoned(kernel.workspace_bytes != nullptr ? kernel.workspace_bytes(step) : 0);
+    const Buffer prepared = simt_->poisoned(kernel.prepared_bytes != nullptr ? kernel.prepared_bytes(step) : 0);
+    if (kernel.prepare != nullptr) {
+      kernel.prepare({step, inputs, nullptr, prepared.data(), workspace.data()}, simt_->stream());
+    }
     if (step.output_layout == Layout::plain) {
       Tensor output(ElementType::f32, step.output);
       const Buffer plain = simt_->poisoned(output.bytes());
-      kernel.launch({step, inputs, static_cast<float*>(plain.data()), nullptr, workspace.data()}, simt_->stream());
+      kernel.launch({step, inputs, static_cast<float*>(plain.data()), prepared.data(), workspace.data()},
+                    simt_->stream());
       simt_->stream().download(output.raw(), plain.data(), output.bytes());
       simt_->stream().synchronize();
       return output;
     }
     const PixelArray output = array(step.output, joint);
     step.output_step = output.step();
-    kernel.launch({step, inputs, output.first(), nullptr, workspace.data()}, simt_->stream());
+    kernel.launch({step, inputs, output.first(), prepared.data(), workspace.data()}, simt_->stream());
     return output.images();
   }
 
@@ -114,6 +119,71 @@ TEST_P(PixelOps, MeansOfMaps) {
   }
   const Tensor x = with_nan(random({2, 24, 41, 59}, 3));
   expect_like_plain("cuda.pixel_mean", GlobalAveragePoolOp{}, {{&x}}, 1e-6);
+}
+
+/// x * gate, in float64.
+std::vector<double> squeezed_and_excited(const std::vector<const Tensor*>& inputs) {
+  const Tensor &x = *inputs[0], &w1 = *inputs[1], &b1 = *inputs[2], &w2 = *inputs[3], &b2 = *inputs[4];
+  const int64_t channels = x.shape()[1], pixels = x.shape()[2] * x.shape()[3], hidden = w1.shape()[0];
+  const auto number = [](const Tensor& tensor, int64_t i) {
+    return static_cast<double>(tensor.values<float>()[static_cast<size_t>(i)]);
+  };
+  std::vector<double> y;
+  for (int64_t image = 0; image < x.shape()[0]; ++image) {
+    std::vector<double> few;
+    for (int64_t i = 0; i < hidden; ++i) {
+      double sum = number(b1, i);
+      for (int64_t j = 0; j < channels * pixels; ++j) {
+        sum += number(w1, i * channels + j / pixels) * number(x, image * channels * pixels + j) /
+               static_cast<double>(pixels);
+      }
+      few.push_back(sum < 0 ? 0 : sum);
+    }
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      double sum = number(b2, channel);
+      for (int64_t i = 0; i < hidden; ++i) sum += number(w2, channel * hidden + i) * few[static_cast<size_t>(i)];
+      const double gate = 1 / (1 + std::exp(-sum));
+      for (int64_t i = 0; i < pixels; ++i) y.push_back(number(x, (image * channels + channel) * pixels + i) * gate);
+    }
+  }
+  return y;
+}
+
+TEST_P(PixelOps, SqueezeExcite) {
+  const SqueezeExciteOp op{{ActivationKind::relu}, {ActivationKind::sigmoid}};
+  struct Case {
+    Shape x;
+    int64_t hidden;
+  };
+  for (const Case& each : {Case{{3, 72, 7, 5}, 6}, Case{{1, 8, 1, 3}, 1}, Case{{2, 24, 41, 59}, 70},
+                           Case{{1, 136, 23, 31}, 33}, Case{{1, 4096, 2, 2}, 3}}) {
+    SCOPED_TRACE(to_text(each.x));
+    const int64_t channels = each.x[1];
+    Tensor x = rounded(random(each.x, 2));
+    if (each.x[0] > 1) x.values<float>()[0] = kNan;  // the first image's means, and so all of it
+    const Tensor w1 = random({each.hidden, channels, 1, 1}, 3), b1 = random({each.hidden}, 4);
+    const Tensor w2 = random({channels, each.hidden, 1, 1}, 5), b2 = random({channels}, 6);
+    const std::vector<Operand> operands{{&x}, {&w1, true}, {&b1, true}, {&w2, true}, {&b2, true}};
+    const OpStep step = pixel_step_of(GetParam(), op, operands);
+    const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
+    EXPECT_EQ(kernel.info.name, named("cuda.pixel_squeeze_excite"));
+    const std::vector<double> expected = squeezed_and_excited({&x, &w1, &b1, &w2, &b2});
+    for (const bool joint : {false, true}) {
+      const Tensor got = run_on_pixels(kernel, step, operands, joint);
+      expect_close(got, each.x, unit() + 1e-5, [&](const Index& at) {
+        return expected[static_cast<size_t>(((at[0] * channels + at[1]) * each.x[2] + at[2]) * each.x[3] + at[3])];
+      });
+    }
+  }
+}
+
+TEST_P(PixelOps, SqueezeExciteLeavesFewLargeImagesToOthers) {
+  OpStep step{.op = SqueezeExciteOp{}, .output = {1, 64, 250, 250}};
+  step.inputs = {step.output, {4, 64, 1, 1}, {4}, {64, 4, 1, 1}, {64}};
+  step.input_layout = step.output_layout = GetParam();
+  EXPECT_EQ(find_op_kernel(step, DeviceKind::simt, math()), nullptr);
+  step.inputs[0][0] = step.output[0] = 8;
+  EXPECT_NE(find_op_kernel(step, DeviceKind::simt, math()), nullptr);
 }
 
 TEST_P(PixelOps, NumbersForEachChannel) {

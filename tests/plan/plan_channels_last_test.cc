@@ -63,6 +63,32 @@ TEST_P(LastPlan, KeepsAllSo) {
   expect_as_by_layers(graph.graph(), 2);
 }
 
+TEST_P(LastPlan, SqueezesAndExcitesInOneStep) {
+  WideGraph graph;
+  const ValueId x = graph.conv(graph.conv(graph.input(), 3, 16, 3), 16, 24, 3);
+  const ValueId scaled = graph.add(MulOp{}, {graph.squeezed(x, 24, 6), x});
+  graph.conv(scaled, 24, 16, 1);
+  const Plan plan = plan_of(graph.graph(), 2);
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "SqueezeExcite", "Conv+bias", "Copy"));
+  const auto& op = std::get<SqueezeExciteOp>(plan.steps[2].op_step()->op);
+  EXPECT_EQ(op.squeeze.kind, ActivationKind::swish);
+  EXPECT_EQ(op.excite.kind, ActivationKind::sigmoid);
+  expect_as_by_layers(graph.graph(), 3);
+}
+
+TEST_P(LastPlan, GatesThatOthersReadStayValues) {
+  for (const bool reads_gate : {false, true}) {
+    WideGraph graph;
+    const ValueId x = graph.conv(graph.conv(graph.input(), 3, 16, 3), 16, 24, 3);
+    const ValueId gate = graph.squeezed(x, 24, 6);
+    const ValueId scaled = graph.add(MulOp{}, {x, gate});
+    graph.conv(scaled, 24, 16, 1);
+    graph.graph().outputs.push_back({.value = reads_gate ? gate : x});
+    EXPECT_EQ(testing::Value(names_of(plan_of(graph.graph())), testing::Contains("SqueezeExcite")), !reads_gate);
+    expect_as_by_layers(graph.graph(), 2);
+  }
+}
+
 TEST_P(LastPlan, WhatIsConcatenatedIsWrittenWhereItBelongs) {
   WideGraph graph;
   graph.concatenations();

@@ -40,6 +40,13 @@ class WideGraph : public GraphBuilder {
     conv(conv(add(MulOp{}, {sum, gate}), 32, 32, 3, 32), 32, 16, 1);
   }
 
+  /// What scales x: a number for each channel, of two convolutions of the means.
+  ValueId squeezed(ValueId x, int64_t channels, int64_t hidden) {
+    const ValueId mean = add(GlobalAveragePoolOp{}, {x});
+    const ValueId few = add(UnaryOp{UnaryKind::swish, 1}, {conv(mean, channels, hidden, 1)});
+    return activation(conv(few, hidden, channels, 1), ActivationKind::sigmoid);
+  }
+
   /// As in DenseNet: each concatenation is a part of the last, which has 40 channels.
   void concatenations() {
     ValueId joined = conv(input(), 3, 16, 3);
@@ -127,7 +134,7 @@ inline Graph random_graph(uint64_t seed) {
       default: {
         const ValueId mean = graph.add(GlobalAveragePoolOp{}, {x.id});
         const ValueId gate = graph.activation(graph.conv(mean, x.channels, x.channels, 1), ActivationKind::sigmoid);
-        y.id = graph.add(MulOp{}, {x.id, gate});
+        y.id = graph.add(MulOp{}, {x.id, rng.integer(0, 1) > 0 ? graph.squeezed(x.id, x.channels, 6) : gate});
         break;
       }
     }

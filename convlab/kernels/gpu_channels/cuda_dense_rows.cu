@@ -3,6 +3,7 @@
 // Refuses more rows, few columns, weights that are not constant, addends that are no rows, transposed inputs.
 // Limited by memory.
 
+#include "convlab/device/early_launch.cuh"
 #include "convlab/kernels/gpu_channels/dense_halves.cuh"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/registry.h"
@@ -28,6 +29,7 @@ __global__ void __launch_bounds__(kThreads)
                   float* __restrict__ y, const DenseShape shape) {
   __shared__ float sums[kWarps][kRows][kColumns];
   const int first = blockIdx.x * kColumns, lane = threadIdx.x % 32;
+  begin_in_turn();
   float sum[kRows][kColumns] = {};
 #pragma unroll 2
   for (int term = threadIdx.x * kChunk; term < shape.terms; term += kThreads * kChunk) {
@@ -79,9 +81,9 @@ void launch_of(const OpArgs& args, Stream& stream) {
                          .columns = static_cast<int>(step.output[1]),
                          .column_step = dense_slices(step) * HalfTerms::kSlice,
                          .activation = step.activation};
-  launch(multiply_rows<kRows>, {.grid = ceil_div(shape.columns, kColumns), .block = kThreads}, stream.native(),
-         args.inputs[0], static_cast<const __half*>(args.prepared), args.inputs.size() > 2 ? args.inputs[2] : nullptr,
-         args.output, shape);
+  launch(multiply_rows<kRows>, {.grid = ceil_div(shape.columns, kColumns), .block = kThreads, .early = true},
+         stream.native(), args.inputs[0], static_cast<const __half*>(args.prepared),
+         args.inputs.size() > 2 ? args.inputs[2] : nullptr, args.output, shape);
 }
 
 void launch_rows(const OpArgs& args, Stream& stream) {

@@ -4,6 +4,7 @@
 // Refuses anything else that is not channels last from end to end.
 // Limited by memory where windows are of 2 x 2 or 3 x 3 pixels, otherwise by the first cache.
 
+#include "convlab/device/early_launch.cuh"
 #include "convlab/kernels/cpu/pool_rows.h"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/gpu_channels/pixel_op.h"
@@ -115,6 +116,7 @@ __device__ void pool_window(const PixelPool<Element>& pool, const Element* image
 
 template <class Result, int kWindow, class Element>
 __global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool<Element> pool) {
+  begin_in_turn();
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= pool.count) return;
   const unsigned channel = i % pool.chunks * 8, place = i / pool.chunks, q = place % pool.q;
@@ -140,7 +142,7 @@ Refusal refuses(const OpStep& step) {
 
 template <class Result, class Element>
 void launch_windows(const PixelPool<Element>& pool, Stream& stream) {
-  const LaunchShape shape{.grid = ceil_div(pool.count, kThreads), .block = kThreads};
+  const LaunchShape shape{.grid = ceil_div(pool.count, kThreads), .block = kThreads, .early = true};
   const bool square = pool.kernel_h == pool.kernel_w;
   if (square && pool.kernel_h == 2) return launch(pool_pixels<Result, 2, Element>, shape, stream.native(), pool);
   if (square && pool.kernel_h == 3) return launch(pool_pixels<Result, 3, Element>, shape, stream.native(), pool);

@@ -4,6 +4,7 @@
 // Refuses other shapes, and images that are not channels last from end to end.
 // Limited by memory.
 
+#include "convlab/device/early_launch.cuh"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/gpu_channels/pixel_op.h"
 #include "convlab/kernels/registry.h"
@@ -57,6 +58,7 @@ __device__ Numbers numbers_of(const PixelScale<Element>& step, unsigned image, u
 
 template <Scaling kScaling, class Element>
 __global__ void __launch_bounds__(kThreads) scale_pixels(const PixelScale<Element> step) {
+  begin_in_turn();
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= step.count) return;
   const unsigned channel = i % step.chunks * 8, group = i / step.chunks % step.groups;
@@ -105,7 +107,7 @@ void launch_scale(const OpArgs& args, Stream& stream) {
                             .chunks = static_cast<unsigned>(shape[1] / kChannelLanes)};
   scale.groups = static_cast<unsigned>(ceil_div(scale.pixels, kPixels));
   scale.count = static_cast<unsigned>(shape[0]) * scale.groups * scale.chunks;
-  const LaunchShape blocks{.grid = ceil_div(scale.count, kThreads), .block = kThreads};
+  const LaunchShape blocks{.grid = ceil_div(scale.count, kThreads), .block = kThreads, .early = true};
   if (norm != nullptr) {
     scale.scale = args.inputs[1], scale.shift = args.inputs[2];
     scale.mean = args.inputs[3], scale.variance = args.inputs[4];

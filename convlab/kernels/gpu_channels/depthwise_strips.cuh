@@ -8,6 +8,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/device/device.h"
+#include "convlab/device/early_launch.cuh"
 #include "convlab/kernels/cpu_channels/channels.h"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/gpu_channels/pixel_op.h"
@@ -134,6 +135,7 @@ __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
   constexpr int kColumns = (kStrip - 1) * kStride + kTaps;
   constexpr int kSlots = (kTaps + kStride - 1) / kStride;  // rows of sums that an input row may belong to
   constexpr int kPeriod = kSlots * kStride;                // after so many input rows, slots are what they were
+  begin_in_turn();
   const ConvShape& shape = conv.shape;
   const int tile = blockIdx.x % cut.tiles, group = blockIdx.x / cut.tiles % cut.groups;
   const int band = blockIdx.x / cut.tiles / cut.groups % cut.bands;
@@ -222,7 +224,7 @@ __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
 template <int kTaps, int kStride, class Element>
 void launch_strips_of(const PixelConvOf<Element>& conv, Stream& stream) {
   const StripCut cut = cut_strips(conv.shape, kTaps, kStride, stream.caps());
-  const LaunchShape blocks{.grid = cut.blocks(conv.shape.n), .block = int64_t{cut.pairs} * cut.together};
+  const LaunchShape blocks{.grid = cut.blocks(conv.shape.n), .block = int64_t{cut.pairs} * cut.together, .early = true};
   const Clamp clamp = clamp_of(conv.activation).value_or(Clamp{});
   switch (conv.activation.kind) {
     case ActivationKind::swish:

@@ -211,12 +211,6 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
 
 #endif  // __CUDA_ARCH_FEAT_SM90_ALL
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define CONVLAB_CLUSTER(blocks) __cluster_dims__(blocks, 1, 1)
-#else
-#define CONVLAB_CLUSTER(blocks)
-#endif
-
 /// kTaps is plan.taps. A grid of blocks that stay, or of a cluster for each tile.
 template <class Tile, int kTaps>
 __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kParts)
@@ -236,10 +230,9 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
     }
     for (int team = 0; team < Tile::kTeams; ++team) barrier_init(shared.turns + team, 4 * Tile::kGroups);
     for (int box = 0; box < Tile::kWarps * Tile::kBoxes; ++box) barrier_init(shared.added + box, 1);
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     fence_for_async();
   }
-  Tile::kParts == 1 ? __syncthreads() : synchronize_cluster();
+  __syncthreads();
   begin_in_turn();
   if (warpgroup == Tile::kConsumers) {
     if constexpr (Tile::kConsumers > 1) leave_registers<Tile::kProducerRegisters>();
@@ -251,7 +244,7 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
   if constexpr (Tile::kParts > 1) {
     synchronize_cluster();
     add_parts<Tile>(shared, plan.conv, TilePlace<Tile>(plan, blockIdx.x / Tile::kParts), rank);
-    synchronize_cluster();  // others may still read what is ours
+    await_cluster();  // others may still read what is ours
   }
 #endif
 }

@@ -210,34 +210,43 @@ __device__ void leave_sums(const PixelShared<Tile>& shared, const float (&sums)[
   }
 }
 
-/// Adds up the parts that the cluster's blocks have left, in order; each block finishes some of the tile's pixels.
+/// Adds up the parts that the cluster's blocks have left; each block finishes some of the tile's pixels, and begins with its
+/// own part, so that not all read the same one. Arrives at the cluster's barrier when it has read all.
 template <class Tile>
 __device__ void add_parts(const PixelShared<Tile>& shared, const PixelConvOf<typename Tile::Element>& conv,
                           const TilePlace<Tile>& place, int rank) {
   constexpr int kChunks = Tile::kMaps / 8, kEach = Tile::kRows * kChunks / Tile::kParts;
+  constexpr int kTurns = (kEach + Tile::kThreads - 1) / Tile::kThreads;
   const int64_t rows = int64_t{conv.shape.n} * conv.shape.p * conv.shape.q;
-  for (int i = threadIdx.x; i < kEach; i += Tile::kThreads) {
-    const int chunk = rank * kEach + i, row = chunk / kChunks, map = chunk % kChunks * 8;
-    if (place.row + row >= rows || place.map + map >= conv.shape.k) continue;
-    const SharedAddress at =
-        to_shared(shared.stages) + (row * Tile::kPartPitch + map) * static_cast<int>(sizeof(float));
-    float sum[8] = {};
+  float sums[kTurns][8] = {};
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int i = threadIdx.x + turn * Tile::kThreads, chunk = rank * kEach + i;
+    if (i >= kEach) continue;
+    const SharedAddress at = to_shared(shared.stages) + (chunk / kChunks * Tile::kPartPitch + chunk % kChunks * 8) *
+                                                            static_cast<int>(sizeof(float));
 #pragma unroll
     for (int part = 0; part < Tile::kParts; ++part) {
-      const SharedAddress from = in_block(at, part);
+      const SharedAddress from = in_block(at, (rank + part) % Tile::kParts);
 #pragma unroll
       for (int j = 0; j < 8; j += 4) {
         float4 some;
         asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
                      : "=f"(some.x), "=f"(some.y), "=f"(some.z), "=f"(some.w)
                      : "r"(from + j * 4));
-        sum[j] += some.x;
-        sum[j + 1] += some.y;
-        sum[j + 2] += some.z;
-        sum[j + 3] += some.w;
+        sums[turn][j] += some.x;
+        sums[turn][j + 1] += some.y;
+        sums[turn][j + 2] += some.z;
+        sums[turn][j + 3] += some.w;
       }
     }
-    finish_pixel(conv, sum, place.row + row, place.map + map);
+  }
+  arrive_at_cluster();
+#pragma unroll
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int i = threadIdx.x + turn * Tile::kThreads, chunk = rank * kEach + i;
+    const int row = place.row + chunk / kChunks, map = place.map + chunk % kChunks * 8;
+    if (i < kEach && row < rows && map < conv.shape.k) finish_pixel(conv, sums[turn], row, map);
   }
 }
 

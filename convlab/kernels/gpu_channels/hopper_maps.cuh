@@ -7,6 +7,8 @@
 
 #include <array>
 
+#include "convlab/device/cluster.cuh"
+#include "convlab/device/early_launch.cuh"
 #include "convlab/kernels/gpu_channels/pixel_conv.h"
 #include "convlab/kernels/gpu_dense/hopper.cuh"
 
@@ -135,34 +137,6 @@ __device__ void await_stores() {
 
 inline __device__ void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
-}
-
-/// What kernels that are launched with .early = true begin with: blocks of the next launch may begin where this one's
-/// have ended, and this one waits for what the launch before has written.
-inline __device__ void begin_in_turn() {
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-  wait_for_launch_before();
-}
-
-/// This block's number in its cluster.
-inline __device__ int rank_in_cluster() {
-  int rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-
-/// Where another block of the cluster has what this block has at an address.
-inline __device__ SharedAddress in_block(SharedAddress address, int block) {
-  SharedAddress there;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(block));
-  return there;
-}
-
-inline __device__ void synchronize_cluster() {
-  asm volatile(
-      "barrier.cluster.arrive.release;\n"
-      "barrier.cluster.wait.acquire;" ::
-          : "memory");
 }
 
 #endif  // __CUDA_ARCH_FEAT_SM90_ALL

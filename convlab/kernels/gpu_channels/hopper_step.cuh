@@ -134,9 +134,11 @@ struct PixelTiles {
   using Narrow = TimedTile<HopperTile<Terms, 128, 64, 1, 2, 8, 2>, 370, 30, 38>;
   using Long = TimedTile<HopperTile<Terms, 256, 64, 1, 2, 4, 4>, 430, 80, 72>;
   using Slim = TimedTile<HopperTile<Terms, 128, 32, 1, 2, 8, 2>, 370, 30, 33>;
-  using Small = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1>, 170, 60, 21>;
-  using Quartered = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 4>, 530, 60, 20>;
-  using Eighth = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 8>, 530, 60, 21>;
+  using Small = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1>, 170, 60, 23>;
+  using SquareFourths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 6, 2, 4>, 90, 800, 35>;
+  using SquareEighths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 6, 2, 8>, 90, 780, 35>;
+  using SmallFourths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 4>, 90, 400, 20>;
+  using SmallEighths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 8>, 90, 430, 21>;
 };
 
 /// Of split terms, three products take three times as long, and a stage is larger.
@@ -148,7 +150,7 @@ struct PixelTiles<HopperSplit> {
   using Few = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 2, 6, 2>, 370, 45, 45>;
   using Slim = TimedTile<HopperTile<HopperSplit, 128, 32, 2, 1, 6, 1>, 300, 80, 42>;
   using Small = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1>, 170, 60, 50>;
-  using Quartered = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1, 4>, 530, 60, 50>;
+  using SmallFourths = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1, 4>, 90, 400, 50>;
 };
 
 /// Calls `with.template operator()<a TimedTile>()` for the quickest of those given that can cut a sum in its parts.
@@ -177,11 +179,13 @@ void launch_hopper_conv(const PixelConvOf<typename Terms::Element>& conv, int64_
   const auto whole = [&]<class Timed>() { launch_pixels<typename Timed::Tile, 1>(plan, multiprocessors, stream); };
   if constexpr (Terms::kSplit) {
     with_quickest<typename Tiles::Square, typename Tiles::Paired, typename Tiles::Narrow, typename Tiles::Few,
-                  typename Tiles::Slim, typename Tiles::Small, typename Tiles::Quartered>(plan, multiprocessors, whole);
+                  typename Tiles::Slim, typename Tiles::Small, typename Tiles::SmallFourths>(plan, multiprocessors,
+                                                                                             whole);
   } else if (plan.taps == 1) {
     with_quickest<typename Tiles::Wide, typename Tiles::Tall, typename Tiles::Square, typename Tiles::Paired,
                   typename Tiles::Narrow, typename Tiles::Long, typename Tiles::Slim, typename Tiles::Small,
-                  typename Tiles::Quartered, typename Tiles::Eighth>(plan, multiprocessors, whole);
+                  typename Tiles::SquareFourths, typename Tiles::SquareEighths, typename Tiles::SmallFourths,
+                  typename Tiles::SmallEighths>(plan, multiprocessors, whole);
   } else {
     const auto with = [&]<class Timed>() {
       if (plan.taps == 2) return launch_pixels<typename Timed::Tile, 2>(plan, multiprocessors, stream);

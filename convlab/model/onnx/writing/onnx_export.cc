@@ -30,6 +30,7 @@ void write(OnnxNodeWriter&, const ByteConvOp&) { refuse_own(); }
 void write(OnnxNodeWriter&, const ByteMeanOp&) { refuse_own(); }
 void write(OnnxNodeWriter&, const ByteConcatOp&) { refuse_own(); }
 void write(OnnxNodeWriter&, const ScaleOp&) { refuse_own(); }
+void write(OnnxNodeWriter&, const SqueezeExciteOp&) { refuse_own(); }
 void write(OnnxNodeWriter&, const ArgMaxOp&) { refuse_own(); }
 
 void write_onnx(OnnxWriter& writer, const Node& node) {

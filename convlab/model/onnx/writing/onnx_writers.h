@@ -72,6 +72,7 @@ void write(OnnxNodeWriter& node, const ByteConvOp& op);
 void write(OnnxNodeWriter& node, const ByteMeanOp& op);
 void write(OnnxNodeWriter& node, const ByteConcatOp& op);
 void write(OnnxNodeWriter& node, const ScaleOp& op);
+void write(OnnxNodeWriter& node, const SqueezeExciteOp& op);
 void write(OnnxNodeWriter& node, const ArgMaxOp& op);
 
 /// The attributes of a convolution, which the quantized ones have, too.

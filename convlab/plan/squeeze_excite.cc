@@ -1,0 +1,63 @@
+#include "convlab/plan/squeeze_excite.h"
+
+#include "convlab/model/shapes.h"
+#include "convlab/plan/channels.h"
+
+namespace convlab {
+namespace {
+
+bool is_mean(const PlanRequest& request, const Node& node) {
+  const Shape& x = request.shape_of(node.inputs[0]);
+  if (x.size() != 4 || request.shape_of(node.output) != Shape{x[0], x[1], 1, 1}) return false;
+  const auto* reduce = std::get_if<ReduceOp>(&node.op);
+  return std::holds_alternative<GlobalAveragePoolOp>(node.op) ||
+         (reduce != nullptr && reduce->kind == ReduceKind::mean);
+}
+
+/// A convolution of images of one pixel with its bias, from the mean or what was made of it, and the activation after it.
+bool take_product(const PlanRequest& request, SqueezeExcite& gate, Activation& activation) {
+  const std::optional<size_t> place = request.readers.only(gate.output);
+  if (!place || !std::holds_alternative<ConvOp>(request.graph.nodes[*place].op)) return false;
+  const auto none_ready = [](ValueId) { return false; };
+  const FusedConv conv = joined_conv_from(request, *place, none_ready);
+  const ConvProblem& problem = conv.step.problem;
+  if (problem.groups != 1 || !one_pixel(problem.filter_shape()) || !one_pixel(problem.output_shape())) return false;
+  if (problem.pad_top != 0 || problem.pad_left != 0) return false;
+  if (!conv.step.epilogue.bias) return false;
+  const std::vector<ValueId>& inputs = request.graph.nodes[*place].inputs;
+  gate.inputs.insert(gate.inputs.end(), {inputs[1], inputs[2]});
+  gate.nodes.insert(gate.nodes.end(), conv.nodes.begin(), conv.nodes.end());
+  gate.name += "+" + conv.name_with(conv.step.epilogue);
+  gate.output = conv.output;
+  activation = conv.step.epilogue.activation;
+  return true;
+}
+
+}  // namespace
+
+std::optional<SqueezeExcite> squeeze_excite_from(const PlanRequest& request, size_t mean) {
+  const Node& first = request.graph.nodes[mean];
+  if (request.options.mode == PlanMode::layers || !is_mean(request, first)) return std::nullopt;
+  const ValueId x = first.inputs[0];
+  SqueezeExcite gate{.inputs = {x}, .output = first.output, .nodes = {mean}, .name = first.name};
+  SqueezeExciteOp op;
+  if (!take_product(request, gate, op.squeeze) || !take_product(request, gate, op.excite)) return std::nullopt;
+
+  const std::optional<size_t> place = request.readers.only(gate.output);
+  if (!place) return std::nullopt;
+  const Node& last = request.graph.nodes[*place];
+  const bool scales = std::holds_alternative<MulOp>(last.op) &&
+                      (last.inputs == std::vector{x, gate.output} || last.inputs == std::vector{gate.output, x});
+  if (!scales || request.shape_of(last.output) != request.shape_of(x)) return std::nullopt;
+  gate.nodes.push_back(*place);
+  gate.name += "+" + last.name;
+  gate.output = last.output;
+  gate.step = {.op = op, .output = request.shape_of(x)};
+  for (const ValueId input : gate.inputs) {
+    gate.step.inputs.push_back(request.shape_of(input));
+    gate.step.constant.push_back(input != x);
+  }
+  return gate;
+}
+
+}  // namespace convlab
