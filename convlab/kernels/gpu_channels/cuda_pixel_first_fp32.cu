@@ -23,7 +23,7 @@ constexpr KernelInfo kInfo{
     .rung = kProductionRung,
     .rank = 91,
     .idea = "few channels fill no tensor core: multiply-adds from a patch in shared memory write what memory takes",
-    .after = "cuda.hopper_first_3xtf32",
+    .after = "cuda.igemm_3xfp16",
     .threads = "a warp makes 56 pixels of an output row by 32 maps; a lane 8 maps of every 8th pixel.",
     .cost = "2 * terms() flops; a pixel's inputs are read once for 32 maps, a filter once for 8 rows of 56 pixels.",
     .refuses =

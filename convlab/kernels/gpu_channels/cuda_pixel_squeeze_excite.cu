@@ -48,21 +48,15 @@ struct ImageBlocks {
   int rank = 0;
   uint64_t* barriers;
 
-#ifdef __CUDA_ARCH__
-  static constexpr bool kCluster = kBlocks > 1 && __CUDA_ARCH__ >= 900;
-#else
-  static constexpr bool kCluster = false;
-#endif
-
   __device__ explicit ImageBlocks(uint64_t* barriers_) : barriers(barriers_) {
 #if __CUDA_ARCH__ >= 900
-    if constexpr (kCluster) rank = rank_in_cluster();
+    if constexpr (kBlocks > 1) rank = rank_in_cluster();
 #endif
   }
   /// What this block will be sent, in bytes; one thread says so before anything is sent.
   __device__ void expect([[maybe_unused]] Letter letter, [[maybe_unused]] int bytes) const {
 #if __CUDA_ARCH__ >= 900
-    if constexpr (kCluster) {
+    if constexpr (kBlocks > 1) {
       barrier_init(barriers + letter, 1);
       barrier_arrive_expecting(barriers + letter, bytes);
     }
@@ -70,7 +64,7 @@ struct ImageBlocks {
   }
   __device__ void begin() const {
 #if __CUDA_ARCH__ >= 900
-    if constexpr (kCluster) {
+    if constexpr (kBlocks > 1) {
       publish_barriers();
       fence_for_async();
       synchronize_cluster();
@@ -80,7 +74,7 @@ struct ImageBlocks {
   /// Writes to a block's shared memory; `to` is as this block has it.
   __device__ void send_to([[maybe_unused]] int block, [[maybe_unused]] Letter letter, float* to, float value) const {
 #if __CUDA_ARCH__ >= 900
-    if constexpr (kCluster) return send(value, to, barriers + letter, block);
+    if constexpr (kBlocks > 1) return send(value, to, barriers + letter, block);
 #endif
     *to = value;
   }
@@ -91,7 +85,7 @@ struct ImageBlocks {
   /// Waits until this block has been sent all.
   __device__ void await([[maybe_unused]] Letter letter) const {
 #if __CUDA_ARCH__ >= 900
-    if constexpr (kCluster) return barrier_wait(barriers + letter, 0);
+    if constexpr (kBlocks > 1) return barrier_wait(barriers + letter, 0);
 #endif
     __syncthreads();
   }
@@ -300,10 +294,15 @@ __global__ void __launch_bounds__(kThreads)
   packed[i] = value;
 }
 
-/// How many blocks share an image.
-int blocks_of_image([[maybe_unused]] const DeviceCaps& caps) {
+/// How many blocks share an image. Of a GPU that is newer than this build, the driver compiles code without clusters.
+int blocks_of_image() {
 #ifdef __CUDACC__
-  if (caps.compute_capability >= 90) return kClusterBlocks;
+  static const bool clusters = [] {
+    cudaFuncAttributes attributes{};
+    check_cuda(cudaFuncGetAttributes(&attributes, gate_by_cluster<float>), "asking for what a kernel was compiled");
+    return attributes.ptxVersion >= 90;
+  }();
+  if (clusters) return kClusterBlocks;
 #endif
   return 1;
 }
@@ -318,7 +317,7 @@ size_t prepared_bytes(const OpStep& step) {  // on whichever device
 }
 
 void prepare(const OpArgs& args, Stream& stream) {
-  const int blocks = blocks_of_image(stream.caps());
+  const int blocks = blocks_of_image();
   const GateWeights weights = weights_of(args.step, blocks);
   launch(pack_weights, {.grid = ceil_div(blocks * weights.count(), kThreads), .block = kThreads}, stream.native(),
          args.inputs[1], args.inputs[2], args.inputs[3], args.inputs[4], static_cast<float*>(args.prepared), weights,
@@ -358,7 +357,7 @@ void launch_gate(const OpArgs& args, Stream& stream) {
                               .pixels = narrow(x[2] * x[3])};
   gate.lanes = std::min(gate.channels / 8, kThreads);
   gate.rows = kThreads / gate.lanes;
-  const int blocks = blocks_of_image(stream.caps());
+  const int blocks = blocks_of_image();
   const GateWeights weights = weights_of(step, blocks);
   gate.copies = blocks > 1 && GateShared::bytes(gate, weights, blocks, true) <= kMostShared;
   const LaunchShape shape{.grid = x[0] * blocks,
