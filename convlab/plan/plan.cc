@@ -248,15 +248,13 @@ class Planner {
   bool plan_squeeze_excite(size_t place) {
     std::optional<SqueezeExcite> gate = squeeze_excite_from(request_, place);
     if (!gate || !lies_in_channels(operand(gate->inputs[0]))) return false;
-    OpStep& step = gate->step;
-    step.input_layout = step.output_layout = request_.channels;
-    step.written = step.output;
+    std::vector<Operand> operands;
+    for (const ValueId input : gate->inputs) operands.push_back(operand(input));
+    OpStep step = step_of(gate->op, operands, shape_of(gate->output));
+    step.output_layout = request_.channels;
     if (find_op_kernel(step, request_.caps.kind, request_.options.math) == nullptr) return false;
 
     for (const size_t node : gate->nodes) done_[node] = true;
-    std::vector<Operand> operands;
-    for (const ValueId input : gate->inputs) operands.push_back(operand(input));
-    step.input_steps = {arrays_[operands[0].array].step};
     const size_t output = channels_array(gate->output);
     step.output_step = arrays_[output].step;
     emit_op(step, operands, output, std::move(gate->name));

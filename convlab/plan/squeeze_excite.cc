@@ -1,18 +1,10 @@
 #include "convlab/plan/squeeze_excite.h"
 
-#include "convlab/model/shapes.h"
+#include "convlab/kernels/ops/channels/channel_op.h"
 #include "convlab/plan/channels.h"
 
 namespace convlab {
 namespace {
-
-bool is_mean(const PlanRequest& request, const Node& node) {
-  const Shape& x = request.shape_of(node.inputs[0]);
-  if (x.size() != 4 || request.shape_of(node.output) != Shape{x[0], x[1], 1, 1}) return false;
-  const auto* reduce = std::get_if<ReduceOp>(&node.op);
-  return std::holds_alternative<GlobalAveragePoolOp>(node.op) ||
-         (reduce != nullptr && reduce->kind == ReduceKind::mean);
-}
 
 /// A convolution of images of one pixel with its bias, from the mean or what was made of it, and the activation after it.
 bool take_product(const PlanRequest& request, SqueezeExcite& gate, Activation& activation) {
@@ -37,11 +29,12 @@ bool take_product(const PlanRequest& request, SqueezeExcite& gate, Activation& a
 
 std::optional<SqueezeExcite> squeeze_excite_from(const PlanRequest& request, size_t mean) {
   const Node& first = request.graph.nodes[mean];
-  if (request.options.mode == PlanMode::layers || !is_mean(request, first)) return std::nullopt;
+  const bool fuses = request.options.mode != PlanMode::layers;
+  if (!fuses || !is_mean_of_maps(first.op, request.shape_of(first.inputs[0]))) return std::nullopt;
   const ValueId x = first.inputs[0];
   SqueezeExcite gate{.inputs = {x}, .output = first.output, .nodes = {mean}, .name = first.name};
-  SqueezeExciteOp op;
-  if (!take_product(request, gate, op.squeeze) || !take_product(request, gate, op.excite)) return std::nullopt;
+  const bool gates = take_product(request, gate, gate.op.squeeze) && take_product(request, gate, gate.op.excite);
+  if (!gates) return std::nullopt;
 
   const std::optional<size_t> place = request.readers.only(gate.output);
   if (!place) return std::nullopt;
@@ -52,11 +45,6 @@ std::optional<SqueezeExcite> squeeze_excite_from(const PlanRequest& request, siz
   gate.nodes.push_back(*place);
   gate.name += "+" + last.name;
   gate.output = last.output;
-  gate.step = {.op = op, .output = request.shape_of(x)};
-  for (const ValueId input : gate.inputs) {
-    gate.step.inputs.push_back(request.shape_of(input));
-    gate.step.constant.push_back(input != x);
-  }
   return gate;
 }
 

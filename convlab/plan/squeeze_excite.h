@@ -11,7 +11,7 @@ namespace convlab {
 
 /// Nodes that scale images by gates which their means make, as one step: see SqueezeExciteOp.
 struct SqueezeExcite {
-  OpStep step;  ///< but for its layouts
+  SqueezeExciteOp op;
   std::vector<ValueId> inputs;
   ValueId output = -1;
   std::vector<size_t> nodes;  ///< their places in the graph

@@ -14,13 +14,14 @@ inline bool is_constant(const OpStep& step, size_t input) {
   return input < step.constant.size() && step.constant[input];
 }
 
-/// Whether a step computes the mean of each map, as {n, c, 1, 1}.
-inline bool is_mean_of_maps(const OpStep& step) {
-  if (std::holds_alternative<GlobalAveragePoolOp>(step.op)) return true;
-  const auto* op = std::get_if<ReduceOp>(&step.op);
-  return op != nullptr && op->kind == ReduceKind::mean && op->keep_dims && step.inputs[0].size() == 4 &&
-         reduced_axes(*op, 4) == std::vector<bool>{false, false, true, true};
+/// Whether an operator computes the mean of each map of x, as {n, c, 1, 1}.
+inline bool is_mean_of_maps(const Op& op, const Shape& x) {
+  if (std::holds_alternative<GlobalAveragePoolOp>(op)) return true;
+  const auto* reduce = std::get_if<ReduceOp>(&op);
+  return reduce != nullptr && reduce->kind == ReduceKind::mean && reduce->keep_dims && x.size() == 4 &&
+         reduced_axes(*reduce, 4) == std::vector<bool>{false, false, true, true};
 }
+inline bool is_mean_of_maps(const OpStep& step) { return is_mean_of_maps(step.op, step.inputs[0]); }
 
 inline bool is_elementwise(const Op& op) {
   return std::holds_alternative<ActivationOp>(op) || std::holds_alternative<UnaryOp>(op) ||
