@@ -78,6 +78,16 @@ const void* ReadyPlan::address(const Location& location, Inputs inputs, Outputs 
   return nullptr;
 }
 
+/// What was prepared for the next step that has any; of much, the begin.
+SoonRead ReadyPlan::prepared_behind(size_t i) const {
+  constexpr int64_t kMost = 8 << 20;  // more would leave an H100's second cache before it is read
+  while (++i < plan_.steps.size()) {
+    const auto bytes = static_cast<int64_t>(plan_.steps[i].prepared_bytes);
+    if (bytes > 0) return {.from = prepared_for(i), .bytes = std::min(bytes, kMost)};
+  }
+  return {};
+}
+
 /// Calls the function that fits the step, with its kernel and arguments.
 template <class OnConv, class OnOp>
 void ReadyPlan::visit(size_t i, Inputs inputs, Outputs outputs, OnConv on_conv, OnOp on_op) {
@@ -99,13 +109,15 @@ void ReadyPlan::visit(size_t i, Inputs inputs, Outputs outputs, OnConv on_conv, 
                                  .added = conv->adds ? addresses_[bias ? 3 : 2] : nullptr,
                                  .y = y,
                                  .prepared = prepared_for(i),
-                                 .workspace = workspace});
+                                 .workspace = workspace,
+                                 .soon = prepared_behind(i)});
   } else {
     on_op(*step.op, OpArgs{.step = *step.op_step(),
                            .inputs = addresses_,
                            .output = y,
                            .prepared = prepared_for(i),
                            .workspace = workspace,
+                           .soon = prepared_behind(i),
                            .turn = turn_});
   }
 }

@@ -42,6 +42,7 @@ class ReadyPlan {
     return full_ != nullptr ? full_->prepared_for(step)
                             : static_cast<std::byte*>(prepared_.data()) + prepared_at_[step];
   }
+  SoonRead prepared_behind(size_t step) const;
   template <class OnConv, class OnOp>
   void visit(size_t step, Inputs inputs, Outputs outputs, OnConv on_conv, OnOp on_op);
 

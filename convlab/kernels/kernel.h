@@ -76,6 +76,13 @@ struct ConvStep {
   Shape output_shape() const;
 };
 
+/// Memory that does not change, and that a later step reads: a kernel that has threads to spare may have it fetched to the
+/// device's cache.
+struct SoonRead {
+  const void* from = nullptr;  ///< aligned to 64 bytes
+  int64_t bytes = 0;
+};
+
 /// Addresses in the memory of the kernel's device. `prepared` and `workspace` hold as many bytes as the kernel asked
 /// for, aligned to 64 bytes; prepare() and every launch() with these weights get the same `prepared`, while `workspace`
 /// is scratch whose content is not kept. No two arrays overlap.
@@ -88,6 +95,7 @@ struct ConvArgs {
   float* y = nullptr;
   void* prepared = nullptr;
   void* workspace = nullptr;
+  SoonRead soon = {};
   std::span<const int> tuning = {};  ///< a value for each of the kernel's tunables; empty: the measured ones
 };
 

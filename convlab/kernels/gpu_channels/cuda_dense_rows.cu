@@ -4,6 +4,7 @@
 // Limited by memory.
 
 #include "convlab/device/early_launch.cuh"
+#include "convlab/device/pipeline.cuh"
 #include "convlab/kernels/gpu_channels/dense_halves.cuh"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/registry.h"
@@ -26,7 +27,7 @@ struct DenseShape {
 template <int kRows>
 __global__ void __launch_bounds__(kThreads)
     multiply_rows(const float* __restrict__ x, const __half* __restrict__ w, const float* __restrict__ bias,
-                  float* __restrict__ y, const DenseShape shape) {
+                  float* __restrict__ y, const DenseShape shape, const SoonRead soon) {
   __shared__ float sums[kWarps][kRows][kColumns];
   const int first = blockIdx.x * kColumns, lane = threadIdx.x % 32;
   begin_in_turn();
@@ -48,6 +49,12 @@ __global__ void __launch_bounds__(kThreads)
         for (int i = 0; i < kChunk; ++i) sum[row][column] = fmaf(given[i], weights[column][i], sum[row][column]);
       }
     }
+  }
+  // Memory is not idle until the next layer's blocks have begun.
+  constexpr int64_t kLine = 128;
+  for (int64_t line = int64_t{blockIdx.x} * kThreads + threadIdx.x; line < soon.bytes / kLine;
+       line += int64_t{gridDim.x} * kThreads) {
+    prefetch_line(static_cast<const std::byte*>(soon.from) + line * kLine);
   }
 #pragma unroll
   for (int row = 0; row < kRows; ++row) {
@@ -83,7 +90,7 @@ void launch_of(const OpArgs& args, Stream& stream) {
                          .activation = step.activation};
   launch(multiply_rows<kRows>, {.grid = ceil_div(shape.columns, kColumns), .block = kThreads, .early = true},
          stream.native(), args.inputs[0], static_cast<const __half*>(args.prepared),
-         args.inputs.size() > 2 ? args.inputs[2] : nullptr, args.output, shape);
+         args.inputs.size() > 2 ? args.inputs[2] : nullptr, args.output, shape, args.soon);
 }
 
 void launch_rows(const OpArgs& args, Stream& stream) {

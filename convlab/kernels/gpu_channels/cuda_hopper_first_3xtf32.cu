@@ -1,5 +1,5 @@
-// cuda.hopper_first_3xtf32: a network's first layer in float32, in three products of TF32, for compute capability 9.0, from plain images, of numbers or
-// bytes, to channels last: folded (see first_fold.cuh), then as cuda.hopper_igemm_3xtf32 computes any other.
+// cuda.hopper_first_3xtf32: a network's first layer in float32, in three products of TF32, for compute capability 9.0,
+// from plain images, of numbers or bytes, to channels last (see hopper_first.cuh).
 
 #include "convlab/kernels/gpu_channels/hopper_first.cuh"
 
@@ -10,16 +10,15 @@ constexpr KernelInfo kInfo{
     .name = "cuda.hopper_first_3xtf32",
     .device = kCompiledFor,
     .math = Math::fp32,
-    .sum = Sum::transform,
+    .sum = Sum::split,
     .rung = kProductionRung,
-    .rank = 89,
-    .idea = "pixels of a stride, or a filter's columns, become channels, as in cuda.hopper_first_fp16",
+    .rank = 93,
+    .idea = "as cuda.hopper_first_fp16, of terms that are split in registers",
     .after = "cuda.hopper_igemm_3xtf32",
-    .threads = "a thread makes 8 channels of a folded pixel; then as cuda.hopper_igemm_3xtf32.",
-    .cost =
-        "as cuda.hopper_igemm_3xtf32 of the folded filter, channels rounded up to 32; images are written once more.",
+    .threads = "as cuda.hopper_first_fp16.",
+    .cost = "6 flops for each term, a filter's rows filled up to 4, 8 or more terms.",
     .refuses = "what cuda.hopper_first_fp16 refuses.",
-    .limit = "writing results; then the copy of the images.",
+    .limit = "writing results with 3 x 3, tensor cores with 7 x 7.",
 };
 
 const RegisterConvKernel registered(kernel_of<HopperFirst<HopperSplit>>(kInfo));

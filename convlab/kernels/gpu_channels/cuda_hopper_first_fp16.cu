@@ -1,5 +1,5 @@
 // cuda.hopper_first_fp16: a network's first layer in fp16 for compute capability 9.0, from plain images, of numbers or
-// bytes, to channels last: folded (see first_fold.cuh), then as cuda.hopper_igemm_fp16 computes any other.
+// bytes, to channels last (see hopper_first.cuh).
 
 #include "convlab/kernels/gpu_channels/hopper_first.cuh"
 
@@ -10,19 +10,21 @@ constexpr KernelInfo kInfo{
     .name = "cuda.hopper_first_fp16",
     .device = kCompiledFor,
     .math = Math::fp16,
-    .sum = Sum::transform,
     .rung = kProductionRung,
-    .rank = 92,
-    .idea = "pixels of a stride, or a filter's columns, become channels: fewer terms are zeros",
+    .rank = 94,
+    .idea =
+        "terms of pixels go from a patch of the plain image to registers, as tensor cores take them: no copy in memory",
     .after = "cuda.hopper_igemm_fp16",
-    .threads = "a thread makes 8 channels of a folded pixel; then as cuda.hopper_igemm_fp16.",
+    .threads =
+        "two warpgroups make 8 output rows of up to 224 pixels, a warp each, 16 pixels by 64 (or 32) maps at a time.",
     .cost =
-        "2 flops for each tap and channel of the folded filter, channels rounded up to 16; images are written once "
-        "more.",
+        "2 flops for each term, a filter's rows filled up to 4, 8 or more terms; images are read once, and what tiles "
+        "share.",
     .refuses =
-        "images that are not plain, groups, dilation with strides, more than 64 folded channels, pooling, GPUs other "
-        "than of compute capability 9.0.",
-    .limit = "writing results; then the copy of the images.",
+        "more than 8 channels, images that are not plain, results of less than 16 columns, groups, gaps in a filter's "
+        "rows, "
+        "pooling, additions, GPUs other than of compute capability 9.0.",
+    .limit = "writing results.",
 };
 
 const RegisterConvKernel registered(kernel_of<HopperFirst<HopperHalves>>(kInfo));

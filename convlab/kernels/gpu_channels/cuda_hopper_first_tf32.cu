@@ -1,5 +1,5 @@
 // cuda.hopper_first_tf32: a network's first layer in TF32 for compute capability 9.0, from plain images, of numbers or
-// bytes, to channels last: folded (see first_fold.cuh), then as cuda.hopper_igemm_tf32 computes any other.
+// bytes, to channels last (see hopper_first.cuh).
 
 #include "convlab/kernels/gpu_channels/hopper_first.cuh"
 
@@ -10,15 +10,14 @@ constexpr KernelInfo kInfo{
     .name = "cuda.hopper_first_tf32",
     .device = kCompiledFor,
     .math = Math::tf32,
-    .sum = Sum::transform,
     .rung = kProductionRung,
-    .rank = 92,
-    .idea = "pixels of a stride, or a filter's columns, become channels, as in cuda.hopper_first_fp16",
+    .rank = 94,
+    .idea = "as cuda.hopper_first_fp16, of terms that are rounded to TF32",
     .after = "cuda.hopper_igemm_tf32",
-    .threads = "a thread makes 8 channels of a folded pixel; then as cuda.hopper_igemm_tf32.",
-    .cost = "as cuda.hopper_igemm_tf32 of the folded filter, channels rounded up to 8; images are written once more.",
+    .threads = "as cuda.hopper_first_fp16.",
+    .cost = "2 flops for each term, a filter's rows filled up to 4, 8 or more terms.",
     .refuses = "what cuda.hopper_first_fp16 refuses.",
-    .limit = "writing results; then the copy of the images.",
+    .limit = "writing results.",
 };
 
 const RegisterConvKernel registered(kernel_of<HopperFirst<HopperTf32>>(kInfo));

@@ -23,13 +23,6 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Rows of 128 / kTaps bytes in shared memory as an operand; see hopper_maps.cuh.
-template <int kTaps>
-__device__ uint64_t pixel_operand(SharedAddress rows) {
-  constexpr uint64_t kSwizzle = kTaps == 1 ? 1 : kTaps == 2 ? 2 : 3, kEightRows = 128 / kTaps * 8 / 16;
-  return kSwizzle << 62 | kEightRows << 32 | uint64_t{1} << 16 | rows >> 4;
-}
-
 /// Multiplies a slice: kSteps times kStepTerms.
 template <class Tile, int kTaps, int kSteps>
 __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], uint64_t a, uint64_t b, bool add) {
@@ -203,7 +196,7 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
       if constexpr (!kIsHalf<typename Tile::Element>) barrier_of_some(1 + consumer, 128);
     } else {
       barrier_of_some(1, 128 * Tile::kConsumers);  // no one reads stages any more
-      leave_sums<Tile>(shared, sums, group * Tile::kGroupRows);
+      send_sums<Tile>(shared, sums, group * Tile::kGroupRows, rank);
     }
   }
   if (threadIdx.x % 32 == 0) await_stores<0>();
@@ -230,21 +223,31 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
     }
     for (int team = 0; team < Tile::kTeams; ++team) barrier_init(shared.turns + team, 4 * Tile::kGroups);
     for (int box = 0; box < Tile::kWarps * Tile::kBoxes; ++box) barrier_init(shared.added + box, 1);
+    if constexpr (Tile::kParts > 1) {
+      barrier_init(shared.parts, 1);
+      barrier_arrive_expecting(shared.parts, Tile::kResults);
+      publish_barriers();
+    }
     fence_for_async();
   }
+  if (threadIdx.x == Tile::kThreads - 32) fetch_soon(plan.conv.soon);
   __syncthreads();
+  if constexpr (Tile::kParts > 1) arrive_with_barriers();
   begin_in_turn();
+  if constexpr (Tile::kParts > 1) await_cluster();  // others may send parts from now on
   if (warpgroup == Tile::kConsumers) {
     if constexpr (Tile::kConsumers > 1) leave_registers<Tile::kProducerRegisters>();
     if (threadIdx.x % 128 == 0) copy_operands<Tile, kTaps>(shared, x, w, plan, rank);
   } else {
     if constexpr (Tile::kConsumers > 1) take_registers<Tile::kConsumerRegisters>();
     multiply_tiles<Tile, kTaps>(shared, added, y, plan, warpgroup, rank);
+    if constexpr (Tile::kParts > 1) {
+      add_parts<Tile>(shared, plan.conv, TilePlace<Tile>(plan, blockIdx.x / Tile::kParts), rank);
+    }
   }
   if constexpr (Tile::kParts > 1) {
-    synchronize_cluster();
-    add_parts<Tile>(shared, plan.conv, TilePlace<Tile>(plan, blockIdx.x / Tile::kParts), rank);
-    await_cluster();  // others may still read what is ours
+    if (warpgroup == Tile::kConsumers) arrive_at_cluster();
+    await_cluster();  // what is ours may still be on its way to others
   }
 #endif
 }

@@ -15,36 +15,6 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// activated() for many values: one branch for all of them. kQuickly: as quickly_activated().
-template <bool kQuickly, int kCount>
-__device__ void activate(const Activation& activation, float (&values)[kCount]) {
-  const auto each = [&](auto function) {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) values[i] = function(values[i]);
-  };
-  switch (activation.kind) {
-    case ActivationKind::none:
-      return;
-    case ActivationKind::relu:
-      return each([](float value) { return value < 0 ? 0 : value; });
-    case ActivationKind::leaky_relu:
-      return each([&](float value) { return value < 0 ? activation.alpha * value : value; });
-    case ActivationKind::clip:
-      return each([&](float value) {
-        value = value < activation.alpha ? activation.alpha : value;
-        return value > activation.beta ? activation.beta : value;
-      });
-    case ActivationKind::sigmoid:
-      return each([](float value) { return kQuickly ? quick_sigmoid(value) : near_sigmoid(value); });
-    case ActivationKind::tanh:
-      return each([](float value) { return kQuickly ? 2 * quick_sigmoid(2 * value) - 1 : tanhf(value); });
-    case ActivationKind::swish:
-      return each([](float value) { return value * (kQuickly ? quick_sigmoid(value) : near_sigmoid(value)); });
-    case ActivationKind::hard_swish:
-      return each([](float value) { return value * (fminf(fmaxf(value + 3, 0), 6) * (1.0f / 6)); });
-  }
-}
-
 /// A lane's place in a box, 16 pixels by kMaps maps, whose chunks of 16 bytes are permuted. Of 8 maps a lane has two
 /// of pixel lane / 4, and two of that 8 below.
 template <class Element, int kMaps>
@@ -194,60 +164,65 @@ struct BoxWriter {
   }
 };
 
-/// Leaves a warpgroup's sums, from row `row` of the tile on, in shared memory.
+/// Sends a warpgroup's sums, from row `row` of the tile on, to the blocks of the cluster that finish them; those of this
+/// block stay.
 template <class Tile>
-__device__ void leave_sums(const PixelShared<Tile>& shared, const float (&sums)[Tile::kBlocks][Tile::kMaps / 2],
-                           int row) {
-  auto* const part = reinterpret_cast<float*>(shared.stages);
-  const int thread = threadIdx.x % 128, first = row + thread / 32 * 16 + thread % 32 / 4;
+__device__ void send_sums(const PixelShared<Tile>& shared, const float (&sums)[Tile::kBlocks][Tile::kMaps / 2], int row,
+                          int rank) {
+  const int warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
 #pragma unroll
   for (int block = 0; block < Tile::kBlocks; ++block) {
+    const int first = row + 64 * block + warp * 16;
 #pragma unroll
     for (int i = 0; i < Tile::kMaps / 4; ++i) {
-      float* const to = part + (first + 64 * block + i % 2 * 8) * Tile::kPartPitch + i / 2 * 8 + thread % 4 * 2;
-      *reinterpret_cast<float2*>(to) = {sums[block][2 * i], sums[block][2 * i + 1]};
+      unsigned char* const to = shared.stages + (first + lane / 4 + i % 2 * 8) * Tile::kPartRow;
+      reinterpret_cast<float2*>(to)[i / 2 * 4 + lane % 4] = {sums[block][2 * i], sums[block][2 * i + 1]};
     }
+    fence_for_async();
+    __syncwarp();
+    constexpr int kSent = Tile::kPartRows < 16 ? Tile::kPartRows : 16;
+    if (lane >= 16 / kSent) continue;
+    const int sent = first + lane * kSent, owner = sent / Tile::kPartRows;
+    if (owner == rank) continue;
+    send_bulk(to_shared(shared.stages) + sent * Tile::kPartRow,
+              to_shared(shared.part(rank < owner ? rank : rank - 1)) + sent % Tile::kPartRows * Tile::kPartRow,
+              kSent * Tile::kPartRow, shared.parts, owner);
   }
 }
 
-/// Adds up the parts that the cluster's blocks have left; each block finishes some of the tile's pixels, and begins with its
-/// own part, so that not all read the same one. Arrives at the cluster's barrier when it has read all.
+/// Adds up what this block and the others of the cluster have summed of the tile's pixels that this block finishes. Arrives
+/// at the cluster's barrier when all is there.
 template <class Tile>
 __device__ void add_parts(const PixelShared<Tile>& shared, const PixelConvOf<typename Tile::Element>& conv,
                           const TilePlace<Tile>& place, int rank) {
-  constexpr int kChunks = Tile::kMaps / 8, kEach = Tile::kRows * kChunks / Tile::kParts;
-  constexpr int kTurns = (kEach + Tile::kThreads - 1) / Tile::kThreads;
+  constexpr int kThreads = 128 * Tile::kConsumers, kChunks = Tile::kMaps / 8, kEach = Tile::kPartRows * kChunks;
+  constexpr int kTurns = (kEach + kThreads - 1) / kThreads;
   const int64_t rows = int64_t{conv.shape.n} * conv.shape.p * conv.shape.q;
-  float sums[kTurns][8] = {};
+  const auto each = [&](auto what) {
 #pragma unroll
-  for (int turn = 0; turn < kTurns; ++turn) {
-    const int i = threadIdx.x + turn * Tile::kThreads, chunk = rank * kEach + i;
-    if (i >= kEach) continue;
-    const SharedAddress at = to_shared(shared.stages) + (chunk / kChunks * Tile::kPartPitch + chunk % kChunks * 8) *
-                                                            static_cast<int>(sizeof(float));
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const int i = threadIdx.x + turn * kThreads, row = i / kChunks, map = i % kChunks * 8;
+      const int64_t pixel = place.row + rank * Tile::kPartRows + row;
+      if (i < kEach && pixel < rows && place.map + map < conv.shape.k) what(turn, row, map, pixel);
+    }
+  };
+  float sums[kTurns][8] = {};
+  each([&](int turn, int, int map, int64_t pixel) { add_given(conv, sums[turn], pixel, place.map + map); });
+  barrier_of_some(1, kThreads);  // this block's own part
+  barrier_wait(shared.parts, 0);
+  arrive_at_cluster();
+  each([&](int turn, int row, int map, int64_t pixel) {
 #pragma unroll
     for (int part = 0; part < Tile::kParts; ++part) {
-      const SharedAddress from = in_block(at, (rank + part) % Tile::kParts);
+      const unsigned char* from = part == 0 ? shared.stages + rank * Tile::kPart : shared.part(part - 1);
+      float some[8];
+      load_eight(reinterpret_cast<const float*>(from + row * Tile::kPartRow) + map, some);
 #pragma unroll
-      for (int j = 0; j < 8; j += 4) {
-        float4 some;
-        asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
-                     : "=f"(some.x), "=f"(some.y), "=f"(some.z), "=f"(some.w)
-                     : "r"(from + j * 4));
-        sums[turn][j] += some.x;
-        sums[turn][j + 1] += some.y;
-        sums[turn][j + 2] += some.z;
-        sums[turn][j + 3] += some.w;
-      }
+      for (int i = 0; i < 8; ++i) sums[turn][i] += some[i];
     }
-  }
-  arrive_at_cluster();
-#pragma unroll
-  for (int turn = 0; turn < kTurns; ++turn) {
-    const int i = threadIdx.x + turn * Tile::kThreads, chunk = rank * kEach + i;
-    const int row = place.row + chunk / kChunks, map = place.map + chunk % kChunks * 8;
-    if (i < kEach && row < rows && map < conv.shape.k) finish_pixel(conv, sums[turn], row, map);
-  }
+    activate<!Tile::Terms::kSplit>(conv.activation, sums[turn]);
+    leave_pixel(conv, sums[turn], pixel, place.map + map);
+  });
 }
 
 #endif  // __CUDA_ARCH_FEAT_SM90_ALL

@@ -1,113 +1,177 @@
 #pragma once
 
-// Convolution kernels of a network's first layer, whatever their terms: plain images, of numbers or bytes, are folded
-// (see first_fold.cuh), then multiplied as hopper_igemm.cuh multiplies any others.
+// Convolution kernels of a network's first layer for compute capability 9.0, whatever their terms: plain images of few channels,
+// of numbers or bytes, to channels last.
+//
+//   image -> a patch in shared memory -> registers, as wgmma takes rows -> wgmma, with filters from shared memory
+//         -> bias, activation -> boxes in shared memory -> the copy engine -> y
+//
+// No image is copied in memory, and blocks of a multiprocessor hide each other's copies.
 
 #ifdef __CUDACC__
 
-#include "convlab/kernels/gpu_channels/first_fold.cuh"
-#include "convlab/kernels/gpu_channels/hopper_igemm.cuh"
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "convlab/kernels/gpu_channels/first_patch.cuh"
+#include "convlab/kernels/gpu_channels/pixel_op.h"
+#include "convlab/kernels/gpu_channels/pixel_step.cuh"
+#include "convlab/kernels/registry.h"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
+/// conv.x is not used.
+template <class Tile, class Input>
+__global__ void __launch_bounds__(kFirstThreads, Tile::Terms::kSplit ? 2 : 3)
+    convolve_first(const Input* images, const __grid_constant__ CUtensorMap y,
+                   const __grid_constant__ PixelConvOf<typename Tile::Element> conv,
+                   const __grid_constant__ FirstCut cut) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  const ConvShape& shape = conv.shape;
+  const FirstShared<Tile> shared(cut);
+  int block = blockIdx.x;
+  const auto next = [&](int count) {
+    const int i = block % count;
+    block /= count;
+    return i;
+  };
+  const int map_tile = next(cut.map_tiles), column_tile = next(cut.column_tiles), row_tile = next(cut.row_tiles);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, pixels = cut.segments * kSegment;
+  const int p = row_tile * kFirstRows, q = min(column_tile * pixels, shape.q - pixels);
+  if (threadIdx.x == 0) {
+    barrier_init(shared.filters_there, 1);
+    fence_for_async();
+    const int bytes = filter_bytes<Tile>(cut);
+    barrier_arrive_expecting(shared.filters_there, bytes);
+    fetch_bulk(to_shared(shared.filters), static_cast<const unsigned char*>(conv.w) + int64_t{map_tile} * bytes, bytes,
+               shared.filters_there);
+  }
+  make_items(shared, shape, cut);
+  begin_in_turn();
+  copy_patch(shared, images + int64_t{block} * shape.c * shape.h * shape.w, p * shape.stride_h - shape.pad_top,
+             q * shape.stride_w - shape.pad_left, shape, cut);
+  __syncthreads();
+  barrier_wait(shared.filters_there, 0);
+
+  const CUtensorMap& added = y;  // nothing is added
+  BoxWriter<Tile> writer{shared.end, added, y, conv, warp};
+  const int64_t row = (int64_t{block} * shape.p + p + warp) * shape.q + q;
+  for (int segment = 0; segment < cut.segments; ++segment) {
+    const int column = (segment * kSegment + lane / 4) * shape.stride_w, shift = column % cut.copies;
+    const auto* pixel = reinterpret_cast<const unsigned char*>(shared.patch + warp * shape.stride_h * cut.pitch +
+                                                               column - shift + shift * cut.copy_terms);
+    const int below = 8 * shape.stride_w * static_cast<int>(sizeof(typename Tile::Element));
+    float sums[1][Tile::kMaps / 2];
+    if constexpr (Tile::Terms::kSplit) {
+      float products[Tile::kMaps / 2];  // of four slices: tensor cores' sums lose bits, so others add them up
+#pragma unroll
+      for (float& sum : sums[0]) sum = 0;
+      for (int slice = 0; slice < cut.slices; ++slice) {
+        multiply_first(shared, cut, slice, pixel, below, products, slice % 4 > 0);
+        if (slice % 4 < 3 && slice + 1 < cut.slices) continue;
+#pragma unroll
+        for (int i = 0; i < Tile::kMaps / 2; ++i) sums[0][i] += products[i];
+      }
+    } else {
+      for (int slice = 0; slice < cut.slices; ++slice) {
+        multiply_first(shared, cut, slice, pixel, below, sums[0], slice > 0);
+      }
+    }
+    if (p + warp < shape.p) {
+      writer.write(sums, static_cast<int>(row) + segment * kSegment, map_tile * Tile::kMaps);
+    }
+  }
+  if (lane == 0) await_stores<0>();
+#endif
+}
+
 template <class Terms>
 struct HopperFirst {
   using Element = typename Terms::Element;
   static constexpr Layout kLayout = kPixelLayout<Element>;
+  static constexpr decltype(ConvKernel::workspace_bytes) workspace_bytes = nullptr;
+
+  /// Calls `with.template operator()<Tile>()`. Where two blocks have no room for the filters of 64 maps, they make 32.
+  static auto with_tile(const ConvShape& shape, auto&& with) {
+    using Tile = FirstTile<Terms, 64>;
+    const FirstCut least(shape, Tile::kMaps, 1, static_cast<Element*>(nullptr));
+    const bool wide = shape.k > 32 && first_bytes<Tile>(least) <= kTwoBlocks;
+    return wide ? with.template operator()<Tile>() : with.template operator()<FirstTile<Terms, 32>>();
+  }
+
+  static ConvShape shape_of(const ConvStep& step) { return kernel_shape(step.problem); }
 
   static Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
-    constexpr int64_t kMostChannels = 64;
+    constexpr int64_t kMostChannels = 8, kMostPixels = int64_t{1} << 30;
     const ConvProblem& problem = step.problem;
     if (!runs_on_hopper(caps)) return "is made of instructions that only compute capability 9.0 has";
-    if (step.epilogue.pool) return "does not pool";
-    if (!takes_plain(step)) return "takes plain images";
+    if (step.epilogue.pool || step.adds) return "neither pools nor adds";
+    if (!takes_plain(step) || problem.c > kMostChannels) {
+      return fmt::format("takes plain images of at most {} channels", kMostChannels);
+    }
     if (step.output_layout != kLayout || problem.k % 8 != 0) {
       return fmt::format("gives {} in multiples of 8", name_of(kLayout));
     }
-    if (problem.groups != 1) return "takes one group only";
-    if (problem.n * problem.p() * problem.q() > kMostOfHopper || problem.n * problem.h * problem.w > kMostOfHopper ||
-        problem.terms() > kMostOfHopper || problem.k > kMostOfHopper) {
-      return fmt::format("takes at most {} pixels, maps, and terms of a sum", kMostOfHopper);
+    if (problem.groups != 1 || problem.dilation_w != 1) return "takes one group, and filters without gaps in a row";
+    if (problem.q() < kSegment) return fmt::format("gives images of at least {} columns", kSegment);
+    if (problem.n * problem.p() * problem.q() > kMostPixels || problem.k > kMostPixels) {
+      return fmt::format("takes at most {} pixels and maps", kMostPixels);
     }
-    if (!problem.unit_stride() && !problem.unit_dilation()) return "takes no dilation with strides";
-    const FirstFold fold = fold_of(problem);
-    if (problem.c * fold.of_channel() > kMostChannels) {
-      return fmt::format(
-          "takes at most {} channels, as many as there are in a "
-          "stride's pixels or a filter's columns",
-          kMostChannels);
+    constexpr int64_t kMostOfFilter = 64, kMostStep = 16;
+    if (problem.r > kMostOfFilter || problem.s > kMostOfFilter || problem.stride_h > kMostStep ||
+        problem.stride_w > kMostStep || problem.dilation_h > kMostStep) {
+      return fmt::format("takes filters of at most {0} x {0}, strides and gaps of at most {1}", kMostOfFilter,
+                         kMostStep);
     }
-    constexpr int kFarthestTap = 255;
-    const ConvShape& shape = fold.folded;
-    if ((shape.r - 1) * shape.dilation_h > kFarthestTap || shape.s - 1 > kFarthestTap) {
-      return fmt::format("takes filters whose last pixel is at most {} from the first", kFarthestTap);
-    }
-    if (shape.pad_top > 128 || shape.pad_left > 128 || !PixelCorners(shape).fit()) {
-      return "takes images whose outputs begin and end at most 128 pixels from "
-             "the image's border";
+    const ConvShape shape = shape_of(step);
+    const size_t bytes =
+        with_tile(shape, [&]<class Tile>() { return first_bytes<Tile>(cut_first<Tile>(shape, caps.multiprocessors)); });
+    if (bytes > caps.shared_bytes_per_block) {
+      return fmt::format("takes what fits in {} bytes of shared memory", caps.shared_bytes_per_block);
     }
     return std::nullopt;
   }
 
-  static PixelConvOf<Element> conv_of(const ConvStep& step, const FirstFold& fold) {
-    PixelConvOf<Element> conv = conv_of_step<Element>(step);
-    conv.shape = fold.folded;
-    conv.x_step = fold.folded.c;
-    return conv;
-  }
-
-  /// What is prepared: filters as they are multiplied and, behind these, as they are folded.
-  struct Filters {
-    PixelPlan<Element> plan;
-    int64_t packed, folded;  ///< elements
-
-    Filters(const ConvStep& step, const FirstFold& fold) : plan(plan_terms<Terms>(conv_of(step, fold))) {
-      const ConvShape& shape = fold.folded;
-      packed = checked_mul(shape.k, packed_terms<Terms>(plan));
-      folded = checked_product({shape.k, shape.c, shape.r, shape.s});
-    }
-  };
-
-  static size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
-    const Filters filters(step, fold_of(step.problem));
-    return static_cast<size_t>(filters.packed) * sizeof(Element) + static_cast<size_t>(filters.folded) * sizeof(float);
+  static size_t prepared_bytes(const ConvStep& step, const DeviceCaps& caps) {
+    const ConvShape shape = shape_of(step);
+    return with_tile(shape, [&]<class Tile>() {
+      const FirstCut cut = cut_first<Tile>(shape, caps.multiprocessors);
+      return static_cast<size_t>(checked_mul(cut.map_tiles, filter_bytes<Tile>(cut)));
+    });
   }
 
   static void prepare(const ConvArgs& args, Stream& stream) {
-    const FirstFold fold = fold_of(args.step.problem);
-    const Filters filters(args.step, fold);
-    auto* const packed = static_cast<Element*>(args.prepared);
-    auto* const folded = reinterpret_cast<float*>(packed + filters.packed);
-    launch(fold_filters, {.grid = ceil_div(filters.folded, kFoldThreads), .block = kFoldThreads}, stream.native(),
-           args.w, folded, fold);
-    pack_filters<Terms>(filters.plan, folded, fold.folded.c, packed, stream.native());
-  }
-
-  static size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) {
-    const ConvShape shape = fold_of(step.problem).folded;
-    return static_cast<size_t>(checked_product({shape.n, shape.h, shape.w, shape.c, sizeof(Element)}));
+    const ConvShape shape = shape_of(args.step);
+    with_tile(shape, [&]<class Tile>() {
+      const FirstCut cut = cut_first<Tile>(shape, stream.caps().multiprocessors);
+      const int64_t count = checked_product({cut.map_tiles, cut.slices, Tile::kMaps, kSliceTerms<Element>});
+      launch(pack_first<Terms, Tile>, {.grid = ceil_div(count, kFirstThreads), .block = kFirstThreads}, stream.native(),
+             args.w, static_cast<Element*>(args.prepared), shape, cut, count);
+    });
   }
 
   static void launch_step(const ConvArgs& args, Stream& stream) {
     const ConvStep& step = args.step;
-    const FirstFold fold = fold_of(step.problem);
-    const ConvShape& shape = fold.folded;
-    auto* const images = static_cast<Element*>(args.workspace);
-    const int64_t count = checked_product({shape.n, shape.h, shape.w, shape.c / 8});
-    const LaunchShape blocks{.grid = ceil_div(count, kFoldThreads), .block = kFoldThreads};
-    if (step.input == ElementType::u8) {
-      launch(fold_images<uint8_t, Element>, blocks, stream.native(), static_cast<const uint8_t*>(args.x), images, fold,
-             count);
-    } else {
-      launch(fold_images<float, Element>, blocks, stream.native(), static_cast<const float*>(args.x), images, fold,
-             count);
-    }
-    PixelConvOf<Element> conv = conv_of(step, fold);
+    PixelConvOf<Element> conv = conv_of_step<Element>(step);
+    conv.shape = shape_of(step);
     set_addresses(args, conv);
-    conv.x = images;
-    launch_hopper_conv<Terms>(conv, stream.caps().multiprocessors, stream.native());
+    const ConvShape& shape = conv.shape;
+    with_tile(shape, [&]<class Tile>() {
+      const FirstCut cut = cut_first<Tile>(shape, stream.caps().multiprocessors);
+      const CUtensorMap y = describe_rows<Element>(kCopiedType<Element>, conv.y, int64_t{shape.n} * shape.p * shape.q,
+                                                   shape.k, conv.y_step, Tile::kBoxMaps, kSegment);
+      const LaunchShape blocks{
+          .grid = cut.blocks(shape.n), .block = kFirstThreads, .shared_bytes = first_bytes<Tile>(cut), .early = true};
+      if (step.input == ElementType::u8) {
+        launch(convolve_first<Tile, uint8_t>, blocks, stream.native(), static_cast<const uint8_t*>(args.x), y, conv,
+               cut);
+      } else {
+        launch(convolve_first<Tile, float>, blocks, stream.native(), static_cast<const float*>(args.x), y, conv, cut);
+      }
+    });
   }
 };
 

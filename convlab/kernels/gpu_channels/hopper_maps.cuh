@@ -135,6 +135,15 @@ __device__ void await_stores() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(kLeft) : "memory");
 }
 
+/// This block's share of what will be read soon, on its way to the second cache.
+inline __device__ void fetch_soon(const SoonRead& soon) {
+  constexpr int64_t kPiece = 8192;
+  for (int64_t at = blockIdx.x * kPiece; at < soon.bytes; at += gridDim.x * kPiece) {
+    const auto bytes = static_cast<uint32_t>(soon.bytes - at < kPiece ? soon.bytes - at : kPiece) / 16 * 16;
+    if (bytes > 0) prefetch_bulk(static_cast<const std::byte*>(soon.from) + at, bytes);
+  }
+}
+
 inline __device__ void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 // wgmma for 64 pixels by kColumns maps: D = A * B + (add ? D : 0), 16 terms of fp16 or 8 of TF32, D in fp32. A is in
-// shared memory, or of TF32 also in registers: of a warp's 16 pixels, as mma takes them. Of D, a thread has for each 8
+// shared memory or in registers: of a warp's 16 pixels, as mma takes them. Of D, a thread has for each 8
 // columns what WarpgroupMultiply says (device/hopper_wgmma.cuh).
 
 #ifdef __CUDACC__
@@ -52,6 +52,14 @@ struct PixelMultiply;
                    : __VA_ARGS__                                                                                    \
                    : "l"(a), "l"(b), "r"(static_cast<int>(add)));                                                   \
     }                                                                                                               \
+    static __device__ void run(float (&d)[count], const uint32_t (&a)[4], uint64_t b, bool add) {                   \
+      asm volatile("{.reg .pred p; setp.ne.b32 p, " e_name                                                          \
+                   ", 0;\n"                                                                                         \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, {" a_name "," b_name  \
+                   "," add_name "," c_name "}, " d_name ", p, 1, 1, 0;}\n"                                          \
+                   : __VA_ARGS__                                                                                    \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));               \
+    }                                                                                                               \
   };                                                                                                                \
   template <>                                                                                                       \
   struct PixelMultiply<float, columns> {                                                                            \
@@ -82,6 +90,13 @@ CONVLAB_MULTIPLY(256, 128,
                                 "," CONVLAB_NAMES80 "," CONVLAB_NAMES96 "," CONVLAB_NAMES112,
                  "%128", "%129", "%130", "%131", "%132", "%133", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32),
                  CONVLAB_D16(48), CONVLAB_D16(64), CONVLAB_D16(80), CONVLAB_D16(96), CONVLAB_D16(112))
+
+/// Rows of 128 / kTaps bytes in shared memory as an operand; see hopper_maps.cuh.
+template <int kTaps>
+__device__ uint64_t pixel_operand(SharedAddress rows) {
+  constexpr uint64_t kSwizzle = kTaps == 1 ? 1 : kTaps == 2 ? 2 : 3, kEightRows = 128 / kTaps * 8 / 16;
+  return kSwizzle << 62 | kEightRows << 32 | uint64_t{1} << 16 | rows >> 4;
+}
 
 #undef CONVLAB_MULTIPLY
 #undef CONVLAB_NAMES0

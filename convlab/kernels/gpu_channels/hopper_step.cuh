@@ -9,6 +9,7 @@
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/gpu_channels/hopper_conv.cuh"
+#include "convlab/kernels/gpu_channels/hopper_patch.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
@@ -104,24 +105,55 @@ void launch_pixels(PixelPlan<typename Tile::Element> plan, int64_t multiprocesso
          stream, x, w, added, y, plan);
 }
 
+/// In microseconds: infinity where it cannot be taken.
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
 /// A kind of tile, and what it was seen to take on an H100, in hundredths of a microsecond: the launch, a tile beside its
 /// slices, a slice.
-template <class Tile_, int kLaunch, int kTile, int kSlice>
+template <class Tile, int kLaunch, int kTile, int kSlice>
 struct TimedTile {
-  using Tile = Tile_;
+  using Plan = PixelPlan<typename Tile::Element>;
 
   /// Clusters of four or eight blocks find no place on some multiprocessors.
   static int64_t clusters_at_once(int64_t multiprocessors) {
     const int64_t whole = multiprocessors / Tile::kParts;
     return std::max<int64_t>(Tile::kParts > 2 ? whole * 7 / 8 : whole, 1);
   }
-  static double time(const PixelPlan<typename Tile::Element>& plan, int64_t multiprocessors) {
+  static double time(const Plan& plan, int64_t multiprocessors) {
+    if (plan.slices < Tile::kParts) return kNever;
     const ConvShape& shape = plan.conv.shape;
     const int64_t rows = int64_t{shape.n} * shape.p * shape.q;
     const int64_t tiles = ceil_div(rows, Tile::kRows) * ceil_div(shape.k, Tile::kMaps);
     const double slices = static_cast<double>(ceil_div(plan.slices, Tile::kParts));
     return kLaunch * 0.01 + static_cast<double>(ceil_div(tiles, clusters_at_once(multiprocessors))) *
                                 (kTile * 0.01 + slices * kSlice * 0.01);
+  }
+  template <int kTaps>
+  static void launch(const Plan& plan, int64_t multiprocessors, void* stream) {
+    launch_pixels<Tile, kTaps>(plan, multiprocessors, stream);
+  }
+};
+
+/// The same of patches.
+template <class Terms, int kLaunch, int kTile, int kSlice>
+struct TimedPatches {
+  using Plan = PixelPlan<typename Terms::Element>;
+  static constexpr int kTerms = kSliceTerms<typename Terms::Element>;
+
+  static double time(const Plan& plan, int64_t multiprocessors) {
+    const ConvShape& shape = plan.conv.shape;
+    const bool side = shape.r <= kPatchSide && shape.s <= kPatchSide && shape.r * shape.s > 1;
+    const bool dense = shape.stride_h == 1 && shape.stride_w == 1 && shape.dilation_h == 1 && shape.dilation_w == 1;
+    if (!side || !dense || shape.channels % kTerms != 0 || shape.p < kPatchRows || plan.conv.added != nullptr) {
+      return kNever;
+    }
+    const int64_t tiles = PatchCut(shape, kTerms).tiles;
+    return kLaunch * 0.01 +
+           static_cast<double>(ceil_div(tiles, multiprocessors)) * (kTile * 0.01 + plan.slices * kSlice * 0.01);
+  }
+  template <int kTaps>
+  static void launch(const Plan& plan, int64_t multiprocessors, void* stream) {
+    launch_patches<Terms>(plan.conv, multiprocessors, stream);
   }
 };
 
@@ -135,10 +167,12 @@ struct PixelTiles {
   using Long = TimedTile<HopperTile<Terms, 256, 64, 1, 2, 4, 4>, 430, 80, 72>;
   using Slim = TimedTile<HopperTile<Terms, 128, 32, 1, 2, 8, 2>, 370, 30, 33>;
   using Small = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1>, 170, 60, 23>;
-  using SquareFourths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 6, 2, 4>, 90, 800, 35>;
-  using SquareEighths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 6, 2, 8>, 90, 780, 35>;
-  using SmallFourths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 4>, 90, 400, 20>;
-  using SmallEighths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 8>, 90, 430, 21>;
+  using SquareHalves = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 2>, 90, 590, 37>;
+  using SquareFourths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 4>, 90, 830, 40>;
+  using SquareEighths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 8>, 90, 690, 40>;
+  using SmallFourths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 4>, 90, 365, 21>;
+  using SmallEighths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 8>, 90, 400, 21>;
+  using Patches = TimedPatches<Terms, 320, 30, kIsHalf<typename Terms::Element> ? 40 : 31>;
 };
 
 /// Of split terms, three products take three times as long, and a stage is larger.
@@ -150,48 +184,35 @@ struct PixelTiles<HopperSplit> {
   using Few = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 2, 6, 2>, 370, 45, 45>;
   using Slim = TimedTile<HopperTile<HopperSplit, 128, 32, 2, 1, 6, 1>, 300, 80, 42>;
   using Small = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1>, 170, 60, 50>;
-  using SmallFourths = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1, 4>, 90, 400, 50>;
+  using SmallFourths = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1, 4>, 90, 370, 50>;
 };
 
-/// Calls `with.template operator()<a TimedTile>()` for the quickest of those given that can cut a sum in its parts.
-template <class... Timed>
-void with_quickest(const auto& plan, int64_t multiprocessors, auto&& with) {
-  double least = std::numeric_limits<double>::infinity();
-  const auto time_of = [&]<class Each>() {
-    return plan.slices < Each::Tile::kParts ? std::numeric_limits<double>::infinity()
-                                            : Each::time(plan, multiprocessors);
-  };
-  ((least = std::min(least, time_of.template operator()<Timed>())), ...);
-  bool done = false;
-  const auto take = [&]<class Each>() {
-    if (done || time_of.template operator()<Each>() > least) return;
-    done = true;
-    with.template operator()<Each>();
-  };
-  (take.template operator()<Timed>(), ...);
+/// Launches the quickest of those given.
+template <int kTaps, class... Timed>
+void launch_quickest(const auto& plan, int64_t multiprocessors, void* stream) {
+  const double times[] = {Timed::time(plan, multiprocessors)...};
+  const auto quickest = std::ranges::min_element(times) - std::begin(times);
+  int i = 0;
+  ((i++ == quickest ? Timed::template launch<kTaps>(plan, multiprocessors, stream) : void()), ...);
 }
 
 /// conv.w is what pack_pixel_filters has packed.
 template <class Terms>
 void launch_hopper_conv(const PixelConvOf<typename Terms::Element>& conv, int64_t multiprocessors, void* stream) {
-  using Tiles = PixelTiles<Terms>;
+  using T = PixelTiles<Terms>;
   const auto plan = plan_terms<Terms>(conv);
-  const auto whole = [&]<class Timed>() { launch_pixels<typename Timed::Tile, 1>(plan, multiprocessors, stream); };
   if constexpr (Terms::kSplit) {
-    with_quickest<typename Tiles::Square, typename Tiles::Paired, typename Tiles::Narrow, typename Tiles::Few,
-                  typename Tiles::Slim, typename Tiles::Small, typename Tiles::SmallFourths>(plan, multiprocessors,
-                                                                                             whole);
+    launch_quickest<1, typename T::Square, typename T::Paired, typename T::Narrow, typename T::Few, typename T::Slim,
+                    typename T::Small, typename T::SmallFourths>(plan, multiprocessors, stream);
   } else if (plan.taps == 1) {
-    with_quickest<typename Tiles::Wide, typename Tiles::Tall, typename Tiles::Square, typename Tiles::Paired,
-                  typename Tiles::Narrow, typename Tiles::Long, typename Tiles::Slim, typename Tiles::Small,
-                  typename Tiles::SquareFourths, typename Tiles::SquareEighths, typename Tiles::SmallFourths,
-                  typename Tiles::SmallEighths>(plan, multiprocessors, whole);
+    launch_quickest<1, typename T::Wide, typename T::Tall, typename T::Square, typename T::Paired, typename T::Narrow,
+                    typename T::Long, typename T::Slim, typename T::Small, typename T::SquareHalves,
+                    typename T::SquareFourths, typename T::SquareEighths, typename T::SmallFourths,
+                    typename T::SmallEighths, typename T::Patches>(plan, multiprocessors, stream);
+  } else if (plan.taps == 2) {
+    launch_quickest<2, typename T::Narrow, typename T::Slim>(plan, multiprocessors, stream);
   } else {
-    const auto with = [&]<class Timed>() {
-      if (plan.taps == 2) return launch_pixels<typename Timed::Tile, 2>(plan, multiprocessors, stream);
-      launch_pixels<typename Timed::Tile, 4>(plan, multiprocessors, stream);
-    };
-    with_quickest<typename Tiles::Narrow, typename Tiles::Slim>(plan, multiprocessors, with);
+    launch_quickest<4, typename T::Narrow, typename T::Slim>(plan, multiprocessors, stream);
   }
 }
 

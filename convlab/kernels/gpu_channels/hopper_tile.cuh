@@ -51,12 +51,14 @@ struct HopperTile {
   static constexpr int kBox = 16 * kBoxMaps * static_cast<int>(sizeof(Element));
   static constexpr int kBoxColumns = kMaps / kBoxMaps, kBoxesOfTile = kBlocks * kBoxColumns;
   static_assert(kParts > 1 || kBoxesOfTile % kBoxes == 0);
-  static constexpr int kPartPitch = kMaps + 8;  ///< floats from a row of a part to the next
-  static constexpr int kResults = kParts > 1 ? 0 : kWarps* kBoxes* kBox;
+  /// Of a tile that a cluster shares each block finishes kPartRows pixels, and has room for the others' sums of these.
+  static constexpr int kPartRows = kRows / kParts, kPartRow = (kMaps + 8) * static_cast<int>(sizeof(float));
+  static constexpr int kPart = kPartRows * kPartRow;
+  static constexpr int kResults = kParts > 1 ? (kParts - 1) * kPart : kWarps* kBoxes* kBox;
   static constexpr size_t kBytes =
-      1024 + kStages * kStage + kResults + (2 * kStages + kTeams + kWarps * kBoxes) * sizeof(uint64_t);
+      1024 + kStages * kStage + kResults + (2 * kStages + kTeams + kWarps * kBoxes + 1) * sizeof(uint64_t);
   static_assert(kBytes <= 227 * 1024);
-  static_assert(kParts == 1 || kRows * kPartPitch * sizeof(float) <= kStages * kStage);
+  static_assert(kParts == 1 || kParts * kPart <= kStages * kStage);
 };
 
 /// A convolution in tiles. A sum's slices follow filters row by row, and of a tap its channels; a tap's last slice may
@@ -95,8 +97,8 @@ template <class Tile>
 struct PixelShared {
   unsigned char *stages, *results;
   /// Barriers: of stages; of teams, whose turn it is to multiply (a team that is ahead by all stages would take a
-  /// barrier's phase for an older one); and of each warp's boxes.
-  uint64_t *full, *empty, *turns, *added;
+  /// barrier's phase for an older one); of each warp's boxes; and of others' parts.
+  uint64_t *full, *empty, *turns, *added, *parts;
 
   __device__ PixelShared() {
     auto* memory = dynamic_shared<unsigned char>();
@@ -106,12 +108,15 @@ struct PixelShared {
     empty = full + Tile::kStages;
     turns = empty + Tile::kStages;
     added = turns + Tile::kTeams;
+    parts = added + Tile::kWarps * Tile::kBoxes;
   }
   __device__ SharedAddress a(int stage) const { return to_shared(stages + stage * Tile::kStage); }
   __device__ SharedAddress b(int stage) const { return a(stage) + Tile::kA; }
   __device__ SharedAddress box(int warp, int slot) const {
     return to_shared(results + (warp * Tile::kBoxes + slot) * Tile::kBox);
   }
+  /// Where the cluster's other blocks, in their order, send their parts of this block's pixels.
+  __device__ unsigned char* part(int other) const { return results + other * Tile::kPart; }
 };
 
 /// The first output pixel and map of a tile.

@@ -28,6 +28,7 @@ struct PixelConvOf {
   int64_t y_step;
   float* plain;  ///< instead of y, if not nullptr: dense float32, of images of one pixel
   Activation activation;
+  SoonRead soon;
 };
 
 /// Whether elements are halves.

@@ -62,14 +62,14 @@ __device__ void store_eight(Element* to, const float (&from)[8]) {
   chunk.store(to);
 }
 
-/// What follows the sums of 8 maps, from `map` on, of output pixel `row`; of the last 8, some may not exist where y is plain.
+/// Adds what is given to the sums of 8 maps, from `map` on, of output pixel `row`: the bias, and the array that is added. Of
+/// the last 8, some may not exist where y is plain.
 template <class Element>
-__device__ void finish_pixel(const PixelConvOf<Element>& conv, float (&sum)[8], int64_t row, int map) {
-  const int maps = conv.shape.k - map < 8 ? conv.shape.k - map : 8;
+__device__ void add_given(const PixelConvOf<Element>& conv, float (&sum)[8], int64_t row, int map) {
   if (conv.bias != nullptr) {
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      if (i < maps) sum[i] += conv.bias[map + i];
+      if (map + i < conv.shape.k) sum[i] += conv.bias[map + i];
     }
   }
   if (conv.added != nullptr) {
@@ -78,14 +78,26 @@ __device__ void finish_pixel(const PixelConvOf<Element>& conv, float (&sum)[8], 
 #pragma unroll
     for (int i = 0; i < 8; ++i) sum[i] += added[i];
   }
-#pragma unroll
-  for (int i = 0; i < 8; ++i) sum[i] = activated(conv.activation, sum[i]);
+}
+
+/// Writes such sums.
+template <class Element>
+__device__ void leave_pixel(const PixelConvOf<Element>& conv, const float (&sum)[8], int64_t row, int map) {
   if (conv.plain != nullptr) {
     float* to = conv.plain + row * conv.shape.k + map;
-    for (int i = 0; i < maps; ++i) to[i] = sum[i];
+    for (int i = 0; i < 8 && map + i < conv.shape.k; ++i) to[i] = sum[i];
   } else {
     store_eight(conv.y + row * conv.y_step + map, sum);
   }
+}
+
+/// What follows such sums.
+template <class Element>
+__device__ void finish_pixel(const PixelConvOf<Element>& conv, float (&sum)[8], int64_t row, int map) {
+  add_given(conv, sum, row, map);
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sum[i] = activated(conv.activation, sum[i]);
+  leave_pixel(conv, sum, row, map);
 }
 
 /// Leaves the sums of one part, as finish_pixel() takes them, in [pixel][map].

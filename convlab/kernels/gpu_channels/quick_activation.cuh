@@ -55,5 +55,35 @@ __device__ float activated_as(const Activation& activation, float value) {
   return activated(activation, value);
 }
 
+/// activated() for many values: one branch for all of them. kQuickly: as quickly_activated().
+template <bool kQuickly, int kCount>
+__device__ void activate(const Activation& activation, float (&values)[kCount]) {
+  const auto each = [&](auto function) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) values[i] = function(values[i]);
+  };
+  switch (activation.kind) {
+    case ActivationKind::none:
+      return;
+    case ActivationKind::relu:
+      return each([](float value) { return value < 0 ? 0 : value; });
+    case ActivationKind::leaky_relu:
+      return each([&](float value) { return value < 0 ? activation.alpha * value : value; });
+    case ActivationKind::clip:
+      return each([&](float value) {
+        value = value < activation.alpha ? activation.alpha : value;
+        return value > activation.beta ? activation.beta : value;
+      });
+    case ActivationKind::sigmoid:
+      return each([](float value) { return kQuickly ? quick_sigmoid(value) : near_sigmoid(value); });
+    case ActivationKind::tanh:
+      return each([](float value) { return kQuickly ? 2 * quick_sigmoid(2 * value) - 1 : tanhf(value); });
+    case ActivationKind::swish:
+      return each([](float value) { return value * (kQuickly ? quick_sigmoid(value) : near_sigmoid(value)); });
+    case ActivationKind::hard_swish:
+      return each([](float value) { return value * (fminf(fmaxf(value + 3, 0), 6) * (1.0f / 6)); });
+  }
+}
+
 }  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

@@ -1,0 +1,267 @@
+#pragma once
+
+// Few maps, as of a network's first layers, whose images are large: filters of 2 or 3 pixels a side at stride 1. The implicit
+// GEMM of hopper_conv.cuh copies each pixel once for each tap, which the second cache limits. Here a tile's pixels are copied
+// once: a patch of 4 rows of 64 pixels, with what surrounds them. Pixel i of the tile meets tap (r, s) at pixel i + 64 r + s
+// of the patch, so that wgmma begins at another row for each tap. The last pixels of a row are no results.
+//
+// Products are turned: wgmma's rows are 64 maps, its columns the tile's 256 pixels, as few columns would leave tensor cores
+// waiting for operands. Two warpgroups multiply in turns; while one writes its tile, the other multiplies.
+
+#ifdef __CUDACC__
+
+#include "convlab/kernels/gpu_channels/hopper_multiply.cuh"
+#include "convlab/kernels/gpu_channels/hopper_turned.cuh"
+
+namespace convlab {
+inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+constexpr int kPatchColumns = 64, kPatchRows = 4, kPatchMaps = 64, kPatchPixels = kPatchColumns * kPatchRows;
+constexpr int kPatchSide = 3;  // the most pixels of a filter's row and column
+
+/// A block's tile, for TurnedWriter: a warpgroup each, of two.
+template <class Terms>
+using PatchTile = HopperTile<Terms, kPatchPixels, kPatchMaps, 1, 2, 0, 2>;
+
+/// A block's shared memory.
+template <class Terms>
+struct PatchShared {
+  static constexpr int kPatches = 3, kFilters = 5;  ///< that are copied ahead
+  static constexpr int kPatch =
+      (kPatchRows + kPatchSide - 1) * kPatchColumns * 128 + 1024;  ///< tiles read beyond theirs
+  static constexpr int kFilter = kPatchMaps * 128;                 ///< a slice of all maps
+  static constexpr size_t kBytes = PatchTile<Terms>::kBytes + 1024 + kPatches * kPatch + kFilters * kFilter +
+                                   2 * (kPatches + kFilters) * sizeof(uint64_t);
+  static_assert(kBytes <= 227 * 1024);
+
+  PixelShared<PatchTile<Terms>> end;
+  unsigned char *patches, *filters;
+  uint64_t *patch_full, *patch_empty, *filter_full, *filter_empty;
+
+  __device__ PatchShared() {
+    auto* const behind = reinterpret_cast<unsigned char*>(end.parts + 1);
+    patches = behind + (1024 - to_shared(behind) % 1024) % 1024;
+    filters = patches + kPatches * kPatch;
+    patch_full = reinterpret_cast<uint64_t*>(filters + kFilters * kFilter);
+    patch_empty = patch_full + kPatches;
+    filter_full = patch_empty + kPatches;
+    filter_empty = filter_full + kFilters;
+  }
+};
+
+/// A convolution in such tiles. The last tiles of a row and of a column end with the image, and make some results again.
+struct PatchCut {
+  int columns;  ///< of results in a tile's row
+  int row_tiles, column_tiles, map_tiles, tiles;
+  int slices;  ///< of a pixel
+
+  PatchCut(const ConvShape& shape, int slice_terms)
+      : columns(std::min(kPatchColumns - shape.s + 1, shape.q)),
+        row_tiles(static_cast<int>(ceil_div(shape.p, kPatchRows))),
+        column_tiles(static_cast<int>(ceil_div(shape.q, columns))),
+        map_tiles(static_cast<int>(ceil_div(shape.k, kPatchMaps))),
+        tiles(shape.n * row_tiles * column_tiles * map_tiles),
+        slices(shape.channels / slice_terms) {}
+};
+
+struct PatchPlace {
+  int map, q, p, image;
+
+  __device__ PatchPlace(const PatchCut& cut, const ConvShape& shape, int tile) {
+    const auto next = [&](int count) {
+      const int i = tile % count;
+      tile /= count;
+      return i;
+    };
+    map = next(cut.map_tiles) * kPatchMaps;
+    q = min(next(cut.column_tiles) * cut.columns, shape.q - cut.columns);
+    p = min(next(cut.row_tiles) * kPatchRows, shape.p - kPatchRows);
+    image = tile;
+  }
+};
+
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// Channels of a box of pixels from (left, top) on; what is outside of the image becomes zero.
+inline __device__ void fetch_patch(SharedAddress to, const CUtensorMap& map, int channel, int left, int top, int image,
+                                   uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
+      "l"(&map), "r"(to_shared(barrier)), "r"(channel), "r"(left), "r"(top), "r"(image)
+      : "memory");
+}
+
+template <class Terms>
+__device__ void copy_patches(const PatchShared<Terms>& shared, const CUtensorMap& x, const CUtensorMap& w,
+                             const ConvShape& shape, const PatchCut& cut) {
+  using Shared = PatchShared<Terms>;
+  constexpr int kTerms = kSliceTerms<typename Terms::Element>;
+  const auto bytes = static_cast<uint32_t>((kPatchRows + shape.r - 1) * kPatchColumns * 128);
+  PixelTurn<Shared::kPatches> patch;
+  PixelTurn<Shared::kFilters> filter;
+  for (int tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
+    const PatchPlace place(cut, shape, tile);
+    for (int slice = 0; slice < cut.slices; ++slice) {
+      uint64_t* const patch_full = shared.patch_full + patch.stage;
+      barrier_wait(shared.patch_empty + patch.stage, patch.parity ^ 1);
+      barrier_arrive_expecting(patch_full, bytes);
+      fetch_patch(to_shared(shared.patches + patch.stage * Shared::kPatch), x, slice * kTerms, place.q - shape.pad_left,
+                  place.p - shape.pad_top, place.image, patch_full);
+      patch.next();
+      for (int tap = 0; tap < shape.r * shape.s; ++tap) {
+        uint64_t* const filter_full = shared.filter_full + filter.stage;
+        barrier_wait(shared.filter_empty + filter.stage, filter.parity ^ 1);
+        barrier_arrive_expecting(filter_full, Shared::kFilter);
+        fetch_rows(to_shared(shared.filters + filter.stage * Shared::kFilter), w, (tap * cut.slices + slice) * kTerms,
+                   place.map, filter_full);
+        filter.next();
+      }
+    }
+  }
+}
+
+template <class Terms>
+__device__ void multiply_patches(const PatchShared<Terms>& shared, const CUtensorMap& y,
+                                 const PixelConvOf<typename Terms::Element>& conv, const PatchCut& cut, int team) {
+  using Shared = PatchShared<Terms>;
+  using Tile = PatchTile<Terms>;
+  const ConvShape& shape = conv.shape;
+  const int taps = shape.r * shape.s;
+  const TurnedWriter<Tile> writer{shared.end, y, conv, team};
+  PixelTurn<Shared::kPatches> patch;
+  PixelTurn<Shared::kFilters> filter;
+  patch.skip(team * cut.slices);
+  filter.skip(team * cut.slices * taps);
+  int turns_parity = team == 0 ? 1 : 0;
+  for (int tile = blockIdx.x + team * gridDim.x; tile < cut.tiles; tile += 2 * gridDim.x) {
+    float sums[Tile::kBlocks][kPatchMaps / 2];
+    auto& all = reinterpret_cast<float(&)[kPatchPixels / 2]>(sums);
+    int filter_before = -1, patch_before = -1;
+    barrier_wait(shared.end.turns + team, turns_parity);
+    turns_parity ^= 1;
+    for (int slice = 0; slice < cut.slices; ++slice) {
+      barrier_wait(shared.patch_full + patch.stage, patch.parity);
+      const SharedAddress pixels = to_shared(shared.patches + patch.stage * Shared::kPatch);
+      for (int tap = 0; tap < taps; ++tap) {
+        barrier_wait(shared.filter_full + filter.stage, filter.parity);
+        const int first = tap / shape.s * kPatchColumns + tap % shape.s;
+        const uint64_t a = pixel_operand<1>(to_shared(shared.filters + filter.stage * Shared::kFilter));
+        const uint64_t b = pixel_operand<1>(pixels + first * 128);
+        hold(all);
+        fence_multiplications();
+#pragma unroll
+        for (int step = 0; step < 4; ++step) {
+          PixelMultiply<typename Terms::Element, kPatchPixels>::run(all, a + step * 2, b + step * 2,
+                                                                    slice > 0 || tap > 0 || step > 0);
+        }
+        commit_multiplications();
+        await_multiplications<1>();
+        if (filter_before >= 0) leave_stage(shared.filter_empty + filter_before);
+        if (tap == 0 && patch_before >= 0) leave_stage(shared.patch_empty + patch_before);
+        filter_before = filter.stage;
+        filter.next();
+      }
+      patch_before = patch.stage;
+      patch.next();
+    }
+    if (threadIdx.x % 32 == 0) barrier_arrive(shared.end.turns + (team + 1) % 2);
+    await_multiplications();
+    hold(all);
+    leave_stage(shared.filter_empty + filter_before);
+    leave_stage(shared.patch_empty + patch_before);
+    patch.skip(cut.slices);
+    filter.skip(cut.slices * taps);
+    const PatchPlace place(cut, shape, tile);
+    writer.write(sums, (place.image * shape.p + place.p) * shape.q + place.q, shape.q, place.map);
+  }
+  if (threadIdx.x % 128 == 0) await_stores<0>();
+}
+
+#endif  // __CUDA_ARCH_FEAT_SM90_ALL
+
+template <class Terms>
+__global__ void __launch_bounds__(PatchTile<Terms>::kThreads, 1)
+    convolve_patches(const __grid_constant__ CUtensorMap x, const __grid_constant__ CUtensorMap w,
+                     const __grid_constant__ CUtensorMap y,
+                     const __grid_constant__ PixelConvOf<typename Terms::Element> conv,
+                     const __grid_constant__ PatchCut cut) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  using Shared = PatchShared<Terms>;
+  using Tile = PatchTile<Terms>;
+  const Shared shared;
+  const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  if (threadIdx.x == 0) {
+    prefetch_map(x);
+    prefetch_map(w);
+    const auto make = [](uint64_t* full, uint64_t* empty, int count) {
+      for (int i = 0; i < count; ++i) {
+        barrier_init(full + i, 1);
+        barrier_init(empty + i, 4);  // a lane of each warp
+      }
+    };
+    make(shared.patch_full, shared.patch_empty, Shared::kPatches);
+    make(shared.filter_full, shared.filter_empty, Shared::kFilters);
+    for (int team = 0; team < 2; ++team) barrier_init(shared.end.turns + team, 4);
+    fence_for_async();
+  }
+  if (threadIdx.x == Tile::kThreads - 32) fetch_soon(conv.soon);
+  __syncthreads();
+  begin_in_turn();
+  if (warpgroup == Tile::kConsumers) {
+    leave_registers<Tile::kProducerRegisters>();
+    if (threadIdx.x % 128 == 0) copy_patches(shared, x, w, conv.shape, cut);
+  } else {
+    take_registers<Tile::kConsumerRegisters>();
+    multiply_patches(shared, y, conv, cut, warpgroup);
+  }
+#endif
+}
+
+/// Images, of which boxes of 64 columns of so many rows are copied, a slice of their channels.
+template <class Terms>
+CUtensorMap describe_patches(const PixelConvOf<typename Terms::Element>& conv) {
+  using Element = typename Terms::Element;
+  static const auto encode = driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
+  const ConvShape& shape = conv.shape;
+  const auto size = [](int64_t value) { return static_cast<cuuint64_t>(value); };
+  const int64_t pixel = conv.x_step * static_cast<int64_t>(sizeof(Element)), row = shape.w * pixel;
+  const cuuint64_t sizes[] = {size(shape.channels), size(shape.w), size(shape.h), size(shape.n)};
+  const cuuint64_t strides[] = {size(pixel), size(row), size(shape.h * row)};
+  const cuuint32_t box[] = {kSliceTerms<Element>, kPatchColumns, static_cast<cuuint32_t>(kPatchRows + shape.r - 1), 1};
+  const cuuint32_t steps[] = {1, 1, 1, 1};
+  CUtensorMap map;
+  const CUresult result = encode(&map, kTermType<Terms>, 4, const_cast<Element*>(conv.x), sizes, strides, box, steps,
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result == CUDA_SUCCESS) return map;
+  throw unavailable("CUDA: describing images of {} x {} x {} for copies failed ({})", shape.h, shape.w, shape.channels,
+                    static_cast<int>(result));
+}
+
+/// conv.w: as pack_pixel_filters() has packed them.
+template <class Terms>
+void launch_patches(const PixelConvOf<typename Terms::Element>& conv, int64_t multiprocessors, void* stream) {
+  using Element = typename Terms::Element;
+  using Tile = PatchTile<Terms>;
+  constexpr int kTerms = kSliceTerms<Element>;
+  const ConvShape& shape = conv.shape;
+  const PatchCut cut(shape, kTerms);
+  const int64_t terms = int64_t{shape.channels} * shape.r * shape.s;
+  const CUtensorMap x = describe_patches<Terms>(conv);
+  const CUtensorMap w = describe_rows(kCopiedType<Element>, static_cast<const Element*>(conv.w), shape.k, terms, terms,
+                                      kTerms, kPatchMaps);
+  const CUtensorMap y = describe_rows<Element>(kCopiedType<Element>, conv.y, int64_t{shape.n} * shape.p * shape.q,
+                                               shape.k, conv.y_step, Tile::kBoxMaps, cut.columns);
+  launch(convolve_patches<Terms>,
+         {.grid = std::min<int64_t>(cut.tiles, multiprocessors),
+          .block = Tile::kThreads,
+          .shared_bytes = PatchShared<Terms>::kBytes,
+          .early = true},
+         stream, x, w, y, conv, cut);
+}
+
+}  // namespace CONVLAB_KERNEL_NAMESPACE
+}  // namespace convlab
+
+#endif  // __CUDACC__
