@@ -105,8 +105,9 @@ class KernelBench {
   /// What a library chose; "" for kernels without a choice.
   std::string choice() const;
 
-  /// Milliseconds: the device's own time, and the host's clock around launching and waiting. Of a file with a prolog and
-  /// an epilog that is its call alone, and layer_ms is all three; `early`: see SetAside.
+  /// Milliseconds: the device's own time, of a GPU with hot caches right behind another launch; and the host's clock around
+  /// launching and waiting. Of a file with a prolog and an epilog that is its call alone, and layer_ms is all three;
+  /// `early`: see SetAside.
   struct Times {
     double device_ms = 0, op_ms = 0, layer_ms = 0;
     bool early = false;
@@ -125,7 +126,7 @@ class KernelBench {
   void take_over();
 
  private:
-  Times launch();
+  Times launch(Caches caches);
 
   const ConvKernel& kernel_;
   BenchArrays& arrays_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "convlab/device/tensor_core.cuh"
+#include "convlab/kernels/gpu_channels/hopper_multiply.cuh"
 #include "convlab/measure/ceilings_of_device.h"
 
 namespace convlab {
@@ -56,6 +57,41 @@ __global__ void matrix_multiply_add(float* sink, uint32_t bits) {
   if (sum == -1.0f) *sink = sum;
 }
 
+constexpr int kGroups = 2, kGroupRows = 64, kColumns = 256, kRowBytes = 128;  // of a block of warpgroups
+constexpr size_t kOperandBytes = (kGroups * kGroupRows + kColumns) * kRowBytes, kOperandAlignment = 1024;
+
+/// As Hopper's tensor cores are kept busy: by warpgroups, with operands in shared memory. Terms are pairs of halves, or
+/// floats, of these bits.
+template <class Element>
+__global__ void __launch_bounds__(kGroups * 128, 1) warpgroup_multiply_add(float* sink, uint32_t bits) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  auto* const memory = dynamic_shared<unsigned char>();
+  auto* const operands = memory + (kOperandAlignment - to_shared(memory) % kOperandAlignment) % kOperandAlignment;
+  for (int i = threadIdx.x; i < static_cast<int>(kOperandBytes / sizeof(uint32_t)); i += blockDim.x) {
+    reinterpret_cast<uint32_t*>(operands)[i] = bits;
+  }
+  fence_for_async();
+  __syncthreads();
+  const SharedAddress b = to_shared(operands), a = b + (kColumns + threadIdx.x / 128 * kGroupRows) * kRowBytes;
+  float d[kColumns / 2] = {};
+  for (int round = 0; round < kRounds; ++round) {
+    hold(d);
+    fence_multiplications();
+#pragma unroll
+    for (int step = 0; step < kRowBytes / 32; ++step) {
+      PixelMultiply<Element, kColumns>::run(d, pixel_operand<1>(a) + step * 2, pixel_operand<1>(b) + step * 2, true);
+    }
+    commit_multiplications();
+    await_multiplications<1>();
+  }
+  await_multiplications();
+  hold(d);
+  float sum = 0;
+  for (float value : d) sum += value;
+  if (sum == -1.0f) *sink = sum;
+#endif
+}
+
 /// The best of several launches, as amount / seconds.
 template <class Launch>
 double best_rate(Stream& stream, double amount, const Launch& launch_once) {
@@ -102,8 +138,8 @@ Ceilings cuda_ceilings(Device& device, Stream& stream) {
              argument);
     });
   };
-  constexpr double kRows = 16, kColumns = 8, kTf32Terms = 8, kFp16Terms = 16;
-  const double products = 2 * threads / kWarp * chains * kRows * kColumns;
+  constexpr double kRows = 16, kMaps = 8, kTf32Terms = 8, kFp16Terms = 16;
+  const double products = 2 * threads / kWarp * chains * kRows * kMaps;
   Ceilings ceilings{.fp32_flops = rate(2 * threads * chains, multiply_add, 0.5f),
                     .memory_bytes = copy_rate(device, stream, int64_t{1} << 30, 1),
                     .cache_bytes = copy_rate(device, stream, cache / 8, 50),
@@ -114,6 +150,22 @@ Ceilings cuda_ceilings(Device& device, Stream& stream) {
     ceilings.tf32_flops = rate(products * kTf32Terms, matrix_multiply_add<false>, 0x3f800000u);
     ceilings.fp16_flops = rate(products * kFp16Terms, matrix_multiply_add<true>, 0x3c003c00u);
   }
+#ifdef CONVLAB_HOPPER
+  if (caps.compute_capability == 90) {
+    const double pairs = double{kGroups} * kGroupRows * kColumns * kRounds * caps.multiprocessors;
+    const auto by_warpgroups = [&](double terms, auto kernel, uint32_t ones) {
+      return best_rate(stream, 2 * pairs * terms, [&] {
+        launch(kernel,
+               {.grid = {caps.multiprocessors},
+                .block = {kGroups * 128},
+                .shared_bytes = kOperandBytes + kOperandAlignment},
+               stream.native(), static_cast<float*>(sink.data()), ones);
+      });
+    };
+    ceilings.tf32_flops = by_warpgroups(kRowBytes / sizeof(float), warpgroup_multiply_add<float>, 0x3f800000u);
+    ceilings.fp16_flops = by_warpgroups(kRowBytes / sizeof(__half), warpgroup_multiply_add<__half>, 0x3c003c00u);
+  }
+#endif
   return ceilings;
 }
 
