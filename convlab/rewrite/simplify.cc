@@ -39,7 +39,10 @@ class Merger {
         bytes_left_(result_bytes(graph)) {}
 
   void run() {
-    for (Node& node : graph_.nodes) matmul_to_gemm(node);
+    for (Node& node : graph_.nodes) {
+      matmul_to_gemm(node);
+      pool_to_alias(node);
+    }
     for (size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (gone_[i]) continue;
       pad_to_conv(i);
@@ -66,6 +69,13 @@ class Merger {
   void matmul_to_gemm(Node& node) {
     if (!std::holds_alternative<MatMulOp>(node.op) || constant(node.inputs[1]) == nullptr) return;
     if (shape_of(node.inputs[0]).size() == 2 && shape_of(node.inputs[1]).size() == 2) node.op = GemmOp{};
+  }
+
+  /// Windows of one pixel, as an adaptive pool has them that finds its output's size, change nothing.
+  void pool_to_alias(Node& node) const {
+    const auto* pool = std::get_if<PoolOp>(&node.op);
+    if (pool == nullptr || pool->pool.kernel_h != 1 || pool->pool.kernel_w != 1) return;
+    if (shape_of(node.inputs[0]) == shape_of(node.output)) node.op = ActivationOp{};
   }
 
   /// Zeros around an image, as a convolution's own padding.

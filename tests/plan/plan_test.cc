@@ -229,6 +229,19 @@ TEST(Plan, MatMulAndAddBecomeADenseLayer) {
   EXPECT_THAT(steps_of(plan_of(builder)), ElementsAre("matmul+add+norm+relu: Gemm+relu"));
 }
 
+TEST(Plan, PoolsOfOnePixelAreNoSteps) {
+  const auto steps = [](const Pool& pool) {
+    GraphBuilder builder({-1, 2, 6, 6});
+    builder.add(PoolOp{.pool = pool}, {builder.activation(builder.input(), ActivationKind::tanh, "tanh")}, "pool");
+    return steps_of(plan_of(builder)).size();
+  };
+  EXPECT_EQ(steps({.kind = PoolKind::average}), 1);
+  EXPECT_EQ(steps({.kind = PoolKind::max}), 1);
+  EXPECT_EQ(steps({.stride_h = 2}), 2);
+  EXPECT_EQ(steps({.pad_bottom = 1}), 2);
+  EXPECT_EQ(steps({.kernel_w = 2, .pad_left = 1}), 2);
+}
+
 TEST(Plan, ZeroPaddingGoesIntoTheConvolution) {
   const auto steps = [](const PadOp& pad) {
     GraphBuilder builder({-1, 2, 6, 6});
