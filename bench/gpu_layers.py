@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""convlab beside PyTorch on single layers of well-known CNNs on a GPU, hot.
+
+    python3 bench/gpu_layers.py measure BINARY results/layers_gpu/mine.json
+    python3 bench/gpu_layers.py measure BINARY FILE --maths fp16 --layers 3x3,64-64,56     # some of them
+    python3 bench/gpu_layers.py write              docs/gpu_layers.md, from results/layers_gpu
+    python3 bench/gpu_layers.py write --check      exit status 1 where it is not what they give
+
+Each engine runs alone in a process of its own. convlab's time is that of its fastest own kernel in the arithmetic, hot, with
+channels last from and to memory; of a network's first layers, from plain images. PyTorch's is a convolution without bias, in the
+faster of its two layouts, of many replayed as one CUDA graph. A file that is there is added to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from gpu_common import ms, now, output_of
+from pages import ROOT, publish, table
+
+RESULTS = ROOT / "results" / "layers_gpu"
+PAGE = ROOT / "docs" / "gpu_layers.md"
+
+IMAGES = 64
+MANY = 10  # convolutions of a CUDA graph
+LAYERS = {
+    "ResNet, first: 7x7/2, 3-64, 224": "n64_c3h224w224_k64r7s7_p3_st2",
+    "VGG, first: 3x3, 3-64, 224": "n64_c3h224w224_k64r3s3_p1",
+    "AlexNet, first: 11x11/4, 3-64, 224": "n64_c3h224w224_k64r11s11_p2_st4",
+    "MobileNet, first: 3x3/2, 3-32, 224": "n64_c3h224w224_k32r3s3_p1_st2",
+    "1x1, 64-64, 56": "n64_c64h56w56_k64r1s1",
+    "3x3, 64-64, 56": "n64_c64h56w56_k64r3s3_p1",
+    "1x1, 256-128, 56": "n64_c256h56w56_k128r1s1",
+    "3x3/2, 128-128, 56": "n64_c128h56w56_k128r3s3_p1_st2",
+    "3x3, 128-128, 28": "n64_c128h28w28_k128r3s3_p1",
+    "3x3, 256-256, 14": "n64_c256h14w14_k256r3s3_p1",
+    "1x1, 256-1024, 14": "n64_c256h14w14_k1024r1s1",
+    "3x3, 512-512, 7": "n64_c512h7w7_k512r3s3_p1",
+    "1x1, 512-2048, 7": "n64_c512h7w7_k2048r1s1",
+    "VGG 3x3, 64-64, 224": "n64_c64h224w224_k64r3s3_p1",
+    "VGG 3x3, 128-128, 112": "n64_c128h112w112_k128r3s3_p1",
+    "VGG 3x3, 256-256, 56": "n64_c256h56w56_k256r3s3_p1",
+    "depthwise 3x3, 96, 112, /2": "n64_c96h112w112_k96r3s3_p1_st2_g96",
+    "depthwise 3x3, 144, 56": "n64_c144h56w56_k144r3s3_p1_g144",
+    "depthwise 5x5, 240, 28": "n64_c240h28w28_k240r5s5_p2_g240",
+    "depthwise 3x3, 384, 14": "n64_c384h14w14_k384r3s3_p1_g384",
+}
+MATHS = ("fp16", "tf32", "fp32")
+
+
+def rows_of(path: Path) -> list[dict]:
+    return json.loads(path.read_text())["rows"]
+
+
+def numbers_of(problem: str) -> dict[str, int]:
+    return {name: int(value) for name, value in re.findall(r"([a-z]+)(\d+)", problem)}
+
+
+def peers(problems: list[str], math: str) -> dict[str, dict]:
+    """PyTorch's milliseconds of each, in the faster layout."""
+    import torch
+    import torch_gpu
+
+    torch_gpu.choose_math(math)
+    kind, found = torch_gpu.MATHS[math], {}
+    for problem in problems:
+        sizes, times = numbers_of(problem), {}
+        groups = sizes.get("g", 1)
+        for layout, memory in torch_gpu.LAYOUTS.items():
+            x = torch.rand(sizes["n"], sizes["c"], sizes["h"], sizes["w"], device="cuda", dtype=kind).contiguous(memory_format=memory)
+            w = torch.rand(sizes["k"], sizes["c"] // groups, sizes["r"], sizes["s"], device="cuda", dtype=kind).contiguous(memory_format=memory)
+
+            def many(images, w=w, sizes=sizes, groups=groups):
+                for _ in range(MANY):
+                    torch.nn.functional.conv2d(images, w, stride=sizes.get("st", 1), padding=sizes.get("p", 0), groups=groups)
+
+            with torch.inference_mode():
+                times[layout] = torch_gpu.event_ms(torch_gpu.replayed(many, x)) / MANY
+        found[problem] = {**torch_gpu.fastest(times), "gpu": torch.cuda.get_device_name(),
+                          "version": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"}
+    return found
+
+
+def kernels_of(problem: str, math: str) -> str:
+    """The names that convlab's kernels of channels last match, of a row's arithmetic."""
+    sizes = numbers_of(problem)
+    if sizes.get("g", 1) > 1:
+        return "cuda.pixel_depthwise" if math == "fp16" else "cuda.pixel_depthwise_fp32"
+    of_math = "3x*" if math == "fp32" else math
+    return f"cuda.hopper_{'first' if sizes['c'] == 3 else 'igemm'}_{of_math}"
+
+
+def measured(binary: str, problems: list[str], math: str, seconds: float) -> dict[str, dict]:
+    """For each problem, the fastest of convlab's own kernels with channels last."""
+    found: dict[str, list] = {problem: [] for problem in problems}
+    for kernels in sorted({kernels_of(problem, math) for problem in problems}):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as shapes:
+            shapes.write("".join(problem + "\n" for problem in problems if kernels_of(problem, math) == kernels))
+            shapes.flush()
+            command = [binary, "bench", "--device", "cuda", "--kernel", kernels, "--shapes", shapes.name,
+                       "--seconds", str(seconds), "--json", "-"]
+            for record in output_of(command):
+                if "hot_ms" in record and record["kernel"].startswith("cuda."):
+                    found[record["problem"]].append({"kernel": record["kernel"], "ms": record["hot_ms"]["median"],
+                                                     "bound_ms": record["bound_ms"], "limit": record["limit"]})
+    return {problem: {**min(each, key=lambda one: one["ms"]), "tried": {one["kernel"]: one["ms"] for one in each}}
+            for problem, each in found.items() if each}
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    rows = rows_of(arguments.json) if arguments.json.exists() else []
+    arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    layers = {layer: problem for layer, problem in LAYERS.items()
+              if not arguments.layers or layer.replace(" ", "") in arguments.layers}
+    for math in arguments.maths:
+        problems = list(layers.values())
+        ours = measured(arguments.binary, problems, math, arguments.seconds)
+        theirs = output_of([sys.executable, __file__, "peers", math, *problems])
+        for layer, problem in layers.items():
+            row = {"layer": layer, "problem": problem, "math": math, "when": now(), "convlab": ours[problem], "peer": theirs[problem]}
+            rows = [each for each in rows if any(each[key] != row[key] for key in ("layer", "math"))] + [row]
+            print(f"{layer}, {math}: {ms(row['convlab']['ms'])} ms by {row['convlab']['kernel']}, PyTorch {ms(row['peer']['ms'])} ms: "
+                  f"{row['peer']['ms'] / row['convlab']['ms']:.2f} times as fast", flush=True)
+        arguments.json.write_text(json.dumps({"kind": "gpu_layers", "rows": rows}, indent=1) + "\n")
+
+
+def section(path: Path) -> list[str]:
+    rows = rows_of(path)
+    order = list(LAYERS)
+    cells = []
+    for row in sorted(rows, key=lambda row: (MATHS.index(row["math"]), order.index(row["layer"]))):
+        ours, theirs = row["convlab"], row["peer"]["ms"]
+        cells.append([row["layer"], row["math"], ours["kernel"], ms(ours["ms"]), ms(theirs), f"{theirs / ours['ms']:.2f}",
+                      f"{100 * ours['bound_ms'] / ours['ms']:.0f} %, {ours['limit']}"])
+    header = ["layer", "math", "kernel", "ms", "PyTorch, ms", "times as fast", "of its bound"]
+    first = rows[0]
+    return [f"## {first['peer']['gpu']}", "", f"{IMAGES} images, beside {first['peer']['version']} ({first['when'][:10]}).", "",
+            *table(header, cells), ""]
+
+
+def write(check: bool) -> int:
+    page = [
+        "# Layers of well-known CNNs on a GPU", "",
+        "Single convolutions, hot, medians, each engine alone in its process. convlab's kernels take channels last, those of first layers plain",
+        "float32 images; PyTorch is given its own type in the faster of its two layouts, and its convolution, without bias, is replayed as a CUDA",
+        "graph of many. The bound is what memory, the second cache or arithmetic take at the rates that were seen on the same GPU.",
+        "`bench/gpu_layers.py` measures, and writes this page.", "",
+        *[line for path in sorted(RESULTS.glob("*.json")) for line in section(path)]]
+    return publish({PAGE: "\n".join(page).rstrip() + "\n"}, check)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    measuring = commands.add_parser("measure")
+    measuring.add_argument("binary")
+    measuring.add_argument("json", type=Path)
+    measuring.add_argument("--layers", nargs="+", help="names without blanks (default: all)")
+    measuring.add_argument("--maths", nargs="+", default=MATHS, choices=MATHS)
+    measuring.add_argument("--seconds", type=float, default=0.2, help="that a series of samples takes")
+    peering = commands.add_parser("peers", help="PyTorch alone, for measure")
+    peering.add_argument("math", choices=MATHS)
+    peering.add_argument("problems", nargs="+")
+    writing = commands.add_parser("write")
+    writing.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    if arguments.command == "write":
+        return write(arguments.check)
+    if arguments.command == "measure":
+        measure(arguments)
+    else:
+        print(json.dumps(peers(arguments.problems, arguments.math)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
