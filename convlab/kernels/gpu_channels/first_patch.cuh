@@ -41,23 +41,23 @@ struct FirstCut {
   int copies;             ///< of the patch; the second is shifted by a term, so that items of all pixels are aligned
   int copy_terms;         ///< from one to the next
 
-  template <class Element>
-  FirstCut(const ConvShape& shape, int maps, int segments_, const Element*)
+  /// `item_terms`: kItemTerms of the layer's elements.
+  FirstCut(const ConvShape& shape, int maps, int segments_, int item_terms)
       : segments(segments_),
         row_tiles(static_cast<int>(ceil_div(shape.p, kFirstRows))),
         column_tiles(static_cast<int>(ceil_div(shape.q, segments * kSegment))),
         map_tiles(static_cast<int>(ceil_div(shape.k, maps))),
         patch_rows((kFirstRows - 1) * shape.stride_h + (shape.r - 1) * shape.dilation_h + 1),
-        copies(kItemTerms<Element> == 2 && shape.stride_w % 2 == 1 ? 2 : 1) {
-    const auto needed = static_cast<int>(ceil_div(shape.s, kItemTerms<Element>));
+        copies(item_terms == 2 && shape.stride_w % 2 == 1 ? 2 : 1) {
+    const auto needed = static_cast<int>(ceil_div(shape.s, item_terms));
     items = needed <= 2 ? needed : static_cast<int>(round_up(needed, 4));
     const auto steps = static_cast<int>(ceil_div(shape.c * shape.r * items, 8));
     slices = static_cast<int>(ceil_div(steps, 4));
     last_steps = steps - (slices - 1) * 4;
-    const int columns = (segments * kSegment - 1) * shape.stride_w + items * kItemTerms<Element>;
+    const int columns = (segments * kSegment - 1) * shape.stride_w + items * item_terms;
     pitch = static_cast<int>(round_up(columns, 2));
-    constexpr int kBanks = 32 * kItemTerms<Element>;  // copies lie half of all banks apart
-    copy_terms = static_cast<int>(round_up(shape.c * patch_rows * pitch, kBanks)) + kBanks / 2;
+    const int banks = 32 * item_terms;  // copies lie half of all banks apart
+    copy_terms = static_cast<int>(round_up(shape.c * patch_rows * pitch, banks)) + banks / 2;
   }
 
   int64_t blocks(int64_t images) const { return checked_product({images, row_tiles, column_tiles, map_tiles}); }
@@ -82,7 +82,7 @@ template <class Tile>
 FirstCut cut_first(const ConvShape& shape, int64_t multiprocessors) {
   constexpr int kMostSegments = 14, kBegin = 2;
   const auto with = [&](int segments) {
-    return FirstCut(shape, Tile::kMaps, segments, static_cast<const typename Tile::Element*>(nullptr));
+    return FirstCut(shape, Tile::kMaps, segments, kItemTerms<typename Tile::Element>);
   };
   FirstCut best = with(1);
   int64_t least = std::numeric_limits<int64_t>::max();

@@ -97,7 +97,7 @@ struct HopperFirst {
   /// Calls `with.template operator()<Tile>()`. Where two blocks have no room for the filters of 64 maps, they make 32.
   static auto with_tile(const ConvShape& shape, auto&& with) {
     using Tile = FirstTile<Terms, 64>;
-    const FirstCut least(shape, Tile::kMaps, 1, static_cast<Element*>(nullptr));
+    const FirstCut least(shape, Tile::kMaps, 1, kItemTerms<Element>);
     const bool wide = shape.k > 32 && first_bytes<Tile>(least) <= kTwoBlocks;
     return wide ? with.template operator()<Tile>() : with.template operator()<FirstTile<Terms, 32>>();
   }
