@@ -238,7 +238,6 @@ TEST(Plan, PoolsOfOnePixelAreNoSteps) {
   EXPECT_EQ(steps({.kind = PoolKind::average}), 1);
   EXPECT_EQ(steps({.kind = PoolKind::max}), 1);
   EXPECT_EQ(steps({.stride_h = 2}), 2);
-  EXPECT_EQ(steps({.pad_bottom = 1}), 2);
   EXPECT_EQ(steps({.kernel_w = 2, .pad_left = 1}), 2);
 }
 
