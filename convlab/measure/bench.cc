@@ -226,11 +226,11 @@ KernelBench::Times KernelBench::run(Caches caches, bool end) {
   const bool check = end || checked_ == Checked::all;
   if (check) arrays_.renew();
   if (checked_ == Checked::all) {
-    launch(Caches::hot);
+    launch();
     arrays_.renew();
   }
   if (caches == Caches::cold) arrays_.flush_caches();
-  const Times times = launch(caches);
+  const Times times = launch(caches == Caches::hot);
   if (!check) return times;
   if (const Verdict verdict = arrays_.check(kernel_.info); !verdict.passed()) {
     throw wrong_result("{}: a timed launch gave a wrong output: {}", kernel_.info.name, describe(verdict));
@@ -240,10 +240,10 @@ KernelBench::Times KernelBench::run(Caches caches, bool end) {
 
 void KernelBench::take_over() {
   if (arrays_.device().caps().kind != DeviceKind::cuda) let_threads_sleep();
-  launch(Caches::hot);
+  launch();
 }
 
-KernelBench::Times KernelBench::launch(Caches caches) {
+KernelBench::Times KernelBench::launch(bool behind_another) {
   ConvArgs arguments = arrays_.arguments();
   if (kernel_.packs_weights) arguments.w = nullptr;
   arguments.prepared = prepared_.data();
@@ -257,7 +257,7 @@ KernelBench::Times KernelBench::launch(Caches caches) {
   double device_seconds = stream.time(give);
   const double all_seconds = seconds_since(begin);
   const SetAside beside = aside.take();
-  if (caches == Caches::hot && arrays_.device().caps().kind == DeviceKind::cuda && beside.seconds == 0) {
+  if (behind_another && arrays_.device().caps().kind == DeviceKind::cuda && beside.seconds == 0) {
     give();  // the GPU is busy until the next launch is given, and does not wait for it between two events
     device_seconds = stream.time(give);
   }

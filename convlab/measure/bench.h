@@ -126,7 +126,8 @@ class KernelBench {
   void take_over();
 
  private:
-  Times launch(Caches caches);
+  /// Launches and times once; a GPU's own time is then taken anew of a launch right behind another, if asked for.
+  Times launch(bool behind_another = false);
 
   const ConvKernel& kernel_;
   BenchArrays& arrays_;

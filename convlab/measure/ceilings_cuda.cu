@@ -5,6 +5,7 @@
 
 #include "convlab/device/tensor_core.cuh"
 #include "convlab/kernels/gpu_channels/hopper_multiply.cuh"
+#include "convlab/kernels/gpu_dense/hopper.cuh"
 #include "convlab/measure/ceilings_of_device.h"
 
 namespace convlab {
@@ -145,13 +146,9 @@ Ceilings cuda_ceilings(Device& device, Stream& stream) {
                     .cache_bytes = copy_rate(device, stream, cache / 8, 50),
                     .upload_bytes = upload_rate(device, stream),
                     .cache_size = cache};
-  if (caps.compute_capability >= 80) {
-    // Ones: the power that tensor cores draw depends on the data, and ones need little.
-    ceilings.tf32_flops = rate(products * kTf32Terms, matrix_multiply_add<false>, 0x3f800000u);
-    ceilings.fp16_flops = rate(products * kFp16Terms, matrix_multiply_add<true>, 0x3c003c00u);
-  }
-#ifdef CONVLAB_HOPPER
-  if (caps.compute_capability == 90) {
+  // Ones: the power that tensor cores draw depends on the data, and ones need little.
+  constexpr uint32_t kFloatOne = 0x3f800000u, kHalfOnes = 0x3c003c00u;
+  if (runs_on_hopper(caps)) {
     const double pairs = double{kGroups} * kGroupRows * kColumns * kRounds * caps.multiprocessors;
     const auto by_warpgroups = [&](double terms, auto kernel, uint32_t ones) {
       return best_rate(stream, 2 * pairs * terms, [&] {
@@ -162,10 +159,12 @@ Ceilings cuda_ceilings(Device& device, Stream& stream) {
                stream.native(), static_cast<float*>(sink.data()), ones);
       });
     };
-    ceilings.tf32_flops = by_warpgroups(kRowBytes / sizeof(float), warpgroup_multiply_add<float>, 0x3f800000u);
-    ceilings.fp16_flops = by_warpgroups(kRowBytes / sizeof(__half), warpgroup_multiply_add<__half>, 0x3c003c00u);
+    ceilings.tf32_flops = by_warpgroups(kRowBytes / sizeof(float), warpgroup_multiply_add<float>, kFloatOne);
+    ceilings.fp16_flops = by_warpgroups(kRowBytes / sizeof(__half), warpgroup_multiply_add<__half>, kHalfOnes);
+  } else if (caps.compute_capability >= 80) {
+    ceilings.tf32_flops = rate(products * kTf32Terms, matrix_multiply_add<false>, kFloatOne);
+    ceilings.fp16_flops = rate(products * kFp16Terms, matrix_multiply_add<true>, kHalfOnes);
   }
-#endif
   return ceilings;
 }
 
