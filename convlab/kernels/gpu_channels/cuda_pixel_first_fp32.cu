@@ -12,6 +12,7 @@
 #include "convlab/kernels/gpu_channels/pixel_op.h"
 #include "convlab/kernels/gpu_channels/pixel_step.cuh"
 #include "convlab/kernels/gpu_channels/quick_activation.cuh"
+#include "convlab/kernels/gpu_channels/tiled_filters.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
@@ -55,13 +56,13 @@ struct Cut {
 };
 
 /// Floats of the filters of a tile of maps: [channel][row][column][map].
-int64_t tile_filters(const ConvProblem& problem) { return checked_product({problem.c, problem.r, problem.s, kMaps}); }
+int64_t tile_floats(const ConvProblem& problem) { return checked_product({problem.c, problem.r, problem.s, kMaps}); }
 
 size_t shared_bytes(const ConvProblem& problem) {
-  return static_cast<size_t>(tile_filters(problem) + Cut(problem).patch()) * sizeof(float);
+  return static_cast<size_t>(tile_floats(problem) + Cut(problem).patch()) * sizeof(float);
 }
 
-/// conv.w: filters of each tile, as tile_filters() has them. conv.x is not used.
+/// conv.w: filters of each tile, as tile_floats() has them. conv.x is not used.
 template <class Input>
 __global__ void __launch_bounds__(kThreads, 2)
     convolve_first(const Input* images, const PixelConvOf<float> conv, const Cut cut) {
@@ -128,14 +129,6 @@ __global__ void __launch_bounds__(kThreads, 2)
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
-    pack_filters(const float* w, float* packed, int maps, int terms, int count) {
-  const int i = blockIdx.x * kThreads + threadIdx.x;
-  if (i >= count) return;
-  const int map = i / (terms * kMaps) * kMaps + i % kMaps, term = i / kMaps % terms;
-  packed[i] = map < maps ? w[static_cast<int64_t>(map) * terms + term] : 0;
-}
-
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const ConvProblem& problem = step.problem;
   if (!takes_plain(step) || problem.c > kMostChannels) {
@@ -156,15 +149,13 @@ Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
 }
 
 size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
-  return static_cast<size_t>(checked_mul(tile_filters(step.problem), Cut(step.problem).map_tiles)) * sizeof(float);
+  return static_cast<size_t>(checked_mul(tile_floats(step.problem), Cut(step.problem).map_tiles)) * sizeof(float);
 }
 
 void prepare(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
-  const auto count = static_cast<int>(tile_filters(problem) * Cut(problem).map_tiles);
-  launch(pack_filters, {.grid = ceil_div(count, kThreads), .block = kThreads}, stream.native(), args.w,
-         static_cast<float*>(args.prepared), static_cast<int>(problem.k),
-         static_cast<int>(problem.c * problem.r * problem.s), count);
+  pack_tiled_filters(args.w, args.prepared, problem.k, problem.c * problem.r * problem.s, kMaps,
+                     tile_floats(problem) * Cut(problem).map_tiles, stream.native());
 }
 
 void launch_first(const ConvArgs& args, Stream& stream) {

@@ -8,10 +8,10 @@
 
 #include "convlab/device/early_launch.cuh"
 #include "convlab/device/pipeline.cuh"
-#include "convlab/kernels/cpu_channels/channels.h"
 #include "convlab/kernels/gpu_channels/pixel_op.h"
 #include "convlab/kernels/gpu_channels/pixel_step.cuh"
 #include "convlab/kernels/gpu_channels/quick_activation.cuh"
+#include "convlab/kernels/gpu_channels/tiled_filters.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {
@@ -283,16 +283,6 @@ __global__ void __launch_bounds__(32 * Tile::kMostColumns, Tile::kWarps / Tile::
   __pipeline_wait_prior(0);
 }
 
-constexpr int kPackThreads = 256;
-
-__global__ void __launch_bounds__(kPackThreads)
-    pack_filters(const float* w, float* packed, int channels, int k, int maps, int64_t count) {
-  const int64_t i = int64_t{blockIdx.x} * kPackThreads + threadIdx.x;
-  if (i >= count) return;
-  const int64_t map = i / maps / channels * maps + i % maps, channel = i / maps % channels;
-  packed[i] = map < k ? w[map * channels + channel] : 0;
-}
-
 Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
   const ConvProblem& problem = step.problem;
   if (caps.kind == DeviceKind::cuda && caps.compute_capability < 80) {
@@ -331,10 +321,8 @@ size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
 
 void prepare(const ConvArgs& args, Stream& stream) {
   const ConvProblem& problem = args.step.problem;
-  const int64_t count = packed_filters(problem);
-  launch(pack_filters, {.grid = ceil_div(count, kPackThreads), .block = kPackThreads}, stream.native(), args.w,
-         static_cast<float*>(args.prepared), static_cast<int>(problem.c), static_cast<int>(problem.k),
-         cut_of(problem).maps, count);
+  pack_tiled_filters(args.w, args.prepared, problem.k, problem.c, cut_of(problem).maps, packed_filters(problem),
+                     stream.native());
 }
 
 void launch_pointwise(const ConvArgs& args, Stream& stream) {
