@@ -107,8 +107,7 @@ struct FirstShared {
   Element* patch;
 
   __device__ explicit FirstShared(const FirstCut& cut) {
-    auto* const behind = reinterpret_cast<unsigned char*>(end.parts + 1);
-    filters = behind + (1024 - to_shared(behind) % 1024) % 1024;
+    filters = aligned_to_rows(end.parts + 1);
     filters_there = reinterpret_cast<uint64_t*>(filters + filter_bytes<Tile>(cut));
     items = reinterpret_cast<uint2*>(filters_there + 1);
     patch = reinterpret_cast<Element*>(items + cut.slices * kSliceItems);

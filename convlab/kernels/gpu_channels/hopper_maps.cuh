@@ -75,26 +75,41 @@ struct PixelCorners {
   }
 };
 
+/// Images as the copy engine is told of them: channels, columns, rows, images; and bytes from one to the next.
+template <class Element>
+struct DescribedImages {
+  std::array<cuuint64_t, 4> sizes;
+  std::array<cuuint64_t, 3> strides;
+
+  explicit DescribedImages(const PixelConvOf<Element>& conv) {
+    const ConvShape& shape = conv.shape;
+    const auto size = [](int64_t value) { return static_cast<cuuint64_t>(value); };
+    const int64_t pixel = conv.x_step * static_cast<int64_t>(sizeof(Element)), row = shape.w * pixel;
+    sizes = {size(shape.channels), size(shape.w), size(shape.h), size(shape.n)};
+    strides = {size(pixel), size(row), size(shape.h * row)};
+  }
+  void check(CUresult result) const {
+    if (result == CUDA_SUCCESS) return;
+    throw unavailable("CUDA: describing images of {} x {} x {} for copies failed ({})", sizes[2], sizes[1], sizes[0],
+                      static_cast<int>(result));
+  }
+};
+
 /// Images, of which `channels` of `pixels` that a filter's tap visits one after another are copied.
 template <class Element>
 CUtensorMap describe_pixels(CUtensorMapDataType type, const PixelConvOf<Element>& conv, int channels, int pixels) {
   static const auto encode = driver_function<decltype(cuTensorMapEncodeIm2col)>("cuTensorMapEncodeIm2col");
   const ConvShape& shape = conv.shape;
-  const auto size = [](int64_t value) { return static_cast<cuuint64_t>(value); };
-  const int64_t pixel = conv.x_step * static_cast<int64_t>(sizeof(Element)), row = shape.w * pixel;
-  const cuuint64_t sizes[] = {size(shape.channels), size(shape.w), size(shape.h), size(shape.n)};
-  const cuuint64_t strides[] = {size(pixel), size(row), size(shape.h * row)};
+  const DescribedImages<Element> images(conv);
   const cuuint32_t steps[] = {1, static_cast<cuuint32_t>(shape.stride_w), static_cast<cuuint32_t>(shape.stride_h), 1};
   const PixelCorners corners(shape);
   CUtensorMap map;
-  const CUresult result =
-      encode(&map, type, 4, const_cast<Element*>(conv.x), sizes, strides, corners.first.data(), corners.last.data(),
-             static_cast<cuuint32_t>(channels), static_cast<cuuint32_t>(pixels), steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-             swizzle_of(channels * static_cast<int>(sizeof(Element))), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result == CUDA_SUCCESS) return map;
-  throw unavailable("CUDA: describing images of {} x {} x {} for copies failed ({})", shape.h, shape.w, shape.channels,
-                    static_cast<int>(result));
+  images.check(encode(&map, type, 4, const_cast<Element*>(conv.x), images.sizes.data(), images.strides.data(),
+                      corners.first.data(), corners.last.data(), static_cast<cuuint32_t>(channels),
+                      static_cast<cuuint32_t>(pixels), steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                      swizzle_of(channels * static_cast<int>(sizeof(Element))), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  return map;
 }
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

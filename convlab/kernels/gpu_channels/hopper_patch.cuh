@@ -39,8 +39,7 @@ struct PatchShared {
   uint64_t *patch_full, *patch_empty, *filter_full, *filter_empty;
 
   __device__ PatchShared() {
-    auto* const behind = reinterpret_cast<unsigned char*>(end.parts + 1);
-    patches = behind + (1024 - to_shared(behind) % 1024) % 1024;
+    patches = aligned_to_rows(end.parts + 1);
     filters = patches + kPatches * kPatch;
     patch_full = reinterpret_cast<uint64_t*>(filters + kFilters * kFilter);
     patch_empty = patch_full + kPatches;
@@ -223,20 +222,14 @@ template <class Terms>
 CUtensorMap describe_patches(const PixelConvOf<typename Terms::Element>& conv) {
   using Element = typename Terms::Element;
   static const auto encode = driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
-  const ConvShape& shape = conv.shape;
-  const auto size = [](int64_t value) { return static_cast<cuuint64_t>(value); };
-  const int64_t pixel = conv.x_step * static_cast<int64_t>(sizeof(Element)), row = shape.w * pixel;
-  const cuuint64_t sizes[] = {size(shape.channels), size(shape.w), size(shape.h), size(shape.n)};
-  const cuuint64_t strides[] = {size(pixel), size(row), size(shape.h * row)};
-  const cuuint32_t box[] = {kSliceTerms<Element>, kPatchColumns, static_cast<cuuint32_t>(kPatchRows + shape.r - 1), 1};
-  const cuuint32_t steps[] = {1, 1, 1, 1};
+  const DescribedImages<Element> images(conv);
+  const auto rows = static_cast<cuuint32_t>(kPatchRows + conv.shape.r - 1);
+  const cuuint32_t box[] = {kSliceTerms<Element>, kPatchColumns, rows, 1}, steps[] = {1, 1, 1, 1};
   CUtensorMap map;
-  const CUresult result = encode(&map, kTermType<Terms>, 4, const_cast<Element*>(conv.x), sizes, strides, box, steps,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result == CUDA_SUCCESS) return map;
-  throw unavailable("CUDA: describing images of {} x {} x {} for copies failed ({})", shape.h, shape.w, shape.channels,
-                    static_cast<int>(result));
+  images.check(encode(&map, kTermType<Terms>, 4, const_cast<Element*>(conv.x), images.sizes.data(),
+                      images.strides.data(), box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                      CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  return map;
 }
 
 /// conv.w: as pack_pixel_filters() has packed them.

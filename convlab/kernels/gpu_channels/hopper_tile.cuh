@@ -93,6 +93,12 @@ struct PixelTurn {
   }
 };
 
+/// Shared memory from the next multiple of 1024 on, to which rows of 128 bytes are permuted.
+inline __device__ unsigned char* aligned_to_rows(void* memory) {
+  constexpr unsigned kRows = 1024;
+  return static_cast<unsigned char*>(memory) + (kRows - to_shared(memory) % kRows) % kRows;
+}
+
 template <class Tile>
 struct PixelShared {
   unsigned char *stages, *results;
@@ -101,8 +107,7 @@ struct PixelShared {
   uint64_t *full, *empty, *turns, *added, *parts;
 
   __device__ PixelShared() {
-    auto* memory = dynamic_shared<unsigned char>();
-    stages = memory + (1024 - to_shared(memory) % 1024) % 1024;
+    stages = aligned_to_rows(dynamic_shared<unsigned char>());
     results = stages + Tile::kStages * Tile::kStage;
     full = reinterpret_cast<uint64_t*>(results + Tile::kResults);
     empty = full + Tile::kStages;
