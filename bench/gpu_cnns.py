@@ -21,7 +21,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gpu_common import ms, now, output_of
+from gpu_common import ms, now, output_of, rows_of, with_row
 from pages import ROOT, publish, table
 
 RESULTS = ROOT / "results" / "cnn_gpu"
@@ -30,10 +30,6 @@ PAGE = ROOT / "docs" / "gpu_cnns.md"
 NETWORKS = ("resnet50", "vgg16", "mobilenet_v2", "efficientnet_b0")
 BATCHES = (64, 1)
 MATHS = ("fp16", "tf32", "fp32")
-
-
-def rows_of(path: Path) -> list[dict]:
-    return json.loads(path.read_text())["rows"]
 
 
 def relative_error(got, wanted) -> float:
@@ -93,7 +89,7 @@ def measured(binary: str, path: Path, batch: int, math: str, folder: Path) -> tu
 def measure(arguments: argparse.Namespace) -> None:
     import numpy as np
 
-    rows = rows_of(arguments.json) if arguments.json.exists() else []
+    rows = rows_of(arguments.json)
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     for name in arguments.networks:
         path = arguments.folder / f"{name}.onnx"
@@ -110,7 +106,7 @@ def measure(arguments: argparse.Namespace) -> None:
                 error = relative_error(got, wanted)
                 row = {"network": name, "batch": batch, "math": math, "when": now(), "convlab": ours, "peer": theirs, "error": error,
                        "same_labels": float(np.mean(got.argmax(1) == wanted.argmax(1)))}
-                rows = [each for each in rows if any(each[key] != row[key] for key in ("network", "batch", "math"))] + [row]
+                rows = with_row(rows, row, "network", "batch", "math")
                 arguments.json.write_text(json.dumps({"kind": "gpu_cnns", "rows": rows}, indent=1) + "\n")
                 print(line_of(row), flush=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from datetime import datetime, timezone
+from pathlib import Path
 
 
 def output_of(command: list[str], accepted: tuple[int, ...] = (0,)) -> list | dict:
@@ -13,6 +14,16 @@ def output_of(command: list[str], accepted: tuple[int, ...] = (0,)) -> list | di
     if done.returncode not in accepted:
         raise SystemExit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr.strip()[-2000:]}")
     return json.loads(done.stdout)
+
+
+def rows_of(path: Path) -> list[dict]:
+    """The rows of a file of measurements; none where there is no file."""
+    return json.loads(path.read_text())["rows"] if path.exists() else []
+
+
+def with_row(rows: list[dict], row: dict, *keys: str) -> list[dict]:
+    """The rows and this one, in the place of the one that has the same keys."""
+    return [each for each in rows if any(each[key] != row[key] for key in keys)] + [row]
 
 
 def now() -> str:

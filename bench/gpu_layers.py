@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from gpu_common import ms, now, output_of
+from gpu_common import ms, now, output_of, rows_of, with_row
 from pages import ROOT, publish, table
 
 RESULTS = ROOT / "results" / "layers_gpu"
@@ -51,10 +51,6 @@ LAYERS = {
     "depthwise 3x3, 384, 14": "n64_c384h14w14_k384r3s3_p1_g384",
 }
 MATHS = ("fp16", "tf32", "fp32")
-
-
-def rows_of(path: Path) -> list[dict]:
-    return json.loads(path.read_text())["rows"]
 
 
 def numbers_of(problem: str) -> dict[str, int]:
@@ -113,7 +109,7 @@ def measured(binary: str, problems: list[str], math: str, seconds: float) -> dic
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    rows = rows_of(arguments.json) if arguments.json.exists() else []
+    rows = rows_of(arguments.json)
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     layers = {layer: problem for layer, problem in LAYERS.items()
               if not arguments.layers or layer.replace(" ", "") in arguments.layers}
@@ -123,7 +119,7 @@ def measure(arguments: argparse.Namespace) -> None:
         theirs = output_of([sys.executable, __file__, "peers", math, *problems])
         for layer, problem in layers.items():
             row = {"layer": layer, "problem": problem, "math": math, "when": now(), "convlab": ours[problem], "peer": theirs[problem]}
-            rows = [each for each in rows if any(each[key] != row[key] for key in ("layer", "math"))] + [row]
+            rows = with_row(rows, row, "layer", "math")
             print(f"{layer}, {math}: {ms(row['convlab']['ms'])} ms by {row['convlab']['kernel']}, PyTorch {ms(row['peer']['ms'])} ms: "
                   f"{row['peer']['ms'] / row['convlab']['ms']:.2f} times as fast", flush=True)
         arguments.json.write_text(json.dumps({"kind": "gpu_layers", "rows": rows}, indent=1) + "\n")
