@@ -24,7 +24,7 @@ constexpr KernelInfo kInfo{
     .limit = "tensor cores.",
 };
 
-const RegisterConvKernel registered(kernel_of<HopperConv<HopperSplit>>(kInfo));
+const RegisterConvKernel registered(kernel_of<HopperConv<HopperSplitTf32>>(kInfo));
 
 }  // namespace
 }  // namespace convlab

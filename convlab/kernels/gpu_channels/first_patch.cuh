@@ -13,6 +13,8 @@
 #include "convlab/base/checked.h"
 #include "convlab/kernels/gpu_channels/hopper_finish.cuh"
 #include "convlab/kernels/gpu_channels/hopper_multiply.cuh"
+#include "convlab/kernels/gpu_channels/hopper_split.cuh"
+#include "convlab/kernels/gpu_channels/igemm_weights.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
@@ -27,6 +29,7 @@ using FirstTile =
 constexpr int kFirstThreads = 256, kFirstRows = 8, kSegment = 16;
 constexpr int kSliceItems = 32;            // of a slice of 128 bytes
 constexpr size_t kTwoBlocks = 113 * 1024;  // shared memory of a block, where a multiprocessor has two
+constexpr size_t kOneBlock = 227 * 1024;
 
 template <class Element>
 constexpr int kItemTerms = 4 / sizeof(Element);
@@ -63,10 +66,10 @@ struct FirstCut {
   int64_t blocks(int64_t images) const { return checked_product({images, row_tiles, column_tiles, map_tiles}); }
 };
 
-/// Bytes of a tile's filters.
+/// Bytes of a tile's filters, and of what undoes their factors.
 template <class Tile>
 __host__ __device__ int filter_bytes(const FirstCut& cut) {
-  return cut.slices * Tile::kB;
+  return cut.slices * Tile::kB + (Tile::Terms::kScales ? Tile::kMaps * static_cast<int>(sizeof(float)) : 0);
 }
 
 template <class Tile>
@@ -127,29 +130,40 @@ __device__ typename Terms::Element first_term(float value) {
 }
 
 /// Filters of all tiles of maps, as they lie in shared memory: slices of 128 bytes a map, whose chunks of 16 bytes are
-/// permuted as wgmma takes them. Of split terms a slice's rests follow it.
-template <class Terms, class Tile>
+/// permuted as wgmma takes them, or what HopperSplitHalves says. A block packs a map, also one that does not exist.
+template <class Tile>
 __global__ void __launch_bounds__(kFirstThreads)
-    pack_first(const float* __restrict__ w, typename Terms::Element* __restrict__ packed, const ConvShape shape,
-               const FirstCut cut, const int64_t count) {
+    pack_first(const float* __restrict__ w, unsigned char* __restrict__ packed, const ConvShape shape,
+               const FirstCut cut) {
+  using Terms = typename Tile::Terms;
   using Element = typename Terms::Element;
-  constexpr int kTerms = kSliceTerms<Element>, kChunk = 16 / sizeof(Element), kSlice = Tile::kB / sizeof(Element);
-  const int64_t i = int64_t{blockIdx.x} * kFirstThreads + threadIdx.x;
-  if (i >= count) return;
-  const int term = static_cast<int>(i % kTerms), map = static_cast<int>(i / kTerms % Tile::kMaps);
-  const int64_t slice = i / kTerms / Tile::kMaps;  // of all tiles
+  constexpr int kTerms = kSliceTerms<Element>, kChunk = 16 / sizeof(Element);
+  const int map = blockIdx.x % Tile::kMaps, of_map = shape.c * shape.r * shape.s;
+  const bool exists = blockIdx.x < shape.k;
+  unsigned char* const tile = packed + blockIdx.x / Tile::kMaps * int64_t{filter_bytes<Tile>(cut)};
+  float factor = 1;
+  if constexpr (Terms::kScales) {
+    const PlainFilters filters{
+        .w = w, .map_step = of_map, .channel_step = 1, .tap_step = 0, .taps = 1, .given = of_map, .channels = of_map};
+    float* const undo = reinterpret_cast<float*>(tile + cut.slices * Tile::kB) + map;
+    if (exists) {
+      factor = scale_map(filters, blockIdx.x, undo);
+    } else {
+      *undo = 0;
+    }
+  }
   const int of_row = cut.items * kItemTerms<Element>;
-  const int of_sum = static_cast<int>(slice % cut.slices) * kTerms + term, row = of_sum / of_row, s = of_sum % of_row;
-  const int64_t of_all = slice / cut.slices * Tile::kMaps + map;
-  const bool exists = of_all < shape.k && row < shape.c * shape.r && s < shape.s;
-  const float value = exists ? w[(of_all * shape.c * shape.r + row) * shape.s + s] : 0.0f;
-  Element* const to = packed + slice * kSlice + map * kTerms + (term / kChunk ^ map % 8) * kChunk + term % kChunk;
-  if constexpr (Terms::kSplit) {
-    const SplitTf32 split(value);
-    to[0] = __uint_as_float(split.large);
-    to[Tile::kMaps * kTerms] = __uint_as_float(split.rest);
-  } else {
-    *to = first_term<Terms>(value);
+  for (int i = threadIdx.x; i < cut.slices * kTerms; i += kFirstThreads) {
+    const int row = i / of_row, s = i % of_row, term = i % kTerms;
+    const bool given = exists && row < shape.c * shape.r && s < shape.s;
+    const float value = given ? w[int64_t{blockIdx.x} * of_map + row * shape.s + s] * factor : 0.0f;
+    unsigned char* const slice = tile + i / kTerms * Tile::kB;
+    if constexpr (Terms::kScales) {
+      Terms::pack(value, reinterpret_cast<__half*>(slice) + Terms::place(map, term), Tile::kMaps);
+    } else {
+      const int place = map * kTerms + (term / kChunk ^ map % 8) * kChunk + term % kChunk;
+      reinterpret_cast<Element*>(slice)[place] = first_term<Terms>(value);
+    }
   }
 }
 
@@ -197,21 +211,28 @@ __device__ void copy_patch(const FirstShared<Tile>& shared, const Input* image, 
   }
 }
 
+/// A lane's two pixels: the first term of the upper one, and bytes from there to that of the lower one.
+struct FirstPixels {
+  const unsigned char* upper;
+  int below;
+
+  /// 8 items as wgmma takes them from registers: of the upper and the lower pixel one of the first 4, then of the others.
+  __device__ void load(uint32_t (&to)[4], const uint2* items) const {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const uint2 item = items[i / 2 * 4 + threadIdx.x % 4];
+      to[i] = *reinterpret_cast<const uint32_t*>(upper + item.x + i % 2 * below) & item.y;
+    }
+  }
+};
+
 /// Steps of a slice: of a warp's 16 pixels in registers, as wgmma takes them.
 template <class Tile, int kSteps>
 class FirstTerms {
  public:
-  /// `pixel`: the first term of the lane's upper pixel; `below`: bytes from there to that of the lower one.
-  __device__ FirstTerms(const uint2* items, const unsigned char* pixel, int below) {
+  __device__ FirstTerms(const uint2* items, const FirstPixels& pixels) {
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const uint2 item = items[8 * step + 4 * half + threadIdx.x % 4];
-        set(step, 2 * half, *reinterpret_cast<const uint32_t*>(pixel + item.x) & item.y);
-        set(step, 2 * half + 1, *reinterpret_cast<const uint32_t*>(pixel + item.x + below) & item.y);
-      }
-    }
+    for (int step = 0; step < kSteps; ++step) pixels.load(terms_[step], items + 8 * step);
   }
 
   /// sums (add ? += : =) these terms times a slice of maps.
@@ -221,14 +242,7 @@ class FirstTerms {
     fence_multiplications();
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      const uint64_t maps = pixel_operand<1>(b) + step * 2;
-      if constexpr (Tile::Terms::kSplit) {
-        Multiply::run(sums, rest_[step], maps, add || step > 0);
-        Multiply::run(sums, terms_[step], maps + Tile::kMapBytes / 16, true);
-        Multiply::run(sums, terms_[step], maps, true);
-      } else {
-        Multiply::run(sums, terms_[step], maps, add || step > 0);
-      }
+      Multiply::run(sums, terms_[step], pixel_operand<1>(b) + step * 2, add || step > 0);
     }
     commit_multiplications();
     await_multiplications();
@@ -236,37 +250,68 @@ class FirstTerms {
     // The registers stay what they are until here.
 #pragma unroll
     for (int i = 0; i < 4 * kSteps; ++i) asm volatile("" : "+r"(terms_[i / 4][i % 4])::"memory");
-    if constexpr (Tile::Terms::kSplit) {
-#pragma unroll
-      for (int i = 0; i < 4 * kSteps; ++i) asm volatile("" : "+r"(rest_[i / 4][i % 4])::"memory");
-    }
   }
 
  private:
-  __device__ void set(int step, int i, uint32_t bits) {
-    if constexpr (Tile::Terms::kSplit) {
-      const SplitTf32 split(__uint_as_float(bits));
-      terms_[step][i] = split.large;
-      rest_[step][i] = split.rest;
-    } else {
-      terms_[step][i] = bits;
-    }
-  }
-
-  uint32_t terms_[kSteps][4], rest_[Tile::Terms::kSplit ? kSteps : 1][4];
+  uint32_t terms_[kSteps][4];
 };
 
-/// sums (add ? += : =) a warp's 16 pixels times a slice of maps. `pixel`, `below`: as FirstTerms takes them.
+/// sums (add ? += : =) a warp's 16 pixels times a slice of maps.
 template <class Tile>
 __device__ void multiply_first(const FirstShared<Tile>& shared, const FirstCut& cut, int slice,
-                               const unsigned char* pixel, int below, float (&sums)[Tile::kMaps / 2], bool add) {
+                               const FirstPixels& pixels, float (&sums)[Tile::kMaps / 2], bool add) {
   const uint2* items = shared.items + slice * kSliceItems;
   const SharedAddress b = to_shared(shared.filters) + slice * Tile::kB;
   const int steps = slice + 1 < cut.slices ? 4 : cut.last_steps;
-  if (steps == 4) return FirstTerms<Tile, 4>(items, pixel, below).multiply(sums, b, add);
-  if (steps == 3) return FirstTerms<Tile, 3>(items, pixel, below).multiply(sums, b, add);
-  if (steps == 2) return FirstTerms<Tile, 2>(items, pixel, below).multiply(sums, b, add);
-  FirstTerms<Tile, 1>(items, pixel, below).multiply(sums, b, add);
+  if (steps == 4) return FirstTerms<Tile, 4>(items, pixels).multiply(sums, b, add);
+  if (steps == 3) return FirstTerms<Tile, 3>(items, pixels).multiply(sums, b, add);
+  if (steps == 2) return FirstTerms<Tile, 2>(items, pixels).multiply(sums, b, add);
+  FirstTerms<Tile, 1>(items, pixels).multiply(sums, b, add);
+}
+
+/// The same of all slices, split: terms are loaded while those before them are multiplied.
+template <class Tile>
+__device__ void multiply_split(const FirstShared<Tile>& shared, const FirstCut& cut, const FirstPixels& pixels,
+                               float (&sums)[Tile::kMaps / 2], int maps) {
+  using Rows = SplitRows<typename Tile::Terms>;
+  float products[Tile::kMaps / 2];  // of four slices: tensor cores' sums lose bits, so others add them up
+  Rows even, odd;
+  LargestPixel largest;
+  const auto load = [&](Rows& rows, int slice) {
+    rows.load(largest, [&](uint32_t(&to)[4], int i) { pixels.load(to, shared.items + slice * kSliceItems + 8 * i); });
+  };
+  const auto multiply = [&](int slice, Rows& rows, Rows& next) {
+    const bool last = slice + 1 == cut.slices;
+    rows.template multiply<Tile>(products, to_shared(shared.filters) + slice * Tile::kB, last ? cut.last_steps : 4,
+                                 slice % 4 > 0);
+    if (!last) load(next, slice + 1);
+    await_multiplications();
+    hold(products);
+    rows.hold_all();
+    if (slice % 4 < 3 && !last) return;
+#pragma unroll
+    for (int i = 0; i < Tile::kMaps / 2; ++i) sums[i] += products[i];
+  };
+#pragma unroll
+  for (float& sum : sums) sum = 0;
+  barrier_of_some(1 + threadIdx.x / 128, 128);  // all threads are here, which the compiler must know
+  load(even, 0);
+  for (int slice = 0; slice < cut.slices; slice += 2) {
+    multiply(slice, even, odd);
+    if (slice + 1 < cut.slices) multiply(slice + 1, odd, even);
+  }
+  const auto* const undo = reinterpret_cast<const float*>(shared.filters + cut.slices * Tile::kB);
+  scale_back(sums, largest, undo, maps, [&](auto& plain) {
+    for (int i = 0; i < cut.slices * kSliceItems; ++i) {
+      const uint2 item = shared.items[i];
+      if (item.y == 0) continue;
+      const auto* const filters = reinterpret_cast<const __half*>(shared.filters + i / kSliceItems * Tile::kB);
+      for (int below = 0; below < 2; ++below) {
+        const float pixel = *reinterpret_cast<const float*>(pixels.upper + item.x + below * pixels.below);
+        add_plainly(plain, below == 1, pixel, filters, Tile::kMaps, i % kSliceItems, undo, maps);
+      }
+    }
+  });
 }
 
 #endif  // __CUDA_ARCH_FEAT_SM90_ALL

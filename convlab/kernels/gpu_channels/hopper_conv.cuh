@@ -17,13 +17,15 @@
 #include "convlab/kernels/gpu_channels/hopper_copies.cuh"
 #include "convlab/kernels/gpu_channels/hopper_finish.cuh"
 #include "convlab/kernels/gpu_channels/hopper_multiply.cuh"
+#include "convlab/kernels/gpu_channels/hopper_split.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Multiplies a slice: kSteps times kStepTerms.
+/// Begins to multiply a slice: kSteps times kStepTerms. Commits where the last instruction is: behind a branch the compiler
+/// commits twice, and who waits for all but the last waits for all.
 template <class Tile, int kTaps, int kSteps>
 __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], uint64_t a, uint64_t b, bool add) {
   constexpr int kStepsOfBox = 4 / kTaps, kRow = 128 / kTaps;
@@ -39,6 +41,7 @@ __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], ui
                                                               b + step * 2, add || step > 0);
     }
   }
+  commit_multiplications();
 }
 
 template <class Tile, int kTaps>
@@ -49,59 +52,6 @@ __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], ui
   if (steps == 2) return multiply_slice<Tile, kTaps, 2>(sums, a, b, add);
   multiply_slice<Tile, kTaps, 1>(sums, a, b, add);
 }
-
-/// A warp's 16 pixels of a stage, split in registers, as PixelMultiply takes them.
-class SplitRows {
- public:
-  __device__ void load(SharedAddress a) {
-    const int lane = threadIdx.x % 32, row = threadIdx.x % 128 / 32 * 16 + lane % 16;
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-      load_matrices(large_[step], a + row * 128 + ((2 * step + lane / 16) ^ row % 8) * 16);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const SplitTf32 split(__uint_as_float(large_[step][i]));
-        large_[step][i] = split.large;
-        rest_[step][i] = split.rest;
-      }
-    }
-  }
-
-  /// Begins products = these rows times a stage's maps, of some steps, or adds these; what maps lack lies behind them.
-  template <class Tile>
-  __device__ void multiply(float (&products)[Tile::kMaps / 2], SharedAddress b, int steps, bool add) const {
-    hold(products);
-    fence_multiplications();
-    steps > 2 ? multiply_steps<Tile, kSteps>(products, b, add) : multiply_steps<Tile, 2>(products, b, add);
-    commit_multiplications();
-  }
-
-  /// Has the registers stay what they are until here.
-  __device__ void hold_all() {
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) asm volatile("" : "+r"(large_[step][i]), "+r"(rest_[step][i])::"memory");
-    }
-  }
-
- private:
-  static constexpr int kSteps = 4;
-
-  template <class Tile, int kCount>
-  __device__ void multiply_steps(float (&products)[Tile::kMaps / 2], SharedAddress b, bool add) const {
-    using Multiply = PixelMultiply<float, Tile::kMaps>;
-#pragma unroll
-    for (int step = 0; step < kCount; ++step) {
-      const uint64_t maps = pixel_operand<1>(b) + step * 2, maps_rest = maps + Tile::kMapBytes / 16;
-      Multiply::run(products, rest_[step], maps, add || step > 0);
-      Multiply::run(products, large_[step], maps_rest, true);
-      Multiply::run(products, large_[step], maps, true);
-    }
-  }
-
-  uint32_t large_[kSteps][4], rest_[kSteps][4];
-};
 
 /// A warpgroup's tiles.
 template <class Tile, int kTaps>
@@ -132,14 +82,16 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
     };
     if constexpr (kSplit) {
       static_assert(Tile::kBlocks == 1);
+      using Rows = SplitRows<typename Tile::Terms>;
       float products[Tile::kMaps / 2];  // of four slices: tensor cores' sums lose bits, so others add them up
-      SplitRows even, odd;
+      Rows even, odd;
+      LargestPixel largest;
       barrier_wait(shared.full + turn.stage, turn.parity);
-      even.load(stage_rows());
+      even.load(stage_rows(), largest);
 #pragma unroll
       for (float& sum : sums[0]) sum = 0;
       // Multiplies rows that are there, and loads the next while they are multiplied.
-      const auto multiply = [&](int slice, SplitRows& rows, SplitRows& next, bool add) {
+      const auto multiply = [&](int slice, Rows& rows, Rows& next, bool add) {
         rows.template multiply<Tile>(products, shared.b(turn.stage), steps_of_slice(), add);
         if (add) {
           await_multiplications<1>();
@@ -150,7 +102,7 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
         turn.next();
         if (slice + 1 == part.last) return;
         barrier_wait(shared.full + turn.stage, turn.parity);
-        next.load(stage_rows());
+        next.load(stage_rows(), largest);
       };
       if constexpr (Tile::kParts == 1) writer.begin(row, place.map);
       for (int slice = part.first; slice < part.last; slice += 4) {
@@ -166,12 +118,17 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
 #pragma unroll
         for (int i = 0; i < Tile::kMaps / 2; ++i) sums[0][i] += products[i];
       }
+      if constexpr (Tile::Terms::kScales) {
+        const int64_t there = Tile::Terms::maps_there(plan.conv.shape.k);
+        scale_back(sums[0], largest, igemm_undo<typename Tile::Terms>(plan.conv.w, there, plan.slices) + place.map,
+                   plan.conv.shape.k - place.map,
+                   [&](auto& plain) { sum_plainly<Tile>(plain, plan, part, row, place.map); });
+      }
     } else {
       for (int slice = part.first; slice < part.last; ++slice) {
         barrier_wait(shared.full + turn.stage, turn.parity);
         multiply_slice<Tile, kTaps>(sums, pixel_operand<kTaps>(stage_rows()), pixel_operand<1>(shared.b(turn.stage)),
                                     slice > part.first, steps_of_slice());
-        commit_multiplications();
         if (slice > part.first) {
           await_multiplications<1>();
           leave_stage(shared.empty + before);

@@ -46,9 +46,11 @@ struct PixelPlace {
 template <class Tile, int kTaps>
 __device__ void copy_operands(const PixelShared<Tile>& shared, const CUtensorMap& x, const CUtensorMap& w,
                               const PixelPlan<typename Tile::Element>& plan, int rank) {
-  constexpr int kTerms = kSliceTerms<typename Tile::Element>;
+  constexpr int kTerms = kSliceTerms<typename Tile::Element>, kFilterParts = Tile::Terms::kFilterParts;
   const ConvShape& shape = plan.conv.shape;
   const PartOfSlices<Tile> part(plan, rank);
+  const auto* const filters = static_cast<const unsigned char*>(plan.conv.w);
+  const int64_t filter_maps = HopperSplitHalves::maps_there(shape.k);
   PixelTurn<Tile::kStages> turn;
   for (int tile = blockIdx.x / Tile::kParts; tile < plan.tiles; tile += gridDim.x / Tile::kParts) {
     const TilePlace<Tile> place(plan, tile);
@@ -74,11 +76,15 @@ __device__ void copy_operands(const PixelShared<Tile>& shared, const CUtensorMap
         barrier_arrive_expecting(full, Tile::kB + taps * kTap);
         for (int tap = 0; tap < taps; ++tap, term.next_tap(shape)) fetch(a + tap * kTap, full);
       }
-      if constexpr (Tile::Terms::kSplit) {
-        fetch_rows(shared.b(turn.stage), w, 2 * slice * kTerms, place.map, full);
-        fetch_rows(shared.b(turn.stage) + Tile::kMapBytes, w, (2 * slice + 1) * kTerms, place.map, full);
-      } else {
-        fetch_rows(shared.b(turn.stage), w, slice * kTerms, place.map, full);
+#pragma unroll
+      for (int i = 0; i < kFilterParts; ++i) {
+        const SharedAddress b = shared.b(turn.stage) + i * Tile::kMapBytes;
+        const int part = kFilterParts * slice + i;
+        if constexpr (Tile::Terms::kScales) {
+          fetch_bulk(b, filters + (part * filter_maps + place.map) * Tile::Terms::kFilterRow, Tile::kMapBytes, full);
+        } else {
+          fetch_rows(b, w, part * kTerms, place.map, full);
+        }
       }
       turn.next();
     }

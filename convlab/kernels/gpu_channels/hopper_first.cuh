@@ -61,23 +61,16 @@ __global__ void __launch_bounds__(kFirstThreads, Tile::Terms::kSplit ? 2 : 3)
   const int64_t row = (int64_t{block} * shape.p + p + warp) * shape.q + q;
   for (int segment = 0; segment < cut.segments; ++segment) {
     const int column = (segment * kSegment + lane / 4) * shape.stride_w, shift = column % cut.copies;
-    const auto* pixel = reinterpret_cast<const unsigned char*>(shared.patch + warp * shape.stride_h * cut.pitch +
-                                                               column - shift + shift * cut.copy_terms);
-    const int below = 8 * shape.stride_w * static_cast<int>(sizeof(typename Tile::Element));
+    const FirstPixels pixels{
+        .upper = reinterpret_cast<const unsigned char*>(shared.patch + warp * shape.stride_h * cut.pitch + column -
+                                                        shift + shift * cut.copy_terms),
+        .below = 8 * shape.stride_w * static_cast<int>(sizeof(typename Tile::Element))};
     float sums[1][Tile::kMaps / 2];
     if constexpr (Tile::Terms::kSplit) {
-      float products[Tile::kMaps / 2];  // of four slices: tensor cores' sums lose bits, so others add them up
-#pragma unroll
-      for (float& sum : sums[0]) sum = 0;
-      for (int slice = 0; slice < cut.slices; ++slice) {
-        multiply_first(shared, cut, slice, pixel, below, products, slice % 4 > 0);
-        if (slice % 4 < 3 && slice + 1 < cut.slices) continue;
-#pragma unroll
-        for (int i = 0; i < Tile::kMaps / 2; ++i) sums[0][i] += products[i];
-      }
+      multiply_split(shared, cut, pixels, sums[0], shape.k - map_tile * Tile::kMaps);
     } else {
       for (int slice = 0; slice < cut.slices; ++slice) {
-        multiply_first(shared, cut, slice, pixel, below, sums[0], slice > 0);
+        multiply_first(shared, cut, slice, pixels, sums[0], slice > 0);
       }
     }
     if (p + warp < shape.p) {
@@ -94,12 +87,17 @@ struct HopperFirst {
   static constexpr Layout kLayout = kPixelLayout<Element>;
   static constexpr decltype(ConvKernel::workspace_bytes) workspace_bytes = nullptr;
 
-  /// Calls `with.template operator()<Tile>()`. Where two blocks have no room for the filters of 64 maps, they make 32.
+  /// Calls `with.template operator()<Tile>()`. Where two blocks have no room for the filters of 64 maps, they make 32; where
+  /// they have no room for these either, one block may make 64.
   static auto with_tile(const ConvShape& shape, auto&& with) {
-    using Tile = FirstTile<Terms, 64>;
-    const FirstCut least(shape, Tile::kMaps, 1, kItemTerms<Element>);
-    const bool wide = shape.k > 32 && first_bytes<Tile>(least) <= kTwoBlocks;
-    return wide ? with.template operator()<Tile>() : with.template operator()<FirstTile<Terms, 32>>();
+    using Wide = FirstTile<Terms, 64>;
+    using Slim = FirstTile<Terms, 32>;
+    const auto least = [&]<class Tile>() {
+      return first_bytes<Tile>(FirstCut(shape, Tile::kMaps, 1, kItemTerms<Element>));
+    };
+    const size_t of_wide = least.template operator()<Wide>(), of_slim = least.template operator()<Slim>();
+    const bool wide = shape.k > 32 && (of_wide <= kTwoBlocks || (of_slim > kTwoBlocks && of_wide <= kOneBlock));
+    return wide ? with.template operator()<Wide>() : with.template operator()<Slim>();
   }
 
   static ConvShape shape_of(const ConvStep& step) { return kernel_shape(step.problem); }
@@ -147,9 +145,8 @@ struct HopperFirst {
     const ConvShape shape = shape_of(args.step);
     with_tile(shape, [&]<class Tile>() {
       const FirstCut cut = cut_first<Tile>(shape, stream.caps().multiprocessors);
-      const int64_t count = checked_product({cut.map_tiles, cut.slices, Tile::kMaps, kSliceTerms<Element>});
-      launch(pack_first<Terms, Tile>, {.grid = ceil_div(count, kFirstThreads), .block = kFirstThreads}, stream.native(),
-             args.w, static_cast<Element*>(args.prepared), shape, cut, count);
+      launch(pack_first<Tile>, {.grid = checked_mul(cut.map_tiles, Tile::kMaps), .block = kFirstThreads},
+             stream.native(), args.w, static_cast<unsigned char*>(args.prepared), shape, cut);
     });
   }
 

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "convlab/kernels/gpu_channels/hopper_step.cuh"
+#include "convlab/kernels/gpu_channels/igemm_weights.cuh"
 #include "convlab/kernels/gpu_channels/pixel_op.h"
 #include "convlab/kernels/gpu_channels/pixel_step.cuh"
 #include "convlab/kernels/registry.h"
@@ -20,6 +21,34 @@ namespace {  // each file that includes this has its own kernels
 /// What a step must keep to, whatever is done with its images first.
 inline constexpr int64_t kMostOfHopper = int64_t{1} << 30;
 
+/// A map's filters as igemm_weights.cuh packs them, of `given` channels: a tap begins where a slice does, or a part of one.
+template <class Element>
+PlainFilters filters_of(const PixelPlan<Element>& plan, const float* w, int64_t given) {
+  const int64_t taps = int64_t{plan.conv.shape.r} * plan.conv.shape.s;
+  return {.w = w,
+          .map_step = given * taps,
+          .channel_step = taps,
+          .tap_step = 1,
+          .taps = taps,
+          .given = given,
+          .channels = plan.taps == 1 ? plan.period * kSliceTerms<Element> : kSliceTerms<Element> / plan.taps};
+}
+
+/// A block packs a map for HopperSplitHalves, some of which do not exist.
+__global__ void __launch_bounds__(256)
+    pack_split_map(const PlainFilters filters, int64_t maps, __half* __restrict__ packed, float* __restrict__ undo,
+                   int64_t slices) {
+  constexpr int kSlice = HopperSplitHalves::kSlice;
+  const int64_t map = blockIdx.x, there = gridDim.x;
+  const bool exists = map < maps;
+  const float factor = exists ? scale_map(filters, map, undo + map) : 0;
+  for (int64_t term = threadIdx.x; term < slices * kSlice; term += 256) {
+    const float value = exists ? term_of_map(filters, map, term) * factor : 0;
+    __half* const slice = packed + term / kSlice * there * (HopperSplitHalves::kSliceBytes / sizeof(__half));
+    HopperSplitHalves::pack(value, slice + HopperSplitHalves::place(map, static_cast<int>(term % kSlice)), there);
+  }
+}
+
 template <class Terms>
 struct HopperConv {
   using Element = typename Terms::Element;
@@ -28,7 +57,6 @@ struct HopperConv {
   static Refusal refuses(const ConvStep& step, const DeviceCaps& caps) {
     const ConvProblem& problem = step.problem;
     if (!runs_on_hopper(caps)) return "is made of instructions that only compute capability 9.0 has";
-    if (step.epilogue.pool) return "does not pool";
     if (!takes_plain(step) && (step.input_layout != kLayout || problem.c % 8 != 0)) {
       return fmt::format("takes plain images, or {} in multiples of 8", name_of(kLayout));
     }
@@ -37,7 +65,7 @@ struct HopperConv {
     }
     if (problem.groups != 1) return "takes one group only";
     if (problem.n * problem.p() * problem.q() > kMostOfHopper || problem.n * problem.h * problem.w > kMostOfHopper ||
-        checked_mul(problem.r * problem.s, round_up(problem.c, kSliceTerms<Element>) * (Terms::kSplit ? 2 : 1)) >
+        checked_mul(problem.r * problem.s, round_up(problem.c, kSliceTerms<Element>) * Terms::kFilterParts) >
             kMostOfHopper ||
         problem.k > kMostOfHopper) {
       return fmt::format("takes at most {} pixels, maps, and terms of a sum", kMostOfHopper);
@@ -50,23 +78,36 @@ struct HopperConv {
     if (problem.pad_top > 128 || problem.pad_left > 128 || !PixelCorners(kernel_shape(problem)).fit()) {
       return "takes images whose outputs begin and end at most 128 pixels from the image's border";
     }
+    if (step.epilogue.pool &&
+        (!step.epilogue.pool->is_max_2x2() ||
+         !pools_quickly<Terms>(plan_terms<Terms>(conv_of_step<Element>(step)), caps.multiprocessors))) {
+      return "pools squares of 2 x 2 only, where a step of its own takes longer";
+    }
     return std::nullopt;
   }
 
-  static int64_t packed_elements(const ConvStep& step) {
-    return checked_mul(step.problem.k, packed_terms<Terms>(plan_terms<Terms>(conv_of_step<Element>(step))));
+  static int64_t maps_there(const ConvStep& step) {
+    if constexpr (Terms::kScales) return Terms::maps_there(step.problem.k);
+    return step.problem.k;
   }
 
   static size_t prepared_bytes(const ConvStep& step, const DeviceCaps&) {
-    return static_cast<size_t>(checked_mul(packed_elements(step), sizeof(Element)));
+    return igemm_weight_bytes<Terms>(maps_there(step), plan_terms<Terms>(conv_of_step<Element>(step)).slices);
   }
 
   static size_t workspace_bytes(const ConvStep& step, const DeviceCaps&) { return plain_copy_bytes<Element>(step); }
 
   static void prepare(const ConvArgs& args, Stream& stream) {
     const auto plan = plan_terms<Terms>(conv_of_step<Element>(args.step));
-    pack_filters<Terms>(plan, args.w, static_cast<int>(args.step.problem.c), static_cast<Element*>(args.prepared),
-                        stream.native());
+    const PlainFilters filters = filters_of(plan, args.w, args.step.problem.c);
+    if constexpr (Terms::kScales) {
+      const int64_t maps = maps_there(args.step);
+      auto* const undo = const_cast<float*>(igemm_undo<Terms>(args.prepared, maps, plan.slices));
+      launch(pack_split_map, {.grid = maps, .block = 256}, stream.native(), filters, args.step.problem.k,
+             static_cast<__half*>(args.prepared), undo, int64_t{plan.slices});
+    } else {
+      pack_igemm_weights<Terms>(filters, args.step.problem.k, args.prepared, stream);
+    }
   }
 
   static void launch_step(const ConvArgs& args, Stream& stream) {

@@ -12,18 +12,6 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// A float as the sum of two of TF32, to 2^-22 of it; of what is infinite the rest is zero.
-struct SplitTf32 {
-  uint32_t large, rest;
-
-  __device__ explicit SplitTf32(float value) : large(to_tf32(value)) {
-    constexpr uint32_t kAll = 0x7fffffffu, kInfinite = 0x7f800000u, kBits = 0xffffe000u;
-    if ((large & kAll) == kInfinite) large = __float_as_uint(value) & kBits;  // also what becomes infinite by rounding
-    const float difference = value - __uint_as_float(large);
-    rest = (large & kAll) == kInfinite ? 0 : to_tf32(difference);
-  }
-};
-
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 template <class Element, int kColumns>

@@ -49,15 +49,19 @@ struct PatchShared {
 };
 
 /// A convolution in such tiles. The last tiles of a row and of a column end with the image, and make some results again.
+/// Where squares of 2 x 2 are pooled, no tile has a part of one; a last row or column has none.
 struct PatchCut {
+  int p, q;     ///< the results' rows and columns
   int columns;  ///< of results in a tile's row
   int row_tiles, column_tiles, map_tiles, tiles;
   int slices;  ///< of a pixel
 
-  PatchCut(const ConvShape& shape, int slice_terms)
-      : columns(std::min(kPatchColumns - shape.s + 1, shape.q)),
-        row_tiles(static_cast<int>(ceil_div(shape.p, kPatchRows))),
-        column_tiles(static_cast<int>(ceil_div(shape.q, columns))),
+  PatchCut(const ConvShape& shape, bool pools, int slice_terms)
+      : p(pools ? shape.p / 2 * 2 : shape.p),
+        q(pools ? shape.q / 2 * 2 : shape.q),
+        columns(std::min(pools ? (kPatchColumns - shape.s + 1) / 2 * 2 : kPatchColumns - shape.s + 1, q)),
+        row_tiles(static_cast<int>(ceil_div(p, kPatchRows))),
+        column_tiles(static_cast<int>(ceil_div(q, columns))),
         map_tiles(static_cast<int>(ceil_div(shape.k, kPatchMaps))),
         tiles(shape.n * row_tiles * column_tiles * map_tiles),
         slices(shape.channels / slice_terms) {}
@@ -66,15 +70,15 @@ struct PatchCut {
 struct PatchPlace {
   int map, q, p, image;
 
-  __device__ PatchPlace(const PatchCut& cut, const ConvShape& shape, int tile) {
+  __device__ PatchPlace(const PatchCut& cut, int tile) {
     const auto next = [&](int count) {
       const int i = tile % count;
       tile /= count;
       return i;
     };
     map = next(cut.map_tiles) * kPatchMaps;
-    q = min(next(cut.column_tiles) * cut.columns, shape.q - cut.columns);
-    p = min(next(cut.row_tiles) * kPatchRows, shape.p - kPatchRows);
+    q = min(next(cut.column_tiles) * cut.columns, cut.q - cut.columns);
+    p = min(next(cut.row_tiles) * kPatchRows, cut.p - kPatchRows);
     image = tile;
   }
 };
@@ -100,7 +104,7 @@ __device__ void copy_patches(const PatchShared<Terms>& shared, const CUtensorMap
   PixelTurn<Shared::kPatches> patch;
   PixelTurn<Shared::kFilters> filter;
   for (int tile = blockIdx.x; tile < cut.tiles; tile += gridDim.x) {
-    const PatchPlace place(cut, shape, tile);
+    const PatchPlace place(cut, tile);
     for (int slice = 0; slice < cut.slices; ++slice) {
       uint64_t* const patch_full = shared.patch_full + patch.stage;
       barrier_wait(shared.patch_empty + patch.stage, patch.parity ^ 1);
@@ -171,8 +175,13 @@ __device__ void multiply_patches(const PatchShared<Terms>& shared, const CUtenso
     leave_stage(shared.patch_empty + patch_before);
     patch.skip(cut.slices);
     filter.skip(cut.slices * taps);
-    const PatchPlace place(cut, shape, tile);
-    writer.write(sums, (place.image * shape.p + place.p) * shape.q + place.q, shape.q, place.map);
+    const PatchPlace place(cut, tile);
+    if (conv.pools) {
+      writer.write_pooled(sums, (place.image * (cut.p / 2) + place.p / 2) * (cut.q / 2) + place.q / 2, cut.q / 2,
+                          place.map);
+    } else {
+      writer.write(sums, (place.image * cut.p + place.p) * cut.q + place.q, cut.q, place.map);
+    }
   }
   if (threadIdx.x % 128 == 0) await_stores<0>();
 }
@@ -232,20 +241,22 @@ CUtensorMap describe_patches(const PixelConvOf<typename Terms::Element>& conv) {
   return map;
 }
 
-/// conv.w: as pack_pixel_filters() has packed them.
+/// conv.w: as pack_igemm_weights() has packed them.
 template <class Terms>
 void launch_patches(const PixelConvOf<typename Terms::Element>& conv, int64_t multiprocessors, void* stream) {
   using Element = typename Terms::Element;
   using Tile = PatchTile<Terms>;
   constexpr int kTerms = kSliceTerms<Element>;
   const ConvShape& shape = conv.shape;
-  const PatchCut cut(shape, kTerms);
+  const PatchCut cut(shape, conv.pools, kTerms);
+  const int each = conv.pools ? 2 : 1;
   const int64_t terms = int64_t{shape.channels} * shape.r * shape.s;
   const CUtensorMap x = describe_patches<Terms>(conv);
   const CUtensorMap w = describe_rows(kCopiedType<Element>, static_cast<const Element*>(conv.w), shape.k, terms, terms,
                                       kTerms, kPatchMaps);
-  const CUtensorMap y = describe_rows<Element>(kCopiedType<Element>, conv.y, int64_t{shape.n} * shape.p * shape.q,
-                                               shape.k, conv.y_step, Tile::kBoxMaps, cut.columns);
+  const int64_t results = int64_t{shape.n} * (cut.p / each) * (cut.q / each);
+  const CUtensorMap y = describe_rows<Element>(kCopiedType<Element>, conv.y, results, shape.k, conv.y_step,
+                                               Tile::kBoxMaps, cut.columns / each);
   launch(convolve_patches<Terms>,
          {.grid = std::min<int64_t>(cut.tiles, multiprocessors),
           .block = Tile::kThreads,

@@ -1,6 +1,6 @@
 #pragma once
 
-// A step by hopper_conv.cuh: how filters are packed, the tile that fits, and the launch.
+// A step by hopper_conv.cuh: where its terms lie, the tile that fits, and the launch.
 
 #ifdef __CUDACC__
 
@@ -13,36 +13,6 @@
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
-namespace {  // each file that includes this has its own kernel
-
-/// Filters of `given` channels as a matrix of maps by plan.slices slices; terms that do not exist are zeros. Of split
-/// terms a slice's rests follow it.
-template <class Terms>
-__global__ void __launch_bounds__(256)
-    pack_pixel_filters(const float* __restrict__ w, typename Terms::Element* __restrict__ packed, int taps_of_slice,
-                       int slices, int period, int given, ConvShape shape) {
-  constexpr int kTerms = kSliceTerms<typename Terms::Element>;
-  const int64_t i = int64_t{blockIdx.x} * 256 + threadIdx.x, terms = int64_t{slices} * kTerms;
-  if (i >= terms * shape.k) return;
-  const int64_t map = i / terms, term = i % terms;
-  const int64_t of_tap = taps_of_slice == 1 ? period * kTerms : kTerms / taps_of_slice;
-  const int64_t tap = term / of_tap, channel = term % of_tap, taps = int64_t{shape.r} * shape.s;
-  const bool exists = tap < taps && channel < given;
-  const float value = exists ? w[(map * given + channel) * taps + tap] : 0.0f;
-  if constexpr (Terms::kSplit) {
-    const SplitTf32 split(value);
-    float* const to = packed + 2 * i - term % kTerms;
-    to[0] = __uint_as_float(split.large);
-    to[kTerms] = __uint_as_float(split.rest);
-  } else if constexpr (kIsHalf<typename Terms::Element>) {
-    packed[i] = __float2half_rn(value);
-  } else {
-    packed[i] = __uint_as_float(to_tf32(value));
-  }
-}
-
-}  // namespace
-
 /// Where the terms of a sum lie: see PixelPlan. The same for any number of images.
 template <class Terms>
 PixelPlan<typename Terms::Element> plan_terms(const PixelConvOf<typename Terms::Element>& conv) {
@@ -64,22 +34,6 @@ PixelPlan<typename Terms::Element> plan_terms(const PixelConvOf<typename Terms::
   return plan;
 }
 
-/// Elements of a map's packed filters.
-template <class Terms>
-int64_t packed_terms(const PixelPlan<typename Terms::Element>& plan) {
-  return int64_t{plan.slices} * kSliceTerms<typename Terms::Element> * (Terms::kSplit ? 2 : 1);
-}
-
-/// `to`: shape.k times packed_terms() elements, from filters of `given` channels.
-template <class Terms>
-void pack_filters(const PixelPlan<typename Terms::Element>& plan, const float* w, int given,
-                  typename Terms::Element* to, void* stream) {
-  const ConvShape& shape = plan.conv.shape;
-  const int64_t terms = int64_t{shape.k} * plan.slices * kSliceTerms<typename Terms::Element>;
-  launch(pack_pixel_filters<Terms>, {.grid = ceil_div(terms, 256), .block = 256}, stream, w, to, plan.taps, plan.slices,
-         plan.period, given, shape);
-}
-
 template <class Tile, int kTaps>
 void launch_pixels(PixelPlan<typename Tile::Element> plan, int64_t multiprocessors, void* stream) {
   using Terms = typename Tile::Terms;
@@ -88,14 +42,16 @@ void launch_pixels(PixelPlan<typename Tile::Element> plan, int64_t multiprocesso
   constexpr CUtensorMapDataType kType = kCopiedType<Element>;
   const PixelConvOf<Element>& conv = plan.conv;
   const ConvShape& shape = conv.shape;
-  const int64_t rows = int64_t{shape.n} * shape.p * shape.q, terms = packed_terms<Terms>(plan);
+  const int64_t rows = int64_t{shape.n} * shape.p * shape.q;
+  const int64_t terms = int64_t{plan.slices} * Terms::kFilterParts * kTerms;
   plan.map_tiles = static_cast<int>(ceil_div(shape.k, Tile::kMaps));
   plan.tiles = static_cast<int>(ceil_div(rows, Tile::kRows) * plan.map_tiles);
   const CUtensorMap x = plan.matrix ? describe_rows(kTermType<Terms>, conv.x, rows, shape.channels, conv.x_step,
                                                     kTerms / kTaps, Tile::kRows)
                                     : describe_pixels(kTermType<Terms>, conv, kTerms / kTaps, Tile::kRows);
-  const CUtensorMap w =
-      describe_rows(kType, static_cast<const Element*>(conv.w), shape.k, terms, terms, kTerms, Tile::kMaps);
+  using Filter = typename Terms::Filter;
+  const CUtensorMap w = describe_rows(kCopiedType<Filter>, static_cast<const Filter*>(conv.w), shape.k, terms, terms,
+                                      kTerms, Tile::kMaps);
   const CUtensorMap y = describe_rows<Element>(kType, conv.y, rows, shape.k, conv.y_step, Tile::kBoxMaps, 16);
   const CUtensorMap added =
       conv.added == nullptr ? y : describe_rows(kType, conv.added, rows, shape.k, conv.added_step, Tile::kBoxMaps, 16);
@@ -120,7 +76,7 @@ struct TimedTile {
     return std::max<int64_t>(Tile::kParts > 2 ? whole * 7 / 8 : whole, 1);
   }
   static double time(const Plan& plan, int64_t multiprocessors) {
-    if (plan.slices < Tile::kParts) return kNever;
+    if (plan.slices < Tile::kParts || plan.conv.pools) return kNever;
     const ConvShape& shape = plan.conv.shape;
     const int64_t rows = int64_t{shape.n} * shape.p * shape.q;
     const int64_t tiles = ceil_div(rows, Tile::kRows) * ceil_div(shape.k, Tile::kMaps);
@@ -144,12 +100,11 @@ struct TimedPatches {
     const ConvShape& shape = plan.conv.shape;
     const bool side = shape.r <= kPatchSide && shape.s <= kPatchSide && shape.r * shape.s > 1;
     const bool dense = shape.stride_h == 1 && shape.stride_w == 1 && shape.dilation_h == 1 && shape.dilation_w == 1;
-    if (!side || !dense || shape.channels % kTerms != 0 || shape.p < kPatchRows || plan.conv.added != nullptr) {
-      return kNever;
-    }
-    const int64_t tiles = PatchCut(shape, kTerms).tiles;
+    if (!side || !dense || shape.channels % kTerms != 0 || plan.conv.added != nullptr) return kNever;
+    if (shape.q < 2 || shape.p / 2 * 2 < kPatchRows) return kNever;
+    const PatchCut cut(shape, plan.conv.pools, kTerms);
     return kLaunch * 0.01 +
-           static_cast<double>(ceil_div(tiles, multiprocessors)) * (kTile * 0.01 + plan.slices * kSlice * 0.01);
+           static_cast<double>(ceil_div(cut.tiles, multiprocessors)) * (kTile * 0.01 + plan.slices * kSlice * 0.01);
   }
   template <int kTaps>
   static void launch(const Plan& plan, int64_t multiprocessors, void* stream) {
@@ -159,61 +114,107 @@ struct TimedPatches {
 
 template <class Terms>
 struct PixelTiles {
-  using Wide = TimedTile<HopperTile<Terms, 128, 256, 2, 1, 4, 2>, 300, 200, 65>;
-  using Tall = TimedTile<HopperTile<Terms, 256, 128, 2, 1, 4, 2>, 300, 260, 65>;
-  using Square = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 6, 2>, 300, 130, 35>;
-  using Paired = TimedTile<HopperTile<Terms, 128, 128, 1, 2, 6, 2>, 430, 30, 49>;
-  using Narrow = TimedTile<HopperTile<Terms, 128, 64, 1, 2, 8, 2>, 370, 30, 38>;
-  using Long = TimedTile<HopperTile<Terms, 256, 64, 1, 2, 4, 4>, 430, 80, 72>;
-  using Slim = TimedTile<HopperTile<Terms, 128, 32, 1, 2, 8, 2>, 370, 30, 33>;
-  using Small = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1>, 170, 60, 23>;
-  using SquareHalves = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 2>, 90, 590, 37>;
-  using SquareFourths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 4>, 90, 830, 40>;
-  using SquareEighths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 8>, 90, 690, 40>;
-  using SmallFourths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 4>, 90, 365, 21>;
-  using SmallEighths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 8>, 90, 400, 21>;
-  using Patches = TimedPatches<Terms, 320, 30, kIsHalf<typename Terms::Element> ? 40 : 31>;
+  using Wide = TimedTile<HopperTile<Terms, 128, 256, 2, 1, 4, 2>, 144, 496, 59>;
+  using Tall = TimedTile<HopperTile<Terms, 256, 128, 2, 1, 4, 2>, 56, 511, 60>;
+  using Square = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 6, 2>, 178, 265, 37>;
+  using Paired = TimedTile<HopperTile<Terms, 128, 128, 1, 2, 6, 2>, 282, 186, 32>;
+  using Narrow = TimedTile<HopperTile<Terms, 128, 64, 1, 2, 8, 2>, 313, 111, 25>;
+  using Long = TimedTile<HopperTile<Terms, 256, 64, 1, 2, 4, 4>, 279, 238, 44>;
+  using Slim = TimedTile<HopperTile<Terms, 128, 32, 1, 2, 8, 2>, 348, 82, 17>;
+  using Small = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1>, 288, 88, 18>;
+  using SquareHalves = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 2>, 0, 675, 34>;
+  using SquareFourths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 4>, 76, 478, 41>;
+  using SquareEighths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 8>, 82, 474, 56>;
+  using SmallFourths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 4>, 216, 271, 18>;
+  using SmallEighths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 8>, 248, 250, 19>;
+  using Patches = TimedPatches<Terms, 349, 157, 27>;
 };
 
 /// Of split terms, three products take three times as long, and a stage is larger.
 template <>
-struct PixelTiles<HopperSplit> {
-  using Square = TimedTile<HopperTile<HopperSplit, 128, 128, 2, 1, 4, 2>, 300, 160, 115>;
-  using Paired = TimedTile<HopperTile<HopperSplit, 64, 128, 1, 2, 4, 2>, 430, 60, 75>;
-  using Narrow = TimedTile<HopperTile<HopperSplit, 128, 64, 2, 1, 6, 2>, 300, 110, 65>;
-  using Few = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 2, 6, 2>, 370, 45, 45>;
-  using Slim = TimedTile<HopperTile<HopperSplit, 128, 32, 2, 1, 6, 1>, 300, 80, 42>;
-  using Small = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1>, 170, 60, 50>;
-  using SmallFourths = TimedTile<HopperTile<HopperSplit, 64, 64, 1, 1, 6, 1, 4>, 90, 370, 50>;
+struct PixelTiles<HopperSplitTf32> {
+  using Square = TimedTile<HopperTile<HopperSplitTf32, 128, 128, 2, 1, 4, 2>, 283, 300, 105>;
+  using Paired = TimedTile<HopperTile<HopperSplitTf32, 64, 128, 1, 2, 4, 2>, 448, 108, 79>;
+  using Narrow = TimedTile<HopperTile<HopperSplitTf32, 128, 64, 2, 1, 6, 2>, 293, 152, 91>;
+  using Few = TimedTile<HopperTile<HopperSplitTf32, 64, 64, 1, 2, 6, 2>, 365, 42, 67>;
+  using Slim = TimedTile<HopperTile<HopperSplitTf32, 128, 32, 2, 1, 6, 1>, 307, 79, 83>;
+  using Small = TimedTile<HopperTile<HopperSplitTf32, 64, 64, 1, 1, 6, 1>, 286, 122, 69>;
+  using SmallFourths = TimedTile<HopperTile<HopperSplitTf32, 64, 64, 1, 1, 6, 1, 4>, 187, 284, 69>;
 };
 
-/// Launches the quickest of those given.
+template <>
+struct PixelTiles<HopperSplitHalves> {
+  using Square = TimedTile<HopperTile<HopperSplitHalves, 128, 128, 2, 1, 4, 2>, 204, 425, 56>;
+  using Paired = TimedTile<HopperTile<HopperSplitHalves, 64, 128, 1, 2, 5, 2>, 369, 138, 35>;
+  using Narrow = TimedTile<HopperTile<HopperSplitHalves, 128, 64, 2, 1, 6, 2>, 264, 210, 40>;
+  using Few = TimedTile<HopperTile<HopperSplitHalves, 64, 64, 1, 2, 8, 2>, 381, 75, 25>;
+  using Slim = TimedTile<HopperTile<HopperSplitHalves, 128, 32, 2, 1, 8, 1>, 297, 139, 33>;
+  using Small = TimedTile<HopperTile<HopperSplitHalves, 64, 64, 1, 1, 8, 1>, 306, 144, 25>;
+  using SquareHalves = TimedTile<HopperTile<HopperSplitHalves, 128, 128, 2, 1, 4, 2, 2>, 0, 673, 61>;
+  using SmallFourths = TimedTile<HopperTile<HopperSplitHalves, 64, 64, 1, 1, 8, 1, 4>, 142, 323, 28>;
+};
+
+/// Kinds of tiles, for slices of kTaps.
 template <int kTaps, class... Timed>
-void launch_quickest(const auto& plan, int64_t multiprocessors, void* stream) {
-  const double times[] = {Timed::time(plan, multiprocessors)...};
-  const auto quickest = std::ranges::min_element(times) - std::begin(times);
-  int i = 0;
-  ((i++ == quickest ? Timed::template launch<kTaps>(plan, multiprocessors, stream) : void()), ...);
+struct TimedTiles {
+  static double time(const auto& plan, int64_t multiprocessors) {
+    return std::min({Timed::time(plan, multiprocessors)...});
+  }
+  /// Launches the quickest.
+  static void launch(const auto& plan, int64_t multiprocessors, void* stream) {
+    const double times[] = {Timed::time(plan, multiprocessors)...};
+    const auto quickest = std::ranges::min_element(times) - std::begin(times);
+    int i = 0;
+    ((i++ == quickest ? Timed::template launch<kTaps>(plan, multiprocessors, stream) : void()), ...);
+  }
+};
+
+/// Calls `with.template operator()<Tiles>()` with the kinds of tiles that a plan may take.
+template <class Terms>
+auto with_tiles(const PixelPlan<typename Terms::Element>& plan, const auto& with) {
+  using T = PixelTiles<Terms>;
+  if constexpr (Terms::kScales) {
+    return with.template operator()<TimedTiles<1, typename T::Square, typename T::Paired, typename T::Narrow,
+                                               typename T::Few, typename T::Slim, typename T::Small,
+                                               typename T::SquareHalves, typename T::SmallFourths>>();
+  } else if constexpr (Terms::kSplit) {
+    return with.template operator()<TimedTiles<1, typename T::Square, typename T::Paired, typename T::Narrow,
+                                               typename T::Few, typename T::Slim, typename T::Small,
+                                               typename T::SmallFourths>>();
+  } else if (plan.taps == 1) {
+    return with.template operator()<
+        TimedTiles<1, typename T::Wide, typename T::Tall, typename T::Square, typename T::Paired, typename T::Narrow,
+                   typename T::Long, typename T::Slim, typename T::Small, typename T::SquareHalves,
+                   typename T::SquareFourths, typename T::SquareEighths, typename T::SmallFourths,
+                   typename T::SmallEighths, typename T::Patches>>();
+  } else if (plan.taps == 2) {
+    return with.template operator()<TimedTiles<2, typename T::Narrow, typename T::Slim>>();
+  } else {
+    return with.template operator()<TimedTiles<4, typename T::Narrow, typename T::Slim>>();
+  }
 }
 
-/// conv.w is what pack_pixel_filters has packed.
+/// Whether a plan pools sooner than a plan that does not, and a step that does.
+template <class Terms>
+bool pools_quickly(PixelPlan<typename Terms::Element> plan, int64_t multiprocessors) {
+  constexpr double kPool = 2.5, kBytes = 2.2e6;  // in microseconds, and read in one, as seen on an H100
+  const auto time = [&] {
+    return with_tiles<Terms>(plan, [&]<class Tiles>() { return Tiles::time(plan, multiprocessors); });
+  };
+  const ConvShape& shape = plan.conv.shape;
+  const double bytes = static_cast<double>(int64_t{shape.n} * shape.p * shape.q * shape.k) *
+                       sizeof(typename Terms::Element);
+  plan.conv.pools = true;
+  const double pooled = time();
+  plan.conv.pools = false;
+  return pooled < time() + kPool + bytes / kBytes;
+}
+
+/// conv.w is what HopperConv has packed.
 template <class Terms>
 void launch_hopper_conv(const PixelConvOf<typename Terms::Element>& conv, int64_t multiprocessors, void* stream) {
-  using T = PixelTiles<Terms>;
   const auto plan = plan_terms<Terms>(conv);
-  if constexpr (Terms::kSplit) {
-    launch_quickest<1, typename T::Square, typename T::Paired, typename T::Narrow, typename T::Few, typename T::Slim,
-                    typename T::Small, typename T::SmallFourths>(plan, multiprocessors, stream);
-  } else if (plan.taps == 1) {
-    launch_quickest<1, typename T::Wide, typename T::Tall, typename T::Square, typename T::Paired, typename T::Narrow,
-                    typename T::Long, typename T::Slim, typename T::Small, typename T::SquareHalves,
-                    typename T::SquareFourths, typename T::SquareEighths, typename T::SmallFourths,
-                    typename T::SmallEighths, typename T::Patches>(plan, multiprocessors, stream);
-  } else if (plan.taps == 2) {
-    launch_quickest<2, typename T::Narrow, typename T::Slim>(plan, multiprocessors, stream);
-  } else {
-    launch_quickest<4, typename T::Narrow, typename T::Slim>(plan, multiprocessors, stream);
-  }
+  with_tiles<Terms>(plan, [&]<class Tiles>() { Tiles::launch(plan, multiprocessors, stream); });
 }
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE

@@ -5,30 +5,10 @@
 #ifdef __CUDACC__
 
 #include "convlab/kernels/gpu_channels/hopper_maps.cuh"
+#include "convlab/kernels/gpu_channels/hopper_terms.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
-
-/// What is multiplied: halves; floats, of which the copy engine makes TF32; or floats, split in two of TF32 each, in
-/// three products, and summed up slice by slice in float32.
-struct HopperHalves {
-  using Element = __half;
-  static constexpr bool kSplit = false;
-};
-struct HopperTf32 {
-  using Element = float;
-  static constexpr bool kSplit = false;
-};
-struct HopperSplit {
-  using Element = float;
-  static constexpr bool kSplit = true;
-};
-
-/// Terms of a sum that a stage holds, 128 bytes of each pixel; and that one instruction multiplies.
-template <class Element>
-constexpr int kSliceTerms = 128 / sizeof(Element);
-template <class Element>
-constexpr int kStepTerms = 32 / sizeof(Element);
 
 /// A block's tiles are of kRows output pixels by kMaps maps. kGroups warpgroups share a tile, and kTeams such tiles are
 /// under way at once. kStages slices of operands are copied ahead. Each warp has kBoxes boxes of 16 pixels for its
@@ -44,9 +24,8 @@ struct HopperTile {
   static constexpr int kGroupRows = kRows / kGroups, kBlocks = kGroupRows / 64;  ///< of a warpgroup
   static constexpr int kConsumers = kGroups * kTeams, kWarps = 4 * kConsumers, kThreads = 128 * (kConsumers + 1);
   static constexpr int kConsumerRegisters = kConsumers == 2 ? 232 : 160, kProducerRegisters = kConsumers == 2 ? 40 : 32;
-  /// Of a slice of maps; split terms have as many for what the first ones lack.
-  static constexpr int kMapBytes = kMaps * 128;
-  static constexpr int kA = kRows * 128, kB = Terms::kSplit ? 2 * kMapBytes : kMapBytes, kStage = kA + kB;
+  static constexpr int kMapBytes = kMaps * Terms::kFilterRow;  ///< of one part of a slice of maps
+  static constexpr int kA = kRows * 128, kB = Terms::kFilterParts * kMapBytes, kStage = kA + kB;
   static constexpr int kBoxMaps = kMaps % kSliceTerms<Element> == 0 ? kSliceTerms<Element> : 32;
   static constexpr int kBox = 16 * kBoxMaps * static_cast<int>(sizeof(Element));
   static constexpr int kBoxColumns = kMaps / kBoxMaps, kBoxesOfTile = kBlocks * kBoxColumns;

@@ -28,8 +28,42 @@ struct TurnedWriter {
 
   /// `row`: of the first box's first pixel; `step`: from a box to the next.
   __device__ void write(float (&sums)[Tile::kBlocks][32], int row, int step, int map) const {
+#pragma unroll
+    for (int box = 0; box < Tile::kBlocks; ++box) {
+      finish<1>(sums[box], box, map, [&](int) { return row + box * step; });
+    }
+  }
+
+  /// The same of the maxima of squares of 2 x 2 pixels, of which two boxes give 32: those of four are one box.
+  __device__ void write_pooled(float (&sums)[Tile::kBlocks][32], int row, int step, int map) const {
+#pragma unroll
+    for (int box = 0; box < Tile::kBlocks / 4; ++box) {
+      float values[32];
+#pragma unroll
+      for (int i = 0; i < 32; ++i) {
+        // A lane has one of each eight pixels' four maxima. Of two eights these lie like two neighbours.
+        const float(&upper)[32] = sums[4 * box + i / 16 * 2], (&lower)[32] = sums[4 * box + i / 16 * 2 + 1];
+        const int from = i % 16 / 4 * 8 + i % 2 * 4 + i / 2 % 2 * 2;
+        values[i] = larger(larger(upper[from], upper[from + 1]), larger(lower[from], lower[from + 1]));
+      }
+      finish<2>(values, box, map, [&](int line) { return row + (2 * box + line) * step; });
+    }
+  }
+
+ private:
+  /// NaN where one is.
+  __device__ static float larger(float a, float b) {
+    float result;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+  }
+
+  /// Finishes a box, of which each of kLines is written from row_of(line) on.
+  template <int kLines>
+  __device__ void finish(float (&values)[32], int box, int map, const auto& row_of) const {
     const int own = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
     const bool writes = threadIdx.x % 128 == 0;
+    const SharedAddress to = shared.box(consumer * 4, 0) + box % kSlots * (kHalves * kHalf);
     float bias[2] = {};
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
@@ -37,27 +71,31 @@ struct TurnedWriter {
       if (conv.bias != nullptr && at < conv.shape.k) bias[i] = __ldg(conv.bias + at);
     }
 #pragma unroll
-    for (int box = 0; box < Tile::kBlocks; ++box) {
-      const SharedAddress to = shared.box(consumer * 4, 0) + box % kSlots * (kHalves * kHalf);
-      float(&values)[32] = sums[box];
+    for (int i = 0; i < 32; ++i) values[i] += bias[i / 2 % 2];
+    activate<true>(conv.activation, values);
+    if (writes) await_stores<kLines == 1 ? (kSlots - 1) * kHalves : 0>();
+    barrier_of_some(1 + consumer, 128);
+    put<kLines == 2>(values, to, own);
+    fence_for_async();
+    barrier_of_some(1 + consumer, 128);
+    if (!writes) return;
 #pragma unroll
-      for (int i = 0; i < 32; ++i) values[i] += bias[i / 2 % 2];
-      activate<true>(conv.activation, values);
-      if (writes) await_stores<(kSlots - 1) * kHalves>();
-      barrier_of_some(1 + consumer, 128);
-      put(values, to, own);
-      fence_for_async();
-      barrier_of_some(1 + consumer, 128);
-      if (!writes) continue;
+    for (int line = 0; line < kLines; ++line) {
 #pragma unroll
       for (int half = 0; half < kHalves; ++half) {
-        store_rows(y, map + half * Tile::kBoxMaps, row + box * step, to + half * kHalf);
+        store_rows(y, map + half * Tile::kBoxMaps, row_of(line), to + half * kHalf + line * (kHalf / kLines));
       }
     }
   }
 
- private:
+  /// The pixel that a value of eight, in pairs of neighbours, is of.
+  template <bool kPooled>
+  __device__ static int pixel_of(int value) {
+    return kPooled ? value / 2 + value % 2 * 4 : value;
+  }
+
   /// Chunks of 16 bytes are permuted, as BoxPlace does.
+  template <bool kPooled>
   __device__ static void put(const float (&values)[32], SharedAddress to, int own) {
     const int lane = threadIdx.x % 32;
     if constexpr (kIsHalf<Element>) {
@@ -70,13 +108,13 @@ struct TurnedWriter {
           const __half2 two = __floats2half2_rn(values[8 * pair + 2 * i], values[8 * pair + 2 * i + 1]);
           words[i] = *reinterpret_cast<const uint32_t*>(&two);
         }
-        const int pixel = 16 * pair + lane / 16 * 8 + lane % 8;
+        const int pixel = 16 * pair + lane / 16 * 8 + pixel_of<kPooled>(lane % 8);
         store_turned(to + pixel * kRow + (chunk ^ pixel % 8) * 16, words);
       }
     } else {
 #pragma unroll
       for (int i = 0; i < 32; ++i) {
-        const int map = own + i / 2 % 2 * 8, pixel = i / 4 * 8 + lane % 4 * 2 + i % 2;
+        const int map = own + i / 2 % 2 * 8, pixel = i / 4 * 8 + pixel_of<kPooled>(lane % 4 * 2 + i % 2);
         const int offset = map / 32 * kHalf + pixel * kRow + (map % 32 / 4 ^ pixel % 8) * 16 + map % 4 * 4;
         *static_cast<float*>(__cvta_shared_to_generic(to + offset)) = values[i];
       }

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(kRedoThreads)
         for (int j = 0; j < 8; ++j) {
           if (map + j >= shape.maps) continue;
           const auto* from =
-              static_cast<const unsigned char*>(conv.w) + ((of_all + j) * cut.slices + slice) * kSliceBytes;
+              static_cast<const unsigned char*>(conv.w) + ((of_all + j) * cut.slices + slice) * Terms::kSliceBytes;
           sum[j] +=
               x[channel] * (Terms::unpacked(static_cast<int>(term % Terms::kSlice), from) * fabsf(undo[of_all + j]));
         }

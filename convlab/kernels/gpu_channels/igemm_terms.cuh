@@ -66,6 +66,7 @@ __device__ void multiply_chunks(typename Part::Sum& sum, SharedAddress stage, co
 struct HalfTerms {
   using Element = __half;
   static constexpr int kChunk = 8, kSlice = 64;  // terms
+  static constexpr int kSliceBytes = 128;        // of a map
   static constexpr bool kScales = false;         // maps by powers of two, and some tiles must be computed otherwise
   struct Seen {};
 
@@ -85,7 +86,7 @@ struct HalfTerms {
 /// Terms in float32, rounded to TF32.
 struct TfTerms {
   using Element = float;
-  static constexpr int kChunk = 4, kSlice = 32;
+  static constexpr int kChunk = 4, kSlice = 32, kSliceBytes = 128;
   static constexpr bool kScales = false;
   struct Seen {};
 
@@ -110,7 +111,7 @@ struct TfTerms {
 /// up one slice, and adders do the rest. A slice of a map is 32 W, then 32 w'.
 struct SplitTerms {
   using Element = float;
-  static constexpr int kChunk = 4, kSlice = 32;
+  static constexpr int kChunk = 4, kSlice = 32, kSliceBytes = 128;
   static constexpr bool kScales = true;
   static constexpr float kApart = 2048;
 
@@ -143,8 +144,8 @@ struct SplitTerms {
 
   static __device__ uint32_t bits(__half2 pair) { return *reinterpret_cast<const uint32_t*>(&pair); }
 
-  /// Two pixels' large and small halves.
-  static __device__ void split(uint32_t first, uint32_t second, uint32_t& large, uint32_t& small, Seen& seen) {
+  /// Two pixels' large and small halves. `seen` is told of them.
+  static __device__ void split(uint32_t first, uint32_t second, uint32_t& large, uint32_t& small, auto& seen) {
     const float a = __uint_as_float(first), b = __uint_as_float(second);
     const __half2 whole = __floats2half2_rn(a, b);
     const float2 back = __half22float2(whole);
@@ -203,6 +204,13 @@ struct SplitTerms {
     }
   }
 };
+
+/// What undoes the factors of maps, behind their packed filters: see igemm_weights.cuh.
+template <class Terms>
+__host__ __device__ const float* igemm_undo(const void* weights, int64_t maps, int64_t slices) {
+  return reinterpret_cast<const float*>(static_cast<const unsigned char*>(weights) +
+                                        maps * slices * Terms::kSliceBytes);
+}
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

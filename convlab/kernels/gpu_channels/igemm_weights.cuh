@@ -1,6 +1,6 @@
 #pragma once
 
-// Filters as igemm.cuh takes them: map after map, of a map slice after slice; the last is filled up with zeros. Behind them,
+// Filters as products of matrices take them: map after map, of a map slice after slice; the last is filled up with zeros. Behind them,
 // where terms scale, what undoes each map's factor: negative where a filter is not finite, so that no product of halves is right.
 
 #include "convlab/base/checked.h"
@@ -9,8 +9,6 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
-
-constexpr int kSliceBytes = kIgemmChunks * 16;
 
 /// Filters in float32, and the elements from a map, a channel and a tap to the next. Channels of pixels from `given` on, up to
 /// `channels`, have no filters.
@@ -23,49 +21,50 @@ struct PlainFilters {
 template <class Terms>
 size_t igemm_weight_bytes(int64_t maps, int64_t slices) {
   return static_cast<size_t>(
-      checked_mul(maps, checked_mul(slices, kSliceBytes) + (Terms::kScales ? sizeof(float) : 0)));
+      checked_mul(maps, checked_mul(slices, Terms::kSliceBytes) + (Terms::kScales ? sizeof(float) : 0)));
 }
 
-template <class Terms>
-const float* igemm_undo(const void* weights, int64_t maps, int64_t slices) {
-  return reinterpret_cast<const float*>(static_cast<const unsigned char*>(weights) + maps * slices * kSliceBytes);
+/// A map's term; none beyond what is given.
+__device__ inline float term_of_map(const PlainFilters& filters, int64_t map, int64_t term) {
+  const int64_t tap = term / filters.channels, channel = term - tap * filters.channels;
+  if (tap >= filters.taps || channel >= filters.given) return 0.0f;
+  return filters.w[map * filters.map_step + channel * filters.channel_step + tap * filters.tap_step];
+}
+
+/// The power of two that moves the largest of the block's map to 2^14 .. 2^15; 1 where that is zero or tiny. Leaves what
+/// undoes it.
+__device__ inline float scale_map(const PlainFilters& filters, int64_t map, float* undo) {
+  __shared__ uint32_t largest, others;  // of finite filters; whether there are others
+  if (threadIdx.x == 0) largest = 0, others = 0;
+  __syncthreads();
+  uint32_t mine = 0;
+  for (int64_t term = threadIdx.x; term < filters.taps * filters.channels; term += blockDim.x) {
+    const float value = term_of_map(filters, map, term);
+    if (fabsf(value) < INFINITY) {
+      mine = max(mine, __float_as_uint(fabsf(value)));
+    } else {
+      atomicOr(&others, 1u);
+    }
+  }
+  atomicMax(&largest, mine);
+  __syncthreads();
+  float factor = 1;
+  const int exponent = static_cast<int>(largest >> 23);
+  if (exponent > 30) factor = __uint_as_float(static_cast<uint32_t>(127 + 127 + 14 - exponent) << 23);
+  if (threadIdx.x == 0) *undo = (others != 0 ? -1 : 1) / factor;
+  return factor;
 }
 
 /// A block packs a map.
 template <class Terms>
 __global__ void __launch_bounds__(256)
     pack_map(const PlainFilters filters, unsigned char* __restrict__ packed, float* __restrict__ undo, int64_t slices) {
-  __shared__ uint32_t largest, others;  // of finite filters; whether there are others
-  const int64_t terms = filters.taps * filters.channels;
-  const auto term_of_map = [&](int64_t term) {
-    const int64_t tap = term / filters.channels, channel = term - tap * filters.channels;
-    if (term >= terms || channel >= filters.given) return 0.0f;
-    return filters.w[blockIdx.x * filters.map_step + channel * filters.channel_step + tap * filters.tap_step];
-  };
   float factor = 1;
-  if constexpr (Terms::kScales) {
-    if (threadIdx.x == 0) largest = 0, others = 0;
-    __syncthreads();
-    uint32_t mine = 0;
-    for (int64_t term = threadIdx.x; term < terms; term += 256) {
-      const float value = term_of_map(term);
-      if (fabsf(value) < INFINITY) {
-        mine = max(mine, __float_as_uint(fabsf(value)));
-      } else {
-        atomicOr(&others, 1u);
-      }
-    }
-    atomicMax(&largest, mine);
-    __syncthreads();
-    // The power of two that moves the largest to 2^14 .. 2^15; none where that is zero or tiny.
-    const int exponent = static_cast<int>(largest >> 23);
-    if (exponent > 30) factor = __uint_as_float(static_cast<uint32_t>(127 + 127 + 14 - exponent) << 23);
-    if (threadIdx.x == 0) undo[blockIdx.x] = (others != 0 ? -1 : 1) / factor;
-  }
-  unsigned char* const map = packed + blockIdx.x * slices * kSliceBytes;
+  if constexpr (Terms::kScales) factor = scale_map(filters, blockIdx.x, undo + blockIdx.x);
+  unsigned char* const map = packed + blockIdx.x * slices * Terms::kSliceBytes;
   for (int64_t term = threadIdx.x; term < slices * Terms::kSlice; term += 256) {
-    Terms::pack(term_of_map(term) * factor, static_cast<int>(term % Terms::kSlice),
-                map + term / Terms::kSlice * kSliceBytes);
+    Terms::pack(term_of_map(filters, blockIdx.x, term) * factor, static_cast<int>(term % Terms::kSlice),
+                map + term / Terms::kSlice * Terms::kSliceBytes);
   }
 }
 

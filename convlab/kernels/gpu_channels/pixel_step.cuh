@@ -21,6 +21,7 @@ PixelConvOf<Element> conv_of_step(const ConvStep& step) {
   conv.added_step = step.added_step != 0 ? step.added_step : step.problem.k;
   conv.y_step = step.output_step != 0 ? step.output_step : step.problem.k;
   conv.activation = step.epilogue.activation;
+  conv.pools = step.epilogue.pool.has_value();
   return conv;
 }
 
