@@ -1,5 +1,6 @@
 #include "app/networks/model_run.h"
 
+#include <optional>
 #include <utility>
 
 #include "convlab/base/clock.h"
@@ -46,14 +47,13 @@ std::vector<Tensor> ModelRun::run(std::vector<double>* seconds) {
     outputs.push_back(engine_->run(inputs_[0]));
     return outputs;
   }
-  Tensor& output = outputs.emplace_back(ElementType::f32, engine_->output_shape(images()));
-  *seconds = engine_->run_timed(inputs_[0].raw(), images(), output.values<float>().data());
+  run_to(outputs.emplace_back(ElementType::f32, engine_->output_shape(images())).values<float>().data(), seconds);
   return outputs;
 }
 
-double ModelRun::time_on_device_once() {
-  Tensor output(ElementType::f32, engine_->output_shape(images()));
-  return engine_->time_on_device(inputs_[0].raw(), images(), output.values<float>().data());
+void ModelRun::run_to(float* output, std::vector<double>* seconds) {
+  if (seconds == nullptr) return engine_->run(inputs_[0].raw(), images(), output);
+  *seconds = engine_->run_timed(inputs_[0].raw(), images(), output);
 }
 
 ModelRun::Times ModelRun::time(int64_t repeat) {
@@ -62,13 +62,26 @@ ModelRun::Times ModelRun::time(int64_t repeat) {
   std::vector<std::vector<double>> by_step(steps);
   // Waiting after each step costs a GPU time that the whole network must not be charged with.
   const bool one_pass = device_.caps().kind != DeviceKind::cuda;
+  std::optional<Tensor> output;
+  Buffer locked_input, locked_output;
+  if (engine_) {
+    output.emplace(ElementType::f32, engine_->output_shape(images()));
+    locked_input = device_.page_lock(inputs_[0].raw(), inputs_[0].bytes());
+    locked_output = device_.page_lock(output->values<float>().data(), output->bytes());
+  }
+  const auto pass = [&](std::vector<double>* seconds) {
+    if (engine_) return run_to(output->values<float>().data(), seconds);
+    run(seconds);
+  };
   for (int64_t i = 0; i < repeat; ++i) {
     std::vector<double> seconds(steps, 0);
-    if (!one_pass) run(&seconds);
+    if (!one_pass) pass(&seconds);
     const Clock::time_point begin = Clock::now();
-    run(one_pass ? &seconds : nullptr);
+    pass(one_pass ? &seconds : nullptr);
     network.push_back(seconds_since(begin));
-    if (!one_pass && engine_) on_device.push_back(time_on_device_once());
+    if (!one_pass && engine_) {
+      on_device.push_back(engine_->time_on_device(inputs_[0].raw(), images(), output->values<float>().data()));
+    }
     for (size_t step = 0; step < steps; ++step) by_step[step].push_back(seconds[step]);
   }
   Times times{.network_s = median(network)};

@@ -43,12 +43,12 @@ class ModelRun {
     double network_s = 0;             ///< inputs in the host's memory to outputs there, likewise
     double device_network_s = 0;      ///< a GPU's alone, by its own clock; of a host, and of several inputs, network_s
   };
-  /// Runs it `repeat` times. What ran before, run(), was the warm-up.
+  /// Runs it `repeat` times, arrays page-locked. What ran before, run(), was the warm-up.
   Times time(int64_t repeat);
 
  private:
   std::vector<Tensor> run(std::vector<double>* seconds);
-  double time_on_device_once();
+  void run_to(float* output, std::vector<double>* seconds);
   int64_t images() const { return inputs_[0].shape().empty() ? 1 : inputs_[0].shape()[0]; }
 
   std::vector<ElementType> output_types_;

@@ -19,9 +19,9 @@ struct Batch;
 /// A graph, ready to run on one device: weights are uploaded and prepared, memory is allocated. Any thread may use it,
 /// but only one at a time.
 ///
-/// On a GPU, the first run with some number of images measures how long uploading and computing them take, chooses from
-/// that the chunks in which they cross the bus (see chunk_sizes()), each computed while the next is on its way, and
-/// records all launches, which later runs replay. Results are the same either way, as far as kernels give the same for
+/// On a GPU, a batch is computed while the next is on its way. The first run with a number of images that are one batch
+/// measures how long uploading and computing them take, and chooses from that the chunks in which they cross the bus (see
+/// chunk_sizes()), each computed while the next is on its way. All launches are recorded, and later runs replay them. Results are the same either way, as far as kernels give the same for
 /// any number of images. With an observer it neither replays nor cuts into chunks.
 class Engine {
  public:

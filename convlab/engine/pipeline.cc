@@ -99,9 +99,9 @@ Pipeline::Schedule& Pipeline::schedule_of(const Batch& batch) {
   moves_ = plans_.memory().moves();
   const size_t feed = feed_of(batch);
   for (const std::unique_ptr<Schedule>& each : schedules_) {
-    if (each->images == batch.images && each->feed == feed) return *each;
+    if (each->images == batch.images && each->alone == batch.alone && each->feed == feed) return *each;
   }
-  auto schedule = std::make_unique<Schedule>(Schedule{.images = batch.images, .feed = feed});
+  auto schedule = std::make_unique<Schedule>(Schedule{.images = batch.images, .alone = batch.alone, .feed = feed});
   upload(batch, feed);
   schedule->whole = rehearsed(feed, 0, batch.images);
   const std::vector<int64_t> chunks = choose_chunks(batch, *schedule);
@@ -125,6 +125,7 @@ std::vector<int64_t> Pipeline::choose_chunks(const Batch& batch, Schedule& sched
   if (!graph_.splits() || batch.images * graph_.image_bytes() < kLeastBytes) return {batch.images};
   const auto& given = options_.chunks;
   if (std::accumulate(given.begin(), given.end(), int64_t{0}) == batch.images) return given;
+  if (!batch.alone) return {batch.images};
   Batch few = batch;
   few.images = ceil_div(batch.images, kFew);
   if (few.images == batch.images) return {batch.images};

@@ -11,9 +11,9 @@
 
 namespace convlab {
 
-/// How batches run on a device with memory of its own: plainly, one thing after another; or pipelined: images cross the
-/// bus in chunks, each computed while the next is on its way, by a schedule made when the first batch of its size comes
-/// (see chunk_sizes()). All arguments of the constructor must outlive it.
+/// How batches run on a device with memory of its own: plainly, one thing after another; or pipelined: each batch is
+/// computed while the next is on its way, and one that is alone crosses the bus in chunks, by a schedule made when the
+/// first batch of its size comes (see chunk_sizes()). All arguments of the constructor must outlive it.
 class Pipeline {
  public:
   Pipeline(const BatchedGraph& graph, ReadyPlans& plans, Device& device, Stream& stream, const EngineOptions& options)
@@ -49,6 +49,7 @@ class Pipeline {
   /// How to run batches of one size that come by one feed, once one of them has run.
   struct Schedule {
     int64_t images = 0;
+    bool alone = true;
     size_t feed = 0;
     Piece whole;                ///< all of the batch at once
     std::vector<Piece> pieces;  ///< as it crosses the bus; empty if it crosses at once, too

@@ -16,6 +16,7 @@ constexpr int kThreads = 256, kWarps = kThreads / 32;
 constexpr int kColumns = 4;  // of a block
 constexpr int kChunk = 8;    // terms that a thread loads at once
 constexpr int64_t kMostRows = 4;
+constexpr int kAhead = 1;  // rounds whose weights come to the second cache while the launches before are at work
 
 struct DenseShape {
   int terms, columns;
@@ -30,6 +31,18 @@ __global__ void __launch_bounds__(kThreads)
                   float* __restrict__ y, const DenseShape shape, const SoonRead soon) {
   __shared__ float sums[kWarps][kRows][kColumns];
   const int first = blockIdx.x * kColumns, lane = threadIdx.x % 32;
+  constexpr int kLine = 128, kLanesOfLine = kLine / (kChunk * static_cast<int>(sizeof(__half)));
+  const auto weights_of = [&](int column) { return w + min(first + column, shape.columns - 1) * shape.column_step; };
+  if (lane % kLanesOfLine == 0) {
+#pragma unroll
+    for (int round = 0; round < kAhead; ++round) {
+      const int term = (round * kThreads + threadIdx.x) * kChunk;
+#pragma unroll
+      for (int column = 0; column < kColumns; ++column) {
+        if (term < shape.terms) prefetch_line(weights_of(column) + term);
+      }
+    }
+  }
   begin_in_turn();
   float sum[kRows][kColumns] = {};
 #pragma unroll 2
@@ -37,7 +50,7 @@ __global__ void __launch_bounds__(kThreads)
     float weights[kColumns][kChunk];
 #pragma unroll
     for (int column = 0; column < kColumns; ++column) {
-      load_eight(w + min(first + column, shape.columns - 1) * shape.column_step + term, weights[column]);
+      load_eight(weights_of(column) + term, weights[column]);
     }
 #pragma unroll
     for (int row = 0; row < kRows; ++row) {
@@ -51,7 +64,6 @@ __global__ void __launch_bounds__(kThreads)
     }
   }
   // Memory is not idle until the next layer's blocks have begun.
-  constexpr int64_t kLine = 128;
   for (int64_t line = int64_t{blockIdx.x} * kThreads + threadIdx.x; line < soon.bytes / kLine;
        line += int64_t{gridDim.x} * kThreads) {
     prefetch_line(static_cast<const std::byte*>(soon.from) + line * kLine);

@@ -122,8 +122,8 @@ __device__ void scale_back(float (&sums)[kCount], LargestPixel seen, const float
 
 /// Adds a term of the lane's upper or lower pixel to its sums. `slice`: of `there` packed maps, from the first on.
 template <int kCount>
-__device__ void add_plainly(float (&sums)[kCount], bool below, float pixel, const __half* slice, int64_t there, int term,
-                            const float* undo, int maps) {
+__device__ void add_plainly(float (&sums)[kCount], bool below, float pixel, const __half* slice, int64_t there,
+                            int term, const float* undo, int maps) {
 #pragma unroll
   for (int i = 0; i < kCount / 2; ++i) {
     const int map = i / 2 * 8 + threadIdx.x % 4 * 2 + i % 2;

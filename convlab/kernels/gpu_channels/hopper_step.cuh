@@ -124,7 +124,7 @@ struct PixelTiles {
   using Small = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1>, 288, 88, 18>;
   using SquareHalves = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 2>, 0, 675, 34>;
   using SquareFourths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 4>, 76, 478, 41>;
-  using SquareEighths = TimedTile<HopperTile<Terms, 128, 128, 2, 1, 5, 2, 8>, 82, 474, 56>;
+  using FlatFourths = TimedTile<HopperTile<Terms, 64, 128, 1, 1, 7, 1, 4>, 120, 380, 23>;
   using SmallFourths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 4>, 216, 271, 18>;
   using SmallEighths = TimedTile<HopperTile<Terms, 64, 64, 1, 1, 8, 1, 8>, 248, 250, 19>;
   using Patches = TimedPatches<Terms, 349, 157, 27>;
@@ -174,19 +174,18 @@ template <class Terms>
 auto with_tiles(const PixelPlan<typename Terms::Element>& plan, const auto& with) {
   using T = PixelTiles<Terms>;
   if constexpr (Terms::kScales) {
-    return with.template operator()<TimedTiles<1, typename T::Square, typename T::Paired, typename T::Narrow,
-                                               typename T::Few, typename T::Slim, typename T::Small,
-                                               typename T::SquareHalves, typename T::SmallFourths>>();
+    return with.template
+    operator()<TimedTiles<1, typename T::Square, typename T::Paired, typename T::Narrow, typename T::Few,
+                          typename T::Slim, typename T::Small, typename T::SquareHalves, typename T::SmallFourths>>();
   } else if constexpr (Terms::kSplit) {
-    return with.template operator()<TimedTiles<1, typename T::Square, typename T::Paired, typename T::Narrow,
-                                               typename T::Few, typename T::Slim, typename T::Small,
-                                               typename T::SmallFourths>>();
+    return with
+        .template operator()<TimedTiles<1, typename T::Square, typename T::Paired, typename T::Narrow, typename T::Few,
+                                        typename T::Slim, typename T::Small, typename T::SmallFourths>>();
   } else if (plan.taps == 1) {
-    return with.template operator()<
-        TimedTiles<1, typename T::Wide, typename T::Tall, typename T::Square, typename T::Paired, typename T::Narrow,
-                   typename T::Long, typename T::Slim, typename T::Small, typename T::SquareHalves,
-                   typename T::SquareFourths, typename T::SquareEighths, typename T::SmallFourths,
-                   typename T::SmallEighths, typename T::Patches>>();
+    return with.template operator()<TimedTiles<
+        1, typename T::Wide, typename T::Tall, typename T::Square, typename T::Paired, typename T::Narrow,
+        typename T::Long, typename T::Slim, typename T::Small, typename T::SquareHalves, typename T::SquareFourths,
+        typename T::FlatFourths, typename T::SmallFourths, typename T::SmallEighths, typename T::Patches>>();
   } else if (plan.taps == 2) {
     return with.template operator()<TimedTiles<2, typename T::Narrow, typename T::Slim>>();
   } else {
@@ -202,8 +201,8 @@ bool pools_quickly(PixelPlan<typename Terms::Element> plan, int64_t multiprocess
     return with_tiles<Terms>(plan, [&]<class Tiles>() { return Tiles::time(plan, multiprocessors); });
   };
   const ConvShape& shape = plan.conv.shape;
-  const double bytes = static_cast<double>(int64_t{shape.n} * shape.p * shape.q * shape.k) *
-                       sizeof(typename Terms::Element);
+  const double bytes =
+      static_cast<double>(int64_t{shape.n} * shape.p * shape.q * shape.k) * sizeof(typename Terms::Element);
   plan.conv.pools = true;
   const double pooled = time();
   plan.conv.pools = false;
