@@ -3,6 +3,7 @@
 
     python3 bench/gpu_cnns.py measure BINARY FOLDER results/cnn_gpu/mine.json     # FOLDER: bench/cnn_networks.py fills it
     python3 bench/gpu_cnns.py measure BINARY FOLDER FILE --networks resnet50 --batches 1 64 --maths fp16 --no-compile
+    python3 bench/gpu_cnns.py stream BINARY FOLDER FILE [--network resnet50]      # 10,000 images from the host's memory
     python3 bench/gpu_cnns.py write              docs/gpu_cnns.md, from results/cnn_gpu
     python3 bench/gpu_cnns.py write --check      exit status 1 where it is not what they give
 
@@ -73,6 +74,80 @@ def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict
             "gpu": torch.cuda.get_device_name(), "error": error}
 
 
+def stream_peer(name: str, batch: int, images: int, math: str) -> dict:
+    """PyTorch's times by way, in milliseconds: uint8 images in page-locked memory to labels there, batch by batch, each computed
+    while the next crosses the bus."""
+    import time
+
+    import torch
+    import torch_gpu
+    from cnn_networks import drawn
+
+    torch_gpu.choose_math(math)
+    pixels = torch.from_numpy(stream_images(name, images)).pin_memory()
+    labels = torch.empty(images, dtype=torch.int64).pin_memory()
+    feeds = [torch.empty_like(pixels[:batch], device="cuda") for _ in range(2)]
+    copies, times = torch.cuda.Stream(), {}
+    with torch.inference_mode():
+        for layout, memory in torch_gpu.LAYOUTS.items():
+            model = torch_gpu.Labels(drawn(name)[0].cuda(), torch_gpu.MATHS[math], memory)
+            for way, each in {"eager": model, "compiled": torch.compile(model)}.items():
+                replays = [torch_gpu.replayed_with_result(each, feed) for feed in feeds]
+
+                def whole() -> None:
+                    free = [torch.cuda.Event(), torch.cuda.Event()]
+                    for number, first in enumerate(range(0, images, batch)):
+                        feed, (replay, found) = feeds[number % 2], replays[number % 2]
+                        count = min(batch, images - first)
+                        with torch.cuda.stream(copies):
+                            if number > 1:
+                                copies.wait_event(free[number % 2])
+                            feed[:count].copy_(pixels[first : first + count], non_blocking=True)
+                        torch.cuda.current_stream().wait_stream(copies)
+                        replay()
+                        labels[first : first + count].copy_(found[:count], non_blocking=True)
+                        free[number % 2].record()
+                    torch.cuda.synchronize()
+
+                whole()
+                taken = []
+                for _ in range(3):
+                    begin = time.perf_counter()
+                    whole()
+                    taken.append(1e3 * (time.perf_counter() - begin))
+                times[f"{layout}, {way}, graph"] = sorted(taken)[1]
+            torch.compiler.reset()
+    return {**torch_gpu.fastest(times), "version": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}",
+            "gpu": torch.cuda.get_device_name()}
+
+
+def stream_images(name: str, images: int):
+    import numpy as np
+    from cnn_networks import image_size
+
+    size = image_size(name)
+    return np.random.default_rng(images).integers(0, 256, (images, 3, size, size), dtype=np.uint8)
+
+
+def stream(arguments: argparse.Namespace) -> None:
+    """Adds a row of a stream of images to the file."""
+    import numpy as np
+
+    name, batch, images, math = arguments.network, arguments.batch, arguments.images, arguments.math
+    theirs = output_of([sys.executable, __file__, "stream-peer", name, str(batch), str(images), math])
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "x.npy", stream_images(name, images))
+        result = output_of([arguments.binary, "infer", str(arguments.folder / f"{name}.onnx"), "--input", f"{folder}/x.npy", "--output",
+                            f"{folder}/y.npy", "--device", "cuda", "--math", math, "--batch", str(batch), "--repeat", "3", "--json", "-"])
+    row = {"network": name, "batch": batch, "math": math, "images": images, "when": now(), "ms": 1e3 * result["network_s"],
+           "device_ms": 1e3 * result["device_network_s"], "peer": theirs}
+    data = json.loads(arguments.json.read_text())
+    data["streams"] = with_row(data.get("streams", []), row, "network", "batch", "math", "images")
+    arguments.json.write_text(json.dumps(data, indent=1) + "\n")
+    print(f"{name}, {images} images from the host, {batch} at a time, {math}: {ms(row['ms'])} ms (the GPU alone {ms(row['device_ms'])}), "
+          f"PyTorch {ms(theirs['ms'])} ms ({theirs['way']}): {theirs['ms'] / row['ms']:.2f} times", flush=True)
+
+
 def measured(binary: str, path: Path, batch: int, math: str, folder: Path) -> tuple:
     """convlab's times, and its scores."""
     import numpy as np
@@ -107,7 +182,8 @@ def measure(arguments: argparse.Namespace) -> None:
                 row = {"network": name, "batch": batch, "math": math, "when": now(), "convlab": ours, "peer": theirs, "error": error,
                        "same_labels": float(np.mean(got.argmax(1) == wanted.argmax(1)))}
                 rows = with_row(rows, row, "network", "batch", "math")
-                arguments.json.write_text(json.dumps({"kind": "gpu_cnns", "rows": rows}, indent=1) + "\n")
+                data = json.loads(arguments.json.read_text()) if arguments.json.exists() else {"kind": "gpu_cnns"}
+                arguments.json.write_text(json.dumps({**data, "rows": rows}, indent=1) + "\n")
                 print(line_of(row), flush=True)
 
 
@@ -131,7 +207,16 @@ def section(path: Path) -> list[str]:
         cells.append([row["network"], str(row["batch"]), row["math"], ms(ours), ms(theirs), way_of(row["peer"]),
                       f"{theirs / ours:.2f}", f"{row['error']:.1e}", f"{row['peer']['error']:.1e}"])
     header = ["network", "images", "math", "convlab, ms", "PyTorch, ms", "its best way", "times as fast", "error", "PyTorch's"]
-    return [f"## {rows[0]['peer']['gpu']}", "", f"Beside {rows[0]['peer']['version']} ({rows[0]['when'][:10]}).", "", *table(header, cells), ""]
+    return [f"## {rows[0]['peer']['gpu']}", "", f"Beside {rows[0]['peer']['version']} ({rows[0]['when'][:10]}).", "", *table(header, cells), "",
+            *streams(json.loads(path.read_text()).get("streams", []))]
+
+
+def streams(rows: list[dict]) -> list[str]:
+    """What is said of images from the host's memory."""
+    return [line for row in rows for line in (
+        f"{row['images']} uint8 images in page-locked memory of the host to scores there, {row['network']}, {row['batch']} at a time, {row['math']}:",
+        f"{ms(row['ms'])} ms, of which the GPU alone takes {ms(row['device_ms'])}; PyTorch, to labels, {ms(row['peer']['ms'])}",
+        f"({row['peer']['way']}, the next batch on its way while one is computed): {row['peer']['ms'] / row['ms']:.2f} times as fast.", "")]
 
 
 def write(check: bool) -> int:
@@ -143,9 +228,9 @@ def write(check: bool) -> int:
         "PyTorch in float32, of either engine in the row's arithmetic. `bench/gpu_cnns.py` measures, and writes this page.", "",
         *[line for path in sorted(RESULTS.glob("*.json")) for line in section(path)],
         "What limits them, by the times of layers and the bytes and products that they need: with 64 images, VGG-16 in fp16 by tensor cores,",
-        "which take 590 to 750 TFLOP/s in its layers of 128 maps and more, and by its pools, a step of their own; ResNet-50's 1 x 1 convolutions,",
-        "MobileNetV2 and EfficientNet-B0 by memory: of the latter, gates read large images twice, as the second cache does not keep them. In fp32",
-        "three products of TF32 for each product limit VGG-16 and ResNet-50. With one image the latency of launches in a row limits all but",
+        "which take 590 to 750 TFLOP/s in its layers of 128 maps and more; ResNet-50's 1 x 1 convolutions, MobileNetV2 and EfficientNet-B0",
+        "by memory: of the latter, gates read large images twice, as the second cache does not keep them. In fp32",
+        "three products of halves for each product limit VGG-16. With one image the latency of launches in a row limits all but",
         "VGG-16, which reads 247 MB of weights of dense layers in a third of its time; of its convolutions each takes 3 to 5 us to begin, to add",
         "up the parts of sums that blocks of a cluster have, and to end."]
     return publish({PAGE: "\n".join(page) + "\n"}, check)
@@ -168,6 +253,19 @@ def main() -> int:
     peering.add_argument("math")
     peering.add_argument("scores", type=Path)
     peering.add_argument("--no-compile", dest="compile", action="store_false")
+    streaming = commands.add_parser("stream")
+    streaming.add_argument("binary")
+    streaming.add_argument("folder", type=Path)
+    streaming.add_argument("json", type=Path)
+    streaming.add_argument("--network", default="resnet50")
+    streaming.add_argument("--batch", type=int, default=64)
+    streaming.add_argument("--images", type=int, default=10000)
+    streaming.add_argument("--math", default="fp16", choices=MATHS)
+    stream_peering = commands.add_parser("stream-peer", help="PyTorch alone, for stream")
+    stream_peering.add_argument("name")
+    stream_peering.add_argument("batch", type=int)
+    stream_peering.add_argument("images", type=int)
+    stream_peering.add_argument("math")
     writing = commands.add_parser("write")
     writing.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
@@ -175,6 +273,10 @@ def main() -> int:
         return write(arguments.check)
     if arguments.command == "measure":
         measure(arguments)
+    elif arguments.command == "stream":
+        stream(arguments)
+    elif arguments.command == "stream-peer":
+        print(json.dumps(stream_peer(arguments.name, arguments.batch, arguments.images, arguments.math)))
     else:
         print(json.dumps(peer(arguments.name, arguments.batch, arguments.math, arguments.compile, arguments.scores)))
     return 0

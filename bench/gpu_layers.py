@@ -145,7 +145,7 @@ def write(check: bool) -> int:
         "Single convolutions, hot, medians, each engine alone in its process. convlab's kernels take channels last, those of first layers plain",
         "float32 images; PyTorch is given its own type in the faster of its two layouts, and its convolution, without bias, is replayed as a CUDA",
         "graph of many. The bound is what memory, the second cache or arithmetic take at the rates that were seen on the same GPU.",
-        "`bench/gpu_layers.py` measures, and writes this page.", "",
+        "A row names the kernel that was the fastest when it was measured. `bench/gpu_layers.py` measures, and writes this page.", "",
         *[line for path in sorted(RESULTS.glob("*.json")) for line in section(path)]]
     return publish({PAGE: "\n".join(page).rstrip() + "\n"}, check)
 

@@ -70,13 +70,18 @@ class Labels(torch.nn.Module):
 
 def replayed(model: torch.nn.Module, pixels: torch.Tensor):
     """The model as one CUDA graph on these images: only its replay."""
+    return replayed_with_result(model, pixels)[0]
+
+
+def replayed_with_result(model: torch.nn.Module, pixels: torch.Tensor) -> tuple:
+    """The same, and where each replay leaves its result."""
     for _ in range(3):
         model(pixels)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        model(pixels)
-    return graph.replay
+        result = model(pixels)
+    return graph.replay, result
 
 
 @functools.cache
