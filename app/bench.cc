@@ -18,6 +18,7 @@
 #include "app/results/progress.h"
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
+#include "convlab/conv/epilogue_text.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/contention.h"
 #include "convlab/measure/in_turns.h"
@@ -35,6 +36,7 @@ constexpr const char* kAllKernels = "*";
 struct BenchOptions {
   std::string file, kernel = kAllKernels, problem, model, shapes, against;
   std::vector<int64_t> images;
+  Epilogue epilogue;
   std::optional<Math> math;
   ComputeOptions compute;
   Effort effort;
@@ -99,15 +101,25 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
   return kernels;
 }
 
-/// The plain step; if the kernel refuses it, one from and to its own layout; or a network's first, from plain images to that.
-ConvStep step_for(const ConvKernel& kernel, const ConvProblem& problem, const DeviceCaps& caps) {
-  const ConvStep plain{.problem = problem};
+/// The step given, which is plain; if the kernel refuses it, one from and to its own layout; or a network's first, from plain
+/// images to that.
+ConvStep step_for(const ConvKernel& kernel, const ConvStep& plain, const DeviceCaps& caps) {
   if (!kernel.refuses(plain, caps)) return plain;
   for (const Layout input : {kernel.layout, Layout::plain}) {
-    const ConvStep own{.problem = problem, .input_layout = input, .output_layout = kernel.layout};
+    ConvStep own = plain;
+    own.input_layout = input;
+    own.output_layout = kernel.layout;
     if (!kernel.refuses(own, caps)) return own;
   }
   return plain;
+}
+
+/// Error(bad_input) where nothing is left of the outputs.
+void require_outputs(const ConvStep& step) {
+  const Shape shape = step.output_shape();
+  if (element_count(shape) > 0) return;
+  throw bad_input("--epilogue {}: the window is larger than the outputs of {}, {} x {}", to_text(step.epilogue),
+                  to_text(step.problem), step.problem.p(), step.problem.q());
 }
 
 bool was_busy(const Record& record) { return record.waited_share && *record.waited_share > kBusy; }
@@ -133,9 +145,11 @@ class Table {
         "arithmetic and traffic\n");
   }
 
-  void begin(const ConvProblem& problem, const Ceilings& ceilings) {
+  void begin(const ConvStep& step, const Ceilings& ceilings) {
+    const ConvProblem& problem = step.problem;
+    const std::string epilogue = step.epilogue.empty() ? "" : ", then " + to_text(step.epilogue);
     const Bound bound = ceilings.bound(problem.flops(), problem.compulsory_bytes(4, 4), Math::fp32);
-    output_.print("\n{}: {:.3f} GFLOP, {:.1f} MB, fp32 roofline {:.4f} ms ({})\n", to_text(problem),
+    output_.print("\n{}{}: {:.3f} GFLOP, {:.1f} MB, fp32 roofline {:.4f} ms ({})\n", to_text(problem), epilogue,
                   problem.flops() * 1e-9, problem.compulsory_bytes(4, 4) * 1e-6, bound.seconds * 1e3,
                   name_of(bound.limit));
     output_.print("{:<{}}  {:<6}  {:>10}  {:>6}  {:>10}  {:>12}  {:>9}  {:>7}  {:>13}\n", "kernel", width_, "math",
@@ -250,15 +264,17 @@ class Session {
   }
 
   void time(const ConvProblem& problem) {
-    if (!special()) table_.begin(problem, ceilings_);
+    const ConvStep plain{.problem = problem, .epilogue = options_.epilogue};
+    require_outputs(plain);
+    if (!special()) table_.begin(plain, ceilings_);
     arrays_.reset();
     layer_.reset();
     std::vector<Timed> timed;
     for (const ConvKernel* kernel : kernels_) {
-      attempt(*kernel, [&] { time(*kernel, problem, timed); });
+      attempt(*kernel, [&] { time(*kernel, plain, timed); });
     }
     for (const Timed& library : timed) {
-      if (library.kernel->info.library) attempt(*library.kernel, [&] { compare_best(problem, timed, library); });
+      if (library.kernel->info.library) attempt(*library.kernel, [&] { compare_best(plain, timed, library); });
     }
   }
 
@@ -295,8 +311,8 @@ class Session {
     table_.untimed(kernel, result.outcome, result.reason);
   }
 
-  void time(const ConvKernel& kernel, const ConvProblem& problem, std::vector<Timed>& timed) {
-    const ConvStep step = step_for(kernel, problem, device_.caps());
+  void time(const ConvKernel& kernel, const ConvStep& plain, std::vector<Timed>& timed) {
+    const ConvStep step = step_for(kernel, plain, device_.caps());
     for (const ConvKernel* each : {&kernel, other_}) {
       if (each == nullptr) continue;
       const CaseResult result = verify_few(*each, step, device_, oracle_);
@@ -335,7 +351,7 @@ class Session {
   }
 
   /// The fastest of our own, in turns with the library in the same arithmetic, on plain arrays.
-  void compare_best(const ConvProblem& problem, const std::vector<Timed>& timed, const Timed& library) {
+  void compare_best(const ConvStep& plain, const std::vector<Timed>& timed, const Timed& library) {
     const Timed* best = nullptr;
     for (const Timed& each : timed) {
       const bool alike =
@@ -351,7 +367,7 @@ class Session {
                     seconds / kPatience);
       return;
     }
-    take_turns(*best->kernel, *library.kernel, arrays({.problem = problem}), best->index);
+    take_turns(*best->kernel, *library.kernel, arrays(plain), best->index);
   }
 
   /// Arrays for this step: the present ones, if they have its layouts.
@@ -432,6 +448,10 @@ Action declare_bench(CLI::App& parser) {
                  options->images.push_back(parse_int(part, name, 1, kMostImages));
                }
              });
+  add_parsed(
+      parser, "--epilogue", "TEXT",
+      "what follows the sums: bias+relu, bias+max2x2/2+tanh, swish; kernels without it refuse",
+      [options](const std::string& text, const std::string& name) { options->epilogue = parse_epilogue(text, name); });
   add_device(parser, options->compute);
   add_parsed(parser, "--math", "M", "only kernels that compute in M: fp32, tf32, bf16x2, bf16, fp16 (default: all)",
              [options](const std::string& text, const std::string& name) { options->math = parse_math(text, name); });

@@ -101,7 +101,7 @@ std::optional<MeasuredStep> measured_in(const std::vector<Record>& records, cons
                                         const std::string& problem) {
   const Record *before = nullptr, *after = nullptr;
   for (const Record& record : records) {
-    if (record.problem != problem || record.device != DeviceKind::cuda) continue;
+    if (record.problem != problem || record.device != DeviceKind::cuda || !record.epilogue.empty()) continue;
     if (record.kernel == options.kernel) after = &record;
     if (record.kernel == options.from) before = &record;
   }

@@ -43,6 +43,7 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
                 .math = std::string(name_of(kernel.info.math)),
                 .device = caps.kind,
                 .rung = kernel.info.rung,
+                .epilogue = to_text(step.epilogue),
                 .layout = step.output_layout == Layout::plain ? "" : std::string(name_of(step.output_layout))};
   for (size_t i = 0; i < kernel.tunables.size(); ++i) {
     const Tunable& tunable = kernel.tunables[i];
@@ -73,8 +74,10 @@ Record measure(const ConvKernel& kernel, BenchArrays& arrays, const Ceilings& ce
   const auto element_bytes = [](Layout layout, ElementType plain) {
     return static_cast<int64_t>(size_in(layout, plain));
   };
-  const double bytes = step.problem.compulsory_bytes(element_bytes(step.input_layout, step.input),
-                                                     element_bytes(step.output_layout, ElementType::f32));
+  const int64_t bytes_per_output = element_bytes(step.output_layout, ElementType::f32);
+  const int64_t pooled_away = step.problem.output_count() - element_count(step.output_shape());
+  const double bytes = step.problem.compulsory_bytes(element_bytes(step.input_layout, step.input), bytes_per_output) -
+                       static_cast<double>(pooled_away * bytes_per_output);
   if (!record.waited_share || *record.waited_share <= kBusy) {
     refuse_the_impossible(kernel, step, ceilings, bytes, counted.min);
   }

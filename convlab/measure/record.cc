@@ -116,6 +116,7 @@ Json to_json(const Record& record) {
             {"device", name_of(record.device)},
             {"math", record.math},
             {"rung", record.rung}};
+  if (!record.epilogue.empty()) json["epilogue"] = record.epilogue;
   if (!record.layout.empty()) json["layout"] = record.layout;
   if (!record.tuning.empty()) json["tuning"] = record.tuning;
   if (!record.choice.empty()) json["choice"] = record.choice;
@@ -159,6 +160,7 @@ Record record_from_json(const Json& json, const std::string& place) {
   record.device = from.choice("device", {DeviceKind::cpu, DeviceKind::cuda, DeviceKind::simt});
   from.read("math", record.math);
   from.read("rung", record.rung);
+  from.read_if_there("epilogue", record.epilogue);
   from.read_if_there("layout", record.layout);
   from.read_if_there("tuning", record.tuning);
   from.read_if_there("choice", record.choice);

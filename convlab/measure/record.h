@@ -24,7 +24,8 @@ struct Record {
   std::string kernel, problem, math;
   DeviceKind device = DeviceKind::cpu;
   int rung = 0;
-  std::string layout;  ///< how the output lay, and the input unless plain: "images in lanes"; "" for plain arrays
+  std::string epilogue;  ///< what followed the sums, as to_text(Epilogue): "bias+relu"; "" for nothing
+  std::string layout;    ///< how the output lay, and the input unless plain: "images in lanes"; "" for plain arrays
   std::map<std::string, int> tuning;  ///< the values of the kernel's tunables
   std::string choice;                 ///< what a library chose, and how long it searched; "" elsewhere
 

@@ -69,6 +69,7 @@ std::vector<MachineRecords> by_machine(const std::vector<Record>& records) {
   };
   std::vector<Group> groups;
   for (const Record& record : records) {
+    if (!record.epilogue.empty()) continue;  // a report compares convolutions alone
     auto group = std::ranges::find_if(groups, [&](const Group& each) {
       return each.machine.device == record.machine.device && each.machine.cpu == record.machine.cpu;
     });

@@ -42,7 +42,7 @@ struct MachineRecords {
 };
 
 /// Grouped by device and CPU, GPUs first. Of several records of one kernel, problem and tuning we keep the newest, and
-/// of several tunings the one with the smallest median.
+/// of several tunings the one with the smallest median. Records of more than a convolution are left out.
 std::vector<MachineRecords> by_machine(const std::vector<Record>& records);
 
 /// How many times as fast: the ratio of medians, and the interval that follows from those of both (95 % each).

@@ -71,7 +71,7 @@ std::vector<const SavedCounts*> counts_of(const Evidence& evidence, const std::s
 
 bool is_timed(const Evidence& evidence, const std::string& kernel, const std::vector<std::string>& problems) {
   return std::ranges::any_of(evidence.records, [&](const Record& record) {
-    if (record.kernel != kernel || record.device == DeviceKind::simt) return false;
+    if (record.kernel != kernel || record.device == DeviceKind::simt || !record.epilogue.empty()) return false;
     return std::ranges::find(problems, with_images(record.problem, 1)) != problems.end();
   });
 }

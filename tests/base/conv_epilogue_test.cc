@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "convlab/base/error.h"
+#include "convlab/conv/epilogue_text.h"
+
 namespace convlab {
 namespace {
 
@@ -96,6 +101,32 @@ TEST(Epilogue, TextSaysWhatHappensInOrder) {
   EXPECT_EQ(to_text(Epilogue{.activation = {.kind = ActivationKind::clip, .alpha = 0, .beta = 6}}), "clip(0,6)");
   EXPECT_EQ(to_text(Epilogue{.activation = {.kind = ActivationKind::leaky_relu, .alpha = 0.5f}}), "leaky_relu(0.5)");
   EXPECT_EQ(to_text(Pool{.kind = PoolKind::average, .kernel_h = 3, .kernel_w = 2, .stride_h = 2}), "average3x2/2x1");
+}
+
+TEST(Epilogue, TextsAreReadAsTheyAreWritten) {
+  for (const char* text : {"", "bias", "max2x2/2", "bias+relu", "bias+max2x2/2+tanh", "average3x2/2x1+sigmoid",
+                           "bias+leaky_relu(0.1)", "bias+clip(0,6)", "swish", "max3x3/1+hard_swish"}) {
+    EXPECT_EQ(to_text(parse_epilogue(text, "--epilogue")), text);
+  }
+  const Epilogue read = parse_epilogue("bias+max3x2/2x1+clip(-1,0.5)", "--epilogue");
+  EXPECT_TRUE(read.bias);
+  EXPECT_EQ(read.pool, (Pool{.kernel_h = 3, .kernel_w = 2, .stride_h = 2, .stride_w = 1}));
+  EXPECT_EQ(read.activation, (Activation{ActivationKind::clip, -1.0f, 0.5f}));
+}
+
+TEST(Epilogue, TextsThatAreNoneAreRefused) {
+  for (const char* text :
+       {"relu+bias", "bias+bias", "relu+tanh", "max2x2/2+max2x2/2", "+",        "bias+",         "gelu",
+        "max2x2",    "max0x2/2",  "max2x2/0",  "max2x2x2/2",        "maxx/1",   "max/1",         "max2x2/",
+        "max",       "clip(1)",   "clip",      "relu(1)",           "clip(0,6", "leaky_relu(x)", "bias relu"}) {
+    try {
+      parse_epilogue(text, "--epilogue");
+      ADD_FAILURE() << text << " was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::bad_input) << text;
+      EXPECT_EQ(std::string(error.what()).rfind("--epilogue", 0), 0U) << error.what();
+    }
+  }
 }
 
 }  // namespace

@@ -48,6 +48,22 @@ TEST(CliBench, WritesARecordForEachKernelAndProblem) {
   EXPECT_EQ(problems, (std::vector<std::string>{"c3h12w12_k4r3s3", "n3_c3h12w12_k4r3s3"}));
 }
 
+TEST(CliBench, TimesWhatFollowsAConvolution) {
+  const ProgramRun run = bench({"--device", "cpu", "--kernel", "cpu.direct", "--problem", "n2_c3h12w12_k4r3s3",
+                                "--epilogue", "bias+max2x2/2+relu", "--json", "-"});
+  ASSERT_EQ(run.status, 0) << run.complaint;
+  const json records = json::parse(run.output);
+  ASSERT_FALSE(records.empty());
+  EXPECT_EQ(records[0]["kernel"], "cpu.direct");
+  EXPECT_EQ(records[0]["epilogue"], "bias+max2x2/2+relu");
+  const ProgramRun wrong = bench({"--device", "cpu", "--problem", "n2_c3h12w12_k4r3s3", "--epilogue", "relu+bias"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.complaint, HasSubstr("--epilogue: 'bias' may not stand there"));
+  const ProgramRun nothing = bench({"--device", "cpu", "--problem", "n2_c3h3w3_k4r3s3", "--epilogue", "max2x2/2"});
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.complaint, HasSubstr("the window is larger than the outputs of n2_c3h3w3_k4r3s3, 1 x 1"));
+}
+
 TEST(CliBench, TakesTheConvolutionsOfAModel) {
   const ProgramRun run = bench({"--device", "cpu", "--kernel", "cpu.direct", "--model", "sp18", "-n", "2"});
   ASSERT_EQ(run.status, 0) << run.complaint;

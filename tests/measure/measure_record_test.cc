@@ -25,6 +25,7 @@ Record some_record() {
           .math = "fp32",
           .device = DeviceKind::cuda,
           .rung = 11,
+          .epilogue = "bias+max2x2/2+relu",
           .layout = "images in lanes",
           .tuning = {{"block_rows", 4}},
           .choice = "FFT, searched for 3 ms",

@@ -21,10 +21,14 @@ TEST(Ladder, KeepsTheNewestOfATuningAndTheFastestTuning) {
   tuned.hot_ms = summarize({2});
   slow.tuning = {{"block_rows", 8}};
   slow.hot_ms = summarize({9});
-  const std::vector<MachineRecords> machines = by_machine({fresh, old, slow, tuned});
+  Record followed = tuned;
+  followed.hot_ms = summarize({1});
+  followed.epilogue = "bias+relu";
+  const std::vector<MachineRecords> machines = by_machine({fresh, old, slow, tuned, followed});
   ASSERT_EQ(machines.size(), 1u);
   ASSERT_EQ(machines[0].records.size(), 1u);
   EXPECT_EQ(machines[0].records[0].tuning, tuned.tuning);  // the old, faster time of no tuning does not count
+  EXPECT_EQ(machines[0].records[0].epilogue, "");
 }
 
 TEST(Ladder, GroupsByMachineGpusFirst) {
