@@ -15,7 +15,9 @@ constexpr KernelInfo kInfo{
     .rank = 93,
     .idea = "as cuda.hopper_first_fp16, of terms that are split in registers",
     .after = "cuda.hopper_igemm_3xfp16",
-    .threads = "as cuda.hopper_first_fp16.",
+    .threads =
+        "as cuda.hopper_first_fp16. A warp of whose 16 pixels one reaches 65504, or all are below 2^-12, sums up by "
+        "definition.",
     .cost = "6 flops for each term, a filter's rows filled up to 4, 8 or more terms.",
     .refuses = "what cuda.hopper_first_fp16 refuses.",
     .limit = "writing results with 3 x 3, tensor cores with 7 x 7.",

@@ -94,11 +94,10 @@ class SplitRows {
 };
 
 /// Undoes the factors of maps in a warp's sums, of which a lane has two of each eight. Where a pixel reaches 65504, or all
-/// that are not zero are below 2^-12, or a filter is not finite, `sum_plainly(sums)` sums up again. `undo`: of the first map;
+/// that are not zero are below 2^-12, or a filter is not finite, `again(sums)` sums up by definition. `undo`: of the first map;
 /// `maps`: that there are from there on.
 template <int kCount>
-__device__ void scale_back(float (&sums)[kCount], LargestPixel seen, const float* undo, int maps,
-                           const auto& sum_plainly) {
+__device__ void scale_back(float (&sums)[kCount], LargestPixel seen, const float* undo, int maps, const auto& again) {
   constexpr float kLargest = 65504, kSmall = 0x1p-12f;
   bool finite = true;
 #pragma unroll
@@ -115,7 +114,7 @@ __device__ void scale_back(float (&sums)[kCount], LargestPixel seen, const float
   const bool fits = largest == 0 || (largest >= kSmall && largest < kLargest);
   if (fits && __all_sync(0xffffffffu, finite)) return;
   float plain[kCount] = {};
-  sum_plainly(plain);
+  again(plain);
 #pragma unroll
   for (int i = 0; i < kCount; ++i) sums[i] = plain[i];
 }
