@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
+import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -70,8 +70,7 @@ def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict
             for way, each in ways.items():
                 times[f"{layout}, {way}, graph"] = torch_gpu.event_ms(torch_gpu.replayed(each, images))
             torch.compiler.reset()
-    return {**torch_gpu.fastest(times), "version": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}",
-            "gpu": torch.cuda.get_device_name(), "error": error}
+    return {**torch_gpu.fastest(times), **torch_gpu.versions(), "error": error}
 
 
 def stream_peer(name: str, batch: int, images: int, math: str) -> dict:
@@ -115,10 +114,9 @@ def stream_peer(name: str, batch: int, images: int, math: str) -> dict:
                     begin = time.perf_counter()
                     whole()
                     taken.append(1e3 * (time.perf_counter() - begin))
-                times[f"{layout}, {way}, graph"] = sorted(taken)[1]
+                times[f"{layout}, {way}, graph"] = statistics.median(taken)
             torch.compiler.reset()
-    return {**torch_gpu.fastest(times), "version": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}",
-            "gpu": torch.cuda.get_device_name()}
+    return {**torch_gpu.fastest(times), **torch_gpu.versions()}
 
 
 def stream_images(name: str, images: int):

@@ -77,8 +77,7 @@ def peers(problems: list[str], math: str) -> dict[str, dict]:
 
             with torch.inference_mode():
                 times[layout] = torch_gpu.event_ms(torch_gpu.replayed(many, x)) / MANY
-        found[problem] = {**torch_gpu.fastest(times), "gpu": torch.cuda.get_device_name(),
-                          "version": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"}
+        found[problem] = {**torch_gpu.fastest(times), **torch_gpu.versions()}
     return found
 
 

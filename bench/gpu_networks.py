@@ -120,7 +120,7 @@ def peer(row: dict) -> dict:
 
 
 def measure(arguments: argparse.Namespace) -> None:
-    import torch
+    import torch_gpu
 
     data = f"--data {arguments.data}" if arguments.data else ""
     rows = []
@@ -132,9 +132,9 @@ def measure(arguments: argparse.Namespace) -> None:
         print(f"{row['work']}, {row['math']}: {ours['ms']:.4f} ms, PyTorch {theirs['ms']:.4f} ms ({theirs['way']}): "
               f"{theirs['ms'] / ours['ms']:.1f} times", flush=True)
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
+    versions = torch_gpu.versions()
     arguments.json.write_text(json.dumps({
-        "gpu": torch.cuda.get_device_name(), "peer": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}",
-        "when": now(), "rows": rows}, indent=1) + "\n")
+        "gpu": versions["gpu"], "peer": versions["version"], "when": now(), "rows": rows}, indent=1) + "\n")
 
 
 def table(rows: list[dict], limits: dict[str, str]) -> list[str]:

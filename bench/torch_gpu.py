@@ -37,6 +37,11 @@ def choose_math(math: str) -> None:
     torch.backends.cudnn.allow_tf32 = torch.backends.cuda.matmul.allow_tf32 = math != "fp32"
 
 
+def versions() -> dict:
+    """What was measured: PyTorch, and the GPU."""
+    return {"version": f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}", "gpu": torch.cuda.get_device_name()}
+
+
 def fastest(times: dict[str, float]) -> dict:
     """The fastest way of those tried, and all of them."""
     way = min(times, key=times.__getitem__)

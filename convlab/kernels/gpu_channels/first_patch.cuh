@@ -29,7 +29,6 @@ using FirstTile =
 constexpr int kFirstThreads = 256, kFirstRows = 8, kSegment = 16;
 constexpr int kSliceItems = 32;            // of a slice of 128 bytes
 constexpr size_t kTwoBlocks = 113 * 1024;  // shared memory of a block, where a multiprocessor has two
-constexpr size_t kOneBlock = 227 * 1024;
 
 template <class Element>
 constexpr int kItemTerms = 4 / sizeof(Element);

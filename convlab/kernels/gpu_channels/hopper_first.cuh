@@ -96,7 +96,7 @@ struct HopperFirst {
       return first_bytes<Tile>(FirstCut(shape, Tile::kMaps, 1, kItemTerms<Element>));
     };
     const size_t of_wide = least.template operator()<Wide>(), of_slim = least.template operator()<Slim>();
-    const bool wide = shape.k > 32 && (of_wide <= kTwoBlocks || (of_slim > kTwoBlocks && of_wide <= kOneBlock));
+    const bool wide = shape.k > 32 && (of_wide <= kTwoBlocks || (of_slim > kTwoBlocks && of_wide <= kMostShared));
     return wide ? with.template operator()<Wide>() : with.template operator()<Slim>();
   }
 

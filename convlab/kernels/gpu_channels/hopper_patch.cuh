@@ -32,7 +32,7 @@ struct PatchShared {
   static constexpr int kFilter = kPatchMaps * 128;                 ///< a slice of all maps
   static constexpr size_t kBytes = PatchTile<Terms>::kBytes + 1024 + kPatches * kPatch + kFilters * kFilter +
                                    2 * (kPatches + kFilters) * sizeof(uint64_t);
-  static_assert(kBytes <= 227 * 1024);
+  static_assert(kBytes <= kMostShared);
 
   PixelShared<PatchTile<Terms>> end;
   unsigned char *patches, *filters;

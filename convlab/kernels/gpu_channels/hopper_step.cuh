@@ -43,15 +43,18 @@ void launch_pixels(PixelPlan<typename Tile::Element> plan, int64_t multiprocesso
   const PixelConvOf<Element>& conv = plan.conv;
   const ConvShape& shape = conv.shape;
   const int64_t rows = int64_t{shape.n} * shape.p * shape.q;
-  const int64_t terms = int64_t{plan.slices} * Terms::kFilterParts * kTerms;
   plan.map_tiles = static_cast<int>(ceil_div(shape.k, Tile::kMaps));
   plan.tiles = static_cast<int>(ceil_div(rows, Tile::kRows) * plan.map_tiles);
   const CUtensorMap x = plan.matrix ? describe_rows(kTermType<Terms>, conv.x, rows, shape.channels, conv.x_step,
                                                     kTerms / kTaps, Tile::kRows)
                                     : describe_pixels(kTermType<Terms>, conv, kTerms / kTaps, Tile::kRows);
-  using Filter = typename Terms::Filter;
-  const CUtensorMap w = describe_rows(kCopiedType<Filter>, static_cast<const Filter*>(conv.w), shape.k, terms, terms,
-                                      kTerms, Tile::kMaps);
+  CUtensorMap w = x;  // filters that lie as in shared memory are copied without a description
+  if constexpr (!Terms::kScales) {
+    using Filter = typename Terms::Filter;
+    const int64_t terms = int64_t{plan.slices} * Terms::kFilterParts * kTerms;
+    w = describe_rows(kCopiedType<Filter>, static_cast<const Filter*>(conv.w), shape.k, terms, terms, kTerms,
+                      Tile::kMaps);
+  }
   const CUtensorMap y = describe_rows<Element>(kType, conv.y, rows, shape.k, conv.y_step, Tile::kBoxMaps, 16);
   const CUtensorMap added =
       conv.added == nullptr ? y : describe_rows(kType, conv.added, rows, shape.k, conv.added_step, Tile::kBoxMaps, 16);

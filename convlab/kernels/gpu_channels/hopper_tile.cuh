@@ -10,6 +10,9 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
+/// Shared memory that a block may have.
+constexpr size_t kMostShared = 227 * 1024;
+
 /// A block's tiles are of kRows output pixels by kMaps maps. kGroups warpgroups share a tile, and kTeams such tiles are
 /// under way at once. kStages slices of operands are copied ahead. Each warp has kBoxes boxes of 16 pixels for its
 /// results. Or kParts blocks of a cluster share one tile, and have a part of its sums each.
@@ -36,7 +39,7 @@ struct HopperTile {
   static constexpr int kResults = kParts > 1 ? (kParts - 1) * kPart : kWarps* kBoxes* kBox;
   static constexpr size_t kBytes =
       1024 + kStages * kStage + kResults + (2 * kStages + kTeams + kWarps * kBoxes + 1) * sizeof(uint64_t);
-  static_assert(kBytes <= 227 * 1024);
+  static_assert(kBytes <= kMostShared);
   static_assert(kParts == 1 || kParts * kPart <= kStages * kStage);
 };
 
