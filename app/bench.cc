@@ -40,7 +40,7 @@ struct BenchOptions {
   std::optional<Math> math;
   ComputeOptions compute;
   Effort effort;
-  int64_t most_samples = 500;
+  int64_t most_samples = 500, graph = 0;
   bool sweep = false, ceilings = false;
 };
 
@@ -161,6 +161,10 @@ class Table {
                   record.kernel, width_, record.math, record.hot_ms.median, spread_text(record.hot_ms),
                   record.cold_ms.median, record.op_ms.median, record.gflops, record.gbps, 100 * record.share,
                   was_busy(record) ? "  BUSY" : "");
+    if (record.graph_ms) {
+      output_.print("{:<{}}  {:.4f} ms, +- {}, of each of {} launches as one CUDA graph\n", "", width_,
+                    record.graph_ms->median, spread_text(*record.graph_ms), record.graph);
+    }
     if (record.layer_ms) {
       output_.print(
           "{:<{}}  prolog to epilog {:.4f} ms, +- {}: {}\n", "", width_, record.layer_ms->median,
@@ -260,6 +264,7 @@ class Session {
         table_(output, kernels_),
         oracle_(static_cast<int>(options.compute.threads)) {
     effort_.most = static_cast<int>(options.most_samples);
+    effort_.graph = static_cast<int>(options.graph);
     if (!special()) table_.legend();
   }
 
@@ -463,6 +468,8 @@ Action declare_bench(CLI::App& parser) {
   add_real(parser, "--seconds", options->effort.seconds, 0.001, 3600,
            "the most that a series of samples takes (default 1)");
   add_int(parser, "--samples", options->most_samples, 1, 1'000'000, "the most samples of a series (default 500)");
+  add_int(parser, "--graph", options->graph, 1, 1000,
+          "of a GPU: also the time of each of so many launches that are replayed as one CUDA graph (default: none)");
   add_real(parser, "--spread", options->effort.spread, 0.0001, 1,
            "a series is long enough when its median is known to this share (default 0.01)");
   return [options](Output& output) {

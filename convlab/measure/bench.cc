@@ -231,11 +231,32 @@ KernelBench::Times KernelBench::run(Caches caches, bool end) {
   }
   if (caches == Caches::cold) arrays_.flush_caches();
   const Times times = launch(caches == Caches::hot);
-  if (!check) return times;
+  if (check) this->check();
+  return times;
+}
+
+void KernelBench::check() {
   if (const Verdict verdict = arrays_.check(kernel_.info); !verdict.passed()) {
     throw wrong_result("{}: a timed launch gave a wrong output: {}", kernel_.info.name, describe(verdict));
   }
-  return times;
+}
+
+double KernelBench::replay(int launches, bool end) {
+  Stream& stream = arrays_.stream();
+  if (end) {
+    arrays_.renew();
+    graph_ = nullptr;  // whose launches have the addresses of before
+  }
+  if (!graph_) {
+    graph_ = stream.record([&] {
+      for (int i = 0; i < launches; ++i) give();
+    });
+    if (!graph_) throw unavailable("{}: its launches cannot be recorded as a CUDA graph", kernel_.info.name);
+    graph_->run();
+  }
+  const double seconds = stream.time([&] { graph_->run(); });
+  if (end) check();
+  return seconds * 1e3 / launches;
 }
 
 void KernelBench::take_over() {
@@ -243,23 +264,26 @@ void KernelBench::take_over() {
   launch();
 }
 
-KernelBench::Times KernelBench::launch(bool behind_another) {
+void KernelBench::give() {
   ConvArgs arguments = arrays_.arguments();
   if (kernel_.packs_weights) arguments.w = nullptr;
   arguments.prepared = prepared_.data();
   arguments.workspace = workspace_.data();
   arguments.tuning = tuning_;
+  kernel_.launch(arguments, arrays_.stream());
+}
+
+KernelBench::Times KernelBench::launch(bool behind_another) {
   Stream& stream = arrays_.stream();
-  const auto give = [&] { kernel_.launch(arguments, stream); };
   SetAside& aside = stream.attached<SetAside>();
   aside.take();
   const auto begin = Clock::now();
-  double device_seconds = stream.time(give);
+  double device_seconds = stream.time([&] { give(); });
   const double all_seconds = seconds_since(begin);
   const SetAside beside = aside.take();
   if (behind_another && arrays_.device().caps().kind == DeviceKind::cuda && beside.seconds == 0) {
     give();  // the GPU is busy until the next launch is given, and does not wait for it between two events
-    device_seconds = stream.time(give);
+    device_seconds = stream.time([&] { give(); });
   }
   last_ = {.device_ms = (device_seconds - beside.seconds) * 1e3,
            .op_ms = (all_seconds - beside.seconds) * 1e3,

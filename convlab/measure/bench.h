@@ -25,6 +25,7 @@ struct Effort {
   double seconds = 1;
   int least = 10;
   int most = 500;
+  int graph = 0;  ///< on a GPU, launches of a CUDA graph whose replays are timed, too
 };
 
 /// Takes one sample. `end`: it is the first or the last of its series.
@@ -121,6 +122,10 @@ class KernelBench {
   /// Where all are checked, a launch that is not timed comes first, so that caches are hot.
   Times run(Caches caches, bool end);
 
+  /// Replays a CUDA graph of so many launches, always the same number: milliseconds of one, by the device's clock. Outputs are
+  /// checked at the ends of the series. Error(unavailable) where launches cannot be recorded.
+  double replay(int launches, bool end);
+
   /// On a host: waits until the threads of what ran before sleep (OpenMP's look out for work some milliseconds after a
   /// launch). Then launches once, so that the next launch finds threads and caches as after one of its own kind.
   void take_over();
@@ -128,6 +133,8 @@ class KernelBench {
  private:
   /// Launches and times once; a GPU's own time is then taken anew of a launch right behind another, if asked for.
   Times launch(bool behind_another = false);
+  void give();   ///< a launch to the stream
+  void check();  ///< the output of the last; Error(wrong_result)
 
   const ConvKernel& kernel_;
   BenchArrays& arrays_;
@@ -136,6 +143,7 @@ class KernelBench {
   Buffer prepared_, workspace_;
   double prepare_ms_ = 0;
   Times last_;
+  std::unique_ptr<Replay> graph_;
 };
 
 }  // namespace convlab

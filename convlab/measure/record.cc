@@ -122,6 +122,10 @@ Json to_json(const Record& record) {
   if (!record.choice.empty()) json["choice"] = record.choice;
   json["cold_ms"] = to_json(record.cold_ms);
   json["hot_ms"] = to_json(record.hot_ms);
+  if (record.graph_ms) {
+    json["graph_ms"] = to_json(*record.graph_ms);
+    json["graph"] = record.graph;
+  }
   json["op_ms"] = to_json(record.op_ms);
   json["prepare_ms"] = record.prepare_ms;
   if (record.layer_ms) {
@@ -166,6 +170,8 @@ Record record_from_json(const Json& json, const std::string& place) {
   from.read_if_there("choice", record.choice);
   record.cold_ms = read_summary(from, "cold_ms");
   record.hot_ms = read_summary(from, "hot_ms");
+  if (from.has("graph_ms")) record.graph_ms = read_summary(from, "graph_ms");
+  from.read_if_there("graph", record.graph);
   record.op_ms = read_summary(from, "op_ms");
   from.read("prepare_ms", record.prepare_ms);
   if (from.has("layer_ms")) record.layer_ms = read_summary(from, "layer_ms");

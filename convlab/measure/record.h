@@ -29,8 +29,10 @@ struct Record {
   std::map<std::string, int> tuning;  ///< the values of the kernel's tunables
   std::string choice;                 ///< what a library chose, and how long it searched; "" elsewhere
 
-  Summary cold_ms;        ///< the device's own time with caches flushed before each launch
-  Summary hot_ms;         ///< the device's own time, launch after launch
+  Summary cold_ms;                       ///< the device's own time with caches flushed before each launch
+  Summary hot_ms;                        ///< the device's own time, launch after launch
+  std::optional<Summary> graph_ms = {};  ///< the device's time of each of `graph` launches, replayed as one CUDA graph
+  int graph = 0;
   Summary op_ms;          ///< Op Time as the course took it: the host's clock around launch and wait, caches hot
   double prepare_ms = 0;  ///< packing the weights, once
   /// Of a kernel file with a prolog and an epilog: from the begin of the one to the end of the other, arrays of the host

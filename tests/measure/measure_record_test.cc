@@ -31,6 +31,8 @@ Record some_record() {
           .choice = "FFT, searched for 3 ms",
           .cold_ms = summarize({3, 4}),
           .hot_ms = summarize({1, 2, 3}),
+          .graph_ms = summarize({0.5, 1}),
+          .graph = 10,
           .op_ms = summarize({5}),
           .prepare_ms = 0.5,
           .layer_ms = summarize({6, 7}),
