@@ -290,10 +290,22 @@ class Planner {
       operands.push_back(graph_.constants.contains(input) ? operand(input) : channels_operand(input));
       step.input_steps.push_back(arrays_[operands.back().array].step);
     }
-    const size_t output = channels_array(result);
+    const size_t output = in_order(step, result) ? arrays_.add(result) : channels_array(result);
+    step.output_layout = arrays_[output].layout;
     step.output_step = arrays_[output].step;
     emit_op(step, operands, output, std::move(name));
     return true;
+  }
+
+  /// Whether a kernel gives the value in its plain order, and all that reads it takes its numbers so, under another shape.
+  bool in_order(OpStep step, ValueId value) const {
+    while (shape_of(value) == step.output) {
+      const std::optional<size_t> reader = request_.readers.only(value);
+      if (!reader || !is_alias(graph_.nodes[*reader].op)) return false;
+      value = graph_.nodes[*reader].output;
+    }
+    step.output_layout = Layout::plain;
+    return find_op_kernel(step, request_.caps.kind, request_.options.math) != nullptr;
   }
 
   /// A Concat whose inputs are written where they belong, but for those that are copied there now.

@@ -101,6 +101,23 @@ TEST_P(PixelOps, Pool) {
   }
 }
 
+TEST_P(PixelOps, PoolToPlainImages) {
+  const Tensor x = with_nan(random({3, 72, 9, 21}, 4));
+  const Tensor of_elements = rounded(x);
+  for (const PoolKind kind : {PoolKind::max, PoolKind::average}) {
+    const PoolOp op{{.kind = kind, .kernel_h = 2, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .pad_left = 1}};
+    OpStep step = pixel_step_of(GetParam(), op, {{&x}});
+    step.output_layout = Layout::plain;
+    const Tensor expected = run(op, {&of_elements});
+    const OpKernel& kernel = choose_op_kernel(step, DeviceKind::simt, math());
+    EXPECT_EQ(kernel.info.name, named("cuda.pixel_pool"));
+    for (const bool joint : {false, true}) {
+      const Tensor got = run_on_pixels(kernel, step, {{&x}}, joint);
+      expect_close(got, expected.shape(), 1e-6, [&](const Index& index) { return at(expected, index); });
+    }
+  }
+}
+
 TEST_P(PixelOps, PoolOfManyRows) {  // a thread makes several
   const Tensor x = with_nan(random({1, 512, 131, 131}, 2));
   const Pool pool{.kernel_h = 2, .kernel_w = 2};

@@ -98,6 +98,19 @@ TEST_P(LastPlan, WhatIsConcatenatedIsWrittenWhereItBelongs) {
   expect_as_by_layers(graph.graph(), 3);
 }
 
+TEST_P(LastPlan, PoolsGiveDenseLayersTheirOrder) {
+  WideGraph graph;
+  const ValueId x = graph.conv(graph.conv(graph.input(), 3, 16, 3), 16, 24, 3);
+  const ValueId pooled =
+      graph.add(PoolOp{{.kind = PoolKind::average, .kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2}}, {x});
+  const ValueId flat = graph.add(FlattenOp{}, {pooled});
+  graph.add(GemmOp{.transpose_b = true}, {flat, graph.constant({10, 24 * (kHeight / 2) * (kWidth / 2)})});
+  const Plan plan = plan_of(graph.graph(), 2);
+  EXPECT_THAT(names_of(plan), ElementsAre("Conv+bias", "Conv+bias", "AveragePool", "Gemm"));
+  EXPECT_EQ(plan.steps[2].op_step()->output_layout, Layout::plain);
+  expect_as_by_layers(graph.graph(), 3);
+}
+
 TEST_P(LastPlan, PixelsAreTakenAsTheyAre) {
   WideGraph graph;
   graph.conv(graph.conv(graph.input(), 3, 16, 3), 16, 32, 3);

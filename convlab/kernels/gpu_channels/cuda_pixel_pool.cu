@@ -1,7 +1,7 @@
-// cuda.pixel_pool, cuda.pixel_pool_fp32: maxima or averages of windows of images that lie channels last; to plain
-// numbers where they are one pixel. A thread makes 8 channels of some pixels under each other, whose windows overlap
-// in the first cache.
-// Refuses anything else that is not channels last from end to end.
+// cuda.pixel_pool, cuda.pixel_pool_fp32: maxima or averages of windows of images that lie channels last, to such or to
+// plain ones. A thread makes 8 channels of some pixels under each other, whose windows overlap in the first cache. To
+// plain images, neighbours in a block make neighbouring pixels, one each.
+// Refuses anything else.
 // Limited by memory where windows are of 2 x 2 or 3 x 3 pixels, otherwise by the first cache.
 
 #include "convlab/device/early_launch.cuh"
@@ -115,10 +115,23 @@ __device__ void pool_window(const PixelPool<Element>& pool, const Element* image
 }
 
 template <class Result, int kWindow, class Element>
+__device__ void pool_to_plain(const PixelPool<Element>& pool, unsigned i) {
+  const unsigned pixels = pool.p * pool.q, pixel = i % pixels, chunk = i / pixels % pool.chunks;
+  const int64_t image = i / pixels / pool.chunks;
+  float y[8];
+  pool_window<Result, kWindow>(pool, pool.x + image * pool.h * pool.w * pool.x_step + chunk * 8, pixel / pool.q,
+                               pixel % pool.q, y);
+  float* const to = pool.plain + (image * pool.chunks + chunk) * 8 * pixels + pixel;
+#pragma unroll
+  for (int channel = 0; channel < 8; ++channel) to[static_cast<int64_t>(channel) * pixels] = y[channel];
+}
+
+template <class Result, int kWindow, class Element>
 __global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool<Element> pool) {
   begin_in_turn();
   const unsigned i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= pool.count) return;
+  if (pool.plain != nullptr) return pool_to_plain<Result, kWindow>(pool, i);
   const unsigned channel = i % pool.chunks * 8, place = i / pool.chunks, q = place % pool.q;
   const unsigned image = place / pool.q / pool.row_groups, first = place / pool.q % pool.row_groups * pool.rows;
   const Element* from = pool.x + static_cast<int64_t>(image) * pool.h * pool.w * pool.x_step + channel;
@@ -126,18 +139,17 @@ __global__ void __launch_bounds__(kThreads) pool_pixels(const PixelPool<Element>
     float y[8];
     pool_window<Result, kWindow>(pool, from, p, q, y);
     const int64_t pixel = (static_cast<int64_t>(image) * pool.p + p) * pool.q + q;
-    if (pool.plain != nullptr) {
-      store_eight(pool.plain + pixel * pool.y_step + channel, y);
-    } else {
-      store_eight(pool.y + pixel * pool.y_step + channel, y);
-    }
+    store_eight(pool.y + pixel * pool.y_step + channel, y);
   }
 }
 
 template <class Element>
 Refusal refuses(const OpStep& step) {
   if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
-  return refuse_unless_from_last<Element>(step);
+  if (const Refusal refusal = refuse_unless_pixels(step.inputs[0])) return refusal;
+  OpStep last = step;
+  if (step.output_layout == Layout::plain) last.output_layout = kPixelLayout<Element>;
+  return refuse_unless_last<Element>(last);
 }
 
 template <class Result, class Element>
@@ -178,6 +190,7 @@ void launch_pool(const OpArgs& args, Stream& stream) {
                             .rows = chunks_in(y) >= kRows * kEnoughThreads ? kRows : 1u};
   if (step.output_layout == Layout::plain) {
     pixels.plain = args.output;
+    pixels.rows = 1;
   } else {
     pixels.y = pixel_output<Element>(args);
   }
