@@ -22,8 +22,13 @@ inline constexpr int kStripThreads = 128;
 /// Outputs of a strip: networks' maps are 7 * 2^i wide.
 constexpr int strip_width(int taps, int stride) { return taps == 5 && stride == 2 ? 4 : 7; }
 
+/// Rows that are on their way while one is multiplied: where registers have room for two, memory has longer to answer.
+template <class Element, int kTaps, int kStride>
+inline constexpr int kStripAhead = kIsHalf<Element>&& kTaps == 3 && kStride == 1 ? 2 : 1;
+
 /// Blocks that one multiprocessor holds, as the registers of their threads allow.
-constexpr int strip_blocks(int taps, int stride) { return taps == 3 ? 4 : stride + 1; }
+template <class Element, int kTaps, int kStride>
+inline constexpr int kStripBlocks = kTaps == 3 ? 5 - kStripAhead<Element, kTaps, kStride> : kStride + 1;
 
 /// How a convolution is cut: an image into bands of rows, a band into strips. A block makes some neighbouring strips of a
 /// band, of some channels.
@@ -52,8 +57,8 @@ inline StripCut cut_columns(const ConvShape& shape, int width, int64_t threads) 
 }
 
 /// The cut that takes the least time. Its unit is what a row of a block of kStripThreads takes a busy multiprocessor: where
-/// it is not busy, a row takes as long as memory does to answer.
-inline StripCut cut_strips(const ConvShape& shape, int taps, int stride, const DeviceCaps& caps) {
+/// it is not busy, a row takes as long as memory does to answer. `held`: blocks that one holds.
+inline StripCut cut_strips(const ConvShape& shape, int taps, int stride, int held, const DeviceCaps& caps) {
   constexpr int64_t kMostBands = 64;
   constexpr int64_t kAnswer = 3;       // units until memory answers
   constexpr int64_t kRowsToBegin = 3;  // what a block takes before its first row, in rows
@@ -66,7 +71,7 @@ inline StripCut cut_strips(const ConvShape& shape, int taps, int stride, const D
       cut.rows = static_cast<int>(ceil_div(shape.p, bands));
       cut.bands = static_cast<int>(ceil_div(shape.p, cut.rows));
       const int64_t rows = (cut.rows - 1) * stride + taps, blocks = ceil_div(cut.blocks(shape.n), processors);
-      const int64_t waves = ceil_div(blocks, strip_blocks(taps, stride) * parts);
+      const int64_t waves = ceil_div(blocks, held * parts);
       const int64_t time = std::max(kAnswer * parts * waves * (rows + kRowsToBegin), blocks * rows);
       if (best.bands == 0 || time * least_parts < least * parts) least = time, least_parts = parts, best = cut;
     }
@@ -129,8 +134,9 @@ __device__ __forceinline__ void finish_strip(const PixelConvOf<Element>& conv, c
 
 /// conv.w: [tap][channel], in float32.
 template <class Element, int kTaps, int kStride, StripEnd kEnd>
-__global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
+__global__ void __launch_bounds__(kStripThreads, (kStripBlocks<Element, kTaps, kStride>))
     convolve_strips(const PixelConvOf<Element> conv, const StripCut cut, const Clamp clamp) {
+  constexpr int kAhead = kStripAhead<Element, kTaps, kStride>;
   constexpr int kStrip = strip_width(kTaps, kStride);
   constexpr int kColumns = (kStrip - 1) * kStride + kTaps;
   constexpr int kSlots = (kTaps + kStride - 1) / kStride;  // rows of sums that an input row may belong to
@@ -163,15 +169,18 @@ __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
   const int64_t row_step = shape.w * conv.x_step;
   const Element* next = conv.x + ((image * shape.h + top) * shape.w + left) * conv.x_step + channel;
   const auto in_image = [&](int row) { return row < rows && top + row >= 0 && top + row < shape.h; };
-  PixelPair<Element> given[kColumns];  // what is in the padding is never loaded, and stays zero
+  PixelPair<Element> given[kAhead][kColumns];  // what is in the padding is never loaded, and stays zero
 #pragma unroll
-  for (int column = 0; column < kColumns; ++column) given[column] = pair_of<Element>(0, 0);
-  const auto load = [&](int row) {
+  for (auto& of_row : given) {
+#pragma unroll
+    for (PixelPair<Element>& pair : of_row) pair = pair_of<Element>(0, 0);
+  }
+  const auto load = [&](int row, PixelPair<Element>(&to)[kColumns]) {
     if (in_image(row)) {
       const Element* pixel = next;
 #pragma unroll
       for (int column = 0; column < kColumns; ++column) {
-        if (inside >> column & 1u) given[column] = load_pair(pixel);
+        if (inside >> column & 1u) to[column] = load_pair(pixel);
         pixel = stepped(pixel, conv.x_step);
       }
     }
@@ -185,16 +194,18 @@ __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
 #pragma unroll
     for (float2& sum : sums[slot]) sum = bias;
   }
-  load(0);
-  for (int begin = 0; begin < rows; begin += kPeriod) {
 #pragma unroll
-    for (int phase = 0; phase < kPeriod; ++phase) {
-      const int row = begin + phase;
+  for (int row = 0; row < kAhead; ++row) load(row, given[row]);
+  for (int begin = 0; begin < rows; begin += kAhead * kPeriod) {
+#pragma unroll
+    for (int i = 0; i < kAhead * kPeriod; ++i) {
+      const int row = begin + i, phase = i % kPeriod;
+      if (row >= rows) break;
       const bool counts = in_image(row);
       float2 x[kColumns];
 #pragma unroll
-      for (int column = 0; column < kColumns; ++column) x[column] = floats_of(given[column]);
-      load(row + 1);  // while this one is multiplied
+      for (int column = 0; column < kColumns; ++column) x[column] = floats_of(given[i % kAhead][column]);
+      load(row + kAhead, given[i % kAhead]);  // while this one is multiplied
 #pragma unroll
       for (int r = 0; r < kTaps; ++r) {
         if ((phase - r + kPeriod) % kStride != 0) continue;
@@ -223,7 +234,7 @@ __global__ void __launch_bounds__(kStripThreads, strip_blocks(kTaps, kStride))
 
 template <int kTaps, int kStride, class Element>
 void launch_strips_of(const PixelConvOf<Element>& conv, Stream& stream) {
-  const StripCut cut = cut_strips(conv.shape, kTaps, kStride, stream.caps());
+  const StripCut cut = cut_strips(conv.shape, kTaps, kStride, kStripBlocks<Element, kTaps, kStride>, stream.caps());
   const LaunchShape blocks{.grid = cut.blocks(conv.shape.n), .block = int64_t{cut.pairs} * cut.together, .early = true};
   const Clamp clamp = clamp_of(conv.activation).value_or(Clamp{});
   switch (conv.activation.kind) {
