@@ -80,7 +80,8 @@ __global__ void __launch_bounds__(kGroups * 128, 1) warpgroup_multiply_add(float
     fence_multiplications();
 #pragma unroll
     for (int step = 0; step < kRowBytes / 32; ++step) {
-      PixelMultiply<Element, kColumns>::run(d, pixel_operand<1>(a) + step * 2, pixel_operand<1>(b) + step * 2, true);
+      PixelMultiply<Element, kColumns>::run(d, pixel_operand<1>(a).later(step * 2), pixel_operand<1>(b).later(step * 2),
+                                            true);
     }
     commit_multiplications();
     await_multiplications<1>();

@@ -22,7 +22,7 @@ struct Clamp {
 };
 
 /// The clamp that an activation is. Others are functions that pass over what was stored (see activate() in cpu/epilogue.h).
-inline std::optional<Clamp> clamp_of(const Activation& activation) {
+constexpr std::optional<Clamp> clamp_of(const Activation& activation) {
   switch (activation.kind) {
     case ActivationKind::none:
       return Clamp{};

@@ -7,6 +7,7 @@
 #include "convlab/device/early_launch.cuh"
 #include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/gpu_channels/pixel_op.h"
+#include "convlab/kernels/gpu_channels/quick_activation.cuh"
 #include "convlab/kernels/registry.h"
 
 namespace convlab {

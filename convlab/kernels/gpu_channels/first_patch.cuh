@@ -234,14 +234,14 @@ class FirstTerms {
     for (int step = 0; step < kSteps; ++step) pixels.load(terms_[step], items + 8 * step);
   }
 
-  /// sums (add ? += : =) these terms times a slice of maps.
-  __device__ void multiply(float (&sums)[Tile::kMaps / 2], SharedAddress b, bool add) {
+  /// sums += these terms times a slice of maps.
+  __device__ void multiply(float (&sums)[Tile::kMaps / 2], PixelOperand b) {
     using Multiply = PixelMultiply<typename Tile::Element, Tile::kMaps>;
     hold(sums);
     fence_multiplications();
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      Multiply::run(sums, terms_[step], pixel_operand<1>(b) + step * 2, add || step > 0);
+      Multiply::run(sums, terms_[step], b.later(step * 2), true);
     }
     commit_multiplications();
     await_multiplications();
@@ -255,17 +255,17 @@ class FirstTerms {
   uint32_t terms_[kSteps][4];
 };
 
-/// sums (add ? += : =) a warp's 16 pixels times a slice of maps.
+/// sums += a warp's 16 pixels times a slice of maps.
 template <class Tile>
 __device__ void multiply_first(const FirstShared<Tile>& shared, const FirstCut& cut, int slice,
-                               const FirstPixels& pixels, float (&sums)[Tile::kMaps / 2], bool add) {
+                               const FirstPixels& pixels, float (&sums)[Tile::kMaps / 2]) {
   const uint2* items = shared.items + slice * kSliceItems;
-  const SharedAddress b = to_shared(shared.filters) + slice * Tile::kB;
+  const PixelOperand b = pixel_operand<1>(to_shared(shared.filters) + slice * Tile::kB);
   const int steps = slice + 1 < cut.slices ? 4 : cut.last_steps;
-  if (steps == 4) return FirstTerms<Tile, 4>(items, pixels).multiply(sums, b, add);
-  if (steps == 3) return FirstTerms<Tile, 3>(items, pixels).multiply(sums, b, add);
-  if (steps == 2) return FirstTerms<Tile, 2>(items, pixels).multiply(sums, b, add);
-  FirstTerms<Tile, 1>(items, pixels).multiply(sums, b, add);
+  if (steps == 4) return FirstTerms<Tile, 4>(items, pixels).multiply(sums, b);
+  if (steps == 3) return FirstTerms<Tile, 3>(items, pixels).multiply(sums, b);
+  if (steps == 2) return FirstTerms<Tile, 2>(items, pixels).multiply(sums, b);
+  FirstTerms<Tile, 1>(items, pixels).multiply(sums, b);
 }
 
 /// The same of all slices, split: terms are loaded while those before them are multiplied.
@@ -281,8 +281,9 @@ __device__ void multiply_split(const FirstShared<Tile>& shared, const FirstCut& 
   };
   const auto multiply = [&](int slice, Rows& rows, Rows& next) {
     const bool last = slice + 1 == cut.slices;
-    rows.template multiply<Tile>(products, to_shared(shared.filters) + slice * Tile::kB, last ? cut.last_steps : 4,
-                                 slice % 4 > 0);
+    rows.template multiply<Tile>(
+        products, pixel_operand<128 / Tile::Terms::kFilterRow>(to_shared(shared.filters) + slice * Tile::kB),
+        last ? cut.last_steps : 4, slice % 4 > 0);
     if (!last) load(next, slice + 1);
     await_multiplications();
     hold(products);

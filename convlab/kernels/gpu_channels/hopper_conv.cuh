@@ -24,57 +24,65 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Begins to multiply a slice: kSteps times kStepTerms. Commits where the last instruction is: behind a branch the compiler
+/// Begins to add a slice's products: kSteps times kStepTerms. Commits where the last instruction is: behind a branch the compiler
 /// commits twice, and who waits for all but the last waits for all.
 template <class Tile, int kTaps, int kSteps>
-__device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], uint64_t a, uint64_t b, bool add) {
+__device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], PixelOperand a, PixelOperand b) {
   constexpr int kStepsOfBox = 4 / kTaps, kRow = 128 / kTaps;
 #pragma unroll
-  for (int block = 0; block < Tile::kBlocks; ++block) hold(sums[block]);
+  for (auto& block : sums) hold(block);
   fence_multiplications();
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
     const int from = step / kStepsOfBox * (Tile::kRows * kRow / 16) + step % kStepsOfBox * 2;
 #pragma unroll
     for (int block = 0; block < Tile::kBlocks; ++block) {
-      PixelMultiply<typename Tile::Element, Tile::kMaps>::run(sums[block], a + from + block * (64 * kRow / 16),
-                                                              b + step * 2, add || step > 0);
+      PixelMultiply<typename Tile::Element, Tile::kMaps>::run(sums[block], a.later(from + block * (64 * kRow / 16)),
+                                                              b.later(step * 2), true);
     }
   }
   commit_multiplications();
 }
 
 template <class Tile, int kTaps>
-__device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], uint64_t a, uint64_t b, bool add,
+__device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], PixelOperand a, PixelOperand b,
                                int steps) {
-  if (steps == 4) return multiply_slice<Tile, kTaps, 4>(sums, a, b, add);
-  if (steps == 3) return multiply_slice<Tile, kTaps, 3>(sums, a, b, add);
-  if (steps == 2) return multiply_slice<Tile, kTaps, 2>(sums, a, b, add);
-  multiply_slice<Tile, kTaps, 1>(sums, a, b, add);
+  if (steps == 4) return multiply_slice<Tile, kTaps, 4>(sums, a, b);
+  if (steps == 3) return multiply_slice<Tile, kTaps, 3>(sums, a, b);
+  if (steps == 2) return multiply_slice<Tile, kTaps, 2>(sums, a, b);
+  multiply_slice<Tile, kTaps, 1>(sums, a, b);
 }
 
-/// A warpgroup's tiles.
+/// A warpgroup's tiles. `warp`: of the block, as all its lanes know.
 template <class Tile, int kTaps>
 __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMap& added, const CUtensorMap& y,
-                               const PixelPlan<typename Tile::Element>& plan, int consumer, int rank) {
+                               const PixelPlan<typename Tile::Element>& plan, int warp, int rank) {
   constexpr bool kSplit = Tile::Terms::kSplit;
-  const int team = consumer / Tile::kGroups, group = consumer % Tile::kGroups;
+  const int consumer = warp / 4, team = consumer / Tile::kGroups, group = consumer % Tile::kGroups;
   const PartOfSlices<Tile> part(plan, rank);
-  const int clusters = gridDim.x / Tile::kParts, warp = threadIdx.x % 128 / 32;
-  BoxWriter<Tile> writer{shared, added, y, plan.conv, consumer * 4 + warp};
+  const int clusters = gridDim.x / Tile::kParts;
+  BoxWriter<Tile> writer{shared, added, y, plan.conv, warp};
   PixelTurn<Tile::kStages> turn;
   turn.skip(team * plan.slices);
   int turns_parity = team == 0 ? 1 : 0;
   for (int tile = blockIdx.x / Tile::kParts + team * clusters; tile < plan.tiles; tile += Tile::kTeams * clusters) {
     const TilePlace<Tile> place(plan, tile);
-    const int row = place.row + group * Tile::kGroupRows + warp * 16;
+    const int row = place.row + group * Tile::kGroupRows + warp % 4 * 16;
     float sums[Tile::kBlocks][Tile::kMaps / 2];
+    // Parts of a sum get it later, and maps whose factors are to be undone.
+    const bool begins = Tile::kParts == 1 && !Tile::Terms::kScales;
+    begin_with_bias(sums, begins ? plan.conv.bias : nullptr, place.map, plan.conv.shape.k);
+#pragma unroll
+    for (auto& block : sums) hold(block);
     int before = 0, whole = plan.period - 1 - part.first % plan.period;  // slices until the next shorter one
     if constexpr (Tile::kTeams > 1) {
       barrier_wait(shared.turns + team, turns_parity);
       turns_parity ^= 1;
     }
-    const auto stage_rows = [&] { return shared.a(turn.stage) + group * Tile::kGroupRows * (128 / kTaps); };
+    const SharedAddress group_rows = shared.a(0) + group * Tile::kGroupRows * (128 / kTaps);
+    const PixelOperand first_a = pixel_operand<kTaps>(group_rows);
+    const PixelOperand first_b = pixel_operand<128 / Tile::Terms::kFilterRow>(shared.b(0));
+    const auto of_stage = [&](const PixelOperand& first) { return first.later(turn.stage * (Tile::kStage / 16)); };
     const auto steps_of_slice = [&] {
       const int steps = whole == 0 ? plan.last_steps : 4;
       whole = whole == 0 ? plan.period - 1 : whole - 1;
@@ -87,12 +95,10 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
       Rows even, odd;
       LargestPixel largest;
       barrier_wait(shared.full + turn.stage, turn.parity);
-      even.load(stage_rows(), largest);
-#pragma unroll
-      for (float& sum : sums[0]) sum = 0;
+      even.load(group_rows + turn.stage * Tile::kStage, largest);
       // Multiplies rows that are there, and loads the next while they are multiplied.
       const auto multiply = [&](int slice, Rows& rows, Rows& next, bool add) {
-        rows.template multiply<Tile>(products, shared.b(turn.stage), steps_of_slice(), add);
+        rows.template multiply<Tile>(products, of_stage(first_b), steps_of_slice(), add);
         if (add) {
           await_multiplications<1>();
           next.hold_all();
@@ -102,7 +108,7 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
         turn.next();
         if (slice + 1 == part.last) return;
         barrier_wait(shared.full + turn.stage, turn.parity);
-        next.load(stage_rows(), largest);
+        next.load(group_rows + turn.stage * Tile::kStage, largest);
       };
       if constexpr (Tile::kParts == 1) writer.begin(row, place.map);
       for (int slice = part.first; slice < part.last; slice += 4) {
@@ -123,12 +129,12 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
         scale_back(sums[0], largest, igemm_undo<typename Tile::Terms>(plan.conv.w, there, plan.slices) + place.map,
                    plan.conv.shape.k - place.map,
                    [&](auto& plain) { sum_plainly<Tile>(plain, plan, part, row, place.map); });
+        if constexpr (Tile::kParts == 1) add_bias(sums[0], plan.conv.bias, place.map, plan.conv.shape.k);
       }
     } else {
       for (int slice = part.first; slice < part.last; ++slice) {
         barrier_wait(shared.full + turn.stage, turn.parity);
-        multiply_slice<Tile, kTaps>(sums, pixel_operand<kTaps>(stage_rows()), pixel_operand<1>(shared.b(turn.stage)),
-                                    slice > part.first, steps_of_slice());
+        multiply_slice<Tile, kTaps>(sums, of_stage(first_a), of_stage(first_b), steps_of_slice());
         if (slice > part.first) {
           await_multiplications<1>();
           leave_stage(shared.empty + before);
@@ -143,7 +149,7 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
     if constexpr (!kSplit) {
       await_multiplications();
 #pragma unroll
-      for (int block = 0; block < Tile::kBlocks; ++block) hold(sums[block]);
+      for (auto& block : sums) hold(block);
       leave_stage(shared.empty + before);
     }
     turn.skip((Tile::kTeams - 1) * plan.slices);
@@ -156,7 +162,7 @@ __device__ void multiply_tiles(const PixelShared<Tile>& shared, const CUtensorMa
       send_sums<Tile>(shared, sums, group * Tile::kGroupRows, rank);
     }
   }
-  if (threadIdx.x % 32 == 0) await_stores<0>();
+  if (elected()) await_stores<0>();
 }
 
 #endif  // __CUDA_ARCH_FEAT_SM90_ALL
@@ -169,11 +175,13 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
                     const __grid_constant__ PixelPlan<typename Tile::Element> plan) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   const PixelShared<Tile> shared;
-  const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), warpgroup = warp / 4;
   const int rank = Tile::kParts == 1 ? 0 : rank_in_cluster();
   if (threadIdx.x == 0) {
     prefetch_map(x);
     prefetch_map(w);
+    prefetch_map(y);
+    if (plan.conv.added != nullptr) prefetch_map(added);
     for (int stage = 0; stage < Tile::kStages; ++stage) {
       barrier_init(shared.full + stage, 1);
       barrier_init(shared.empty + stage, 4 * Tile::kGroups);  // a lane of each warp
@@ -194,10 +202,10 @@ __global__ void __launch_bounds__(Tile::kThreads, 1) CONVLAB_CLUSTER(Tile::kPart
   if constexpr (Tile::kParts > 1) await_cluster();  // others may send parts from now on
   if (warpgroup == Tile::kConsumers) {
     if constexpr (Tile::kConsumers > 1) leave_registers<Tile::kProducerRegisters>();
-    if (threadIdx.x % 128 == 0) copy_operands<Tile, kTaps>(shared, x, w, plan, rank);
+    if (warp % 4 == 0) copy_operands<Tile, kTaps>(shared, x, w, plan, rank);
   } else {
     if constexpr (Tile::kConsumers > 1) take_registers<Tile::kConsumerRegisters>();
-    multiply_tiles<Tile, kTaps>(shared, added, y, plan, warpgroup, rank);
+    multiply_tiles<Tile, kTaps>(shared, added, y, plan, warp, rank);
     if constexpr (Tile::kParts > 1) {
       add_parts<Tile>(shared, plan.conv, TilePlace<Tile>(plan, blockIdx.x / Tile::kParts), rank);
     }

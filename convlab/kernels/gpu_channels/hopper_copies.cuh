@@ -1,6 +1,6 @@
 #pragma once
 
-// The thread of a block of hopper_conv.cuh that has all operands copied.
+// The warp of a block of hopper_conv.cuh that has all operands copied.
 
 #ifdef __CUDACC__
 
@@ -66,24 +66,30 @@ __device__ void copy_operands(const PixelShared<Tile>& shared, const CUtensorMap
       uint64_t* const full = shared.full + turn.stage;
       const SharedAddress a = shared.a(turn.stage);
       if constexpr (kTaps == 1) {
-        barrier_arrive_expecting(full, Tile::kStage);
-        fetch(a, full);
+        if (elected()) {
+          barrier_arrive_expecting(full, Tile::kStage);
+          fetch(a, full);
+        }
         term.channel += kTerms;
         if (term.channel >= shape.channels) term.next_tap(shape);
       } else {
         constexpr int kTap = Tile::kA / kTaps;
         const int left = shape.r * shape.s - slice * kTaps, taps = left < kTaps ? left : kTaps;
-        barrier_arrive_expecting(full, Tile::kB + taps * kTap);
-        for (int tap = 0; tap < taps; ++tap, term.next_tap(shape)) fetch(a + tap * kTap, full);
+        if (elected()) barrier_arrive_expecting(full, Tile::kB + taps * kTap);
+        for (int tap = 0; tap < taps; ++tap, term.next_tap(shape)) {
+          if (elected()) fetch(a + tap * kTap, full);
+        }
       }
+      if (elected()) {
 #pragma unroll
-      for (int i = 0; i < kFilterParts; ++i) {
-        const SharedAddress b = shared.b(turn.stage) + i * Tile::kMapBytes;
-        const int part = kFilterParts * slice + i;
-        if constexpr (Tile::Terms::kScales) {
-          fetch_bulk(b, filters + (part * filter_maps + place.map) * Tile::Terms::kFilterRow, Tile::kMapBytes, full);
-        } else {
-          fetch_rows(b, w, part * kTerms, place.map, full);
+        for (int i = 0; i < kFilterParts; ++i) {
+          const SharedAddress b = shared.b(turn.stage) + i * Tile::kMapBytes;
+          const int part = kFilterParts * slice + i;
+          if constexpr (Tile::Terms::kScales) {
+            fetch_bulk(b, filters + (part * filter_maps + place.map) * Tile::Terms::kFilterRow, Tile::kMapBytes, full);
+          } else {
+            fetch_rows(b, w, part * kTerms, place.map, full);
+          }
         }
       }
       turn.next();

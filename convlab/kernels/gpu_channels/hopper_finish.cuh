@@ -1,7 +1,8 @@
 #pragma once
 
-// What follows the sums of hopper_conv.cuh: a warp's 16 output pixels by 64 or 32 maps, a box, get their bias, what is
-// added, and the activation, and leave by way of shared memory.
+// What precedes and follows the sums of hopper_conv.cuh: they begin with their bias. A warp's 16 output pixels by 64 or 32 maps, a
+// box, get what is added, and the activation, and leave by way of shared memory. A clamp costs two instructions, for two halves at
+// once: that code is run once for a tile, and each line of it comes from the second cache.
 
 #ifdef __CUDACC__
 
@@ -14,6 +15,62 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
+
+/// Calls `each(i, bias)` for a lane's sums i, i + 1 and, of the pixel 8 below, i + 2, i + 3: the bias of their maps, from `map` on,
+/// or zeros.
+template <int kMaps>
+__device__ void for_each_bias(const float* bias, int map, int maps, const auto& each) {
+  const int first = map + threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < kMaps / 8; ++i) {
+    const bool exists = bias != nullptr && first + 8 * i < maps;
+    each(4 * i, exists ? __ldg(reinterpret_cast<const float2*>(bias + first) + 4 * i) : float2{0, 0});
+  }
+}
+
+/// Sums that products are added to.
+template <int kBlocks, int kCount>
+__device__ void begin_with_bias(float (&sums)[kBlocks][kCount], const float* bias, int map, int maps) {
+  for_each_bias<2 * kCount>(bias, map, maps, [&](int i, float2 pair) {
+#pragma unroll
+    for (float(&block)[kCount] : sums) {
+      block[i] = block[i + 2] = pair.x;
+      block[i + 1] = block[i + 3] = pair.y;
+    }
+  });
+}
+
+template <int kCount>
+__device__ void add_bias(float (&sums)[kCount], const float* bias, int map, int maps) {
+  for_each_bias<2 * kCount>(bias, map, maps, [&](int i, float2 pair) {
+    sums[i] += pair.x;
+    sums[i + 1] += pair.y;
+    sums[i + 2] += pair.x;
+    sums[i + 3] += pair.y;
+  });
+}
+
+/// Two results as halves.
+class ClampedHalves {
+ public:
+  __device__ explicit ClampedHalves(const Clamp& clamp)
+      : low_(bits(clamp.low, clamp.low)), high_(bits(clamp.high, clamp.high)) {}
+
+  __device__ uint32_t operator()(float first, float second) const {
+    uint32_t pair = bits(first, second);
+    asm("max.NaN.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(low_));
+    asm("min.NaN.f16x2 %0, %0, %1;" : "+r"(pair) : "r"(high_));
+    return pair;
+  }
+
+ private:
+  __device__ static uint32_t bits(float first, float second) {
+    const __half2 pair = __floats2half2_rn(first, second);
+    return *reinterpret_cast<const uint32_t*>(&pair);
+  }
+
+  uint32_t low_, high_;
+};
 
 /// A lane's place in a box, 16 pixels by kMaps maps, whose chunks of 16 bytes are permuted. Of 8 maps a lane has two
 /// of pixel lane / 4, and two of that 8 below.
@@ -40,15 +97,13 @@ class BoxPlace<__half, kMaps> {
     }
   }
 
-  __device__ void put(const float (&sums)[kMaps / 2]) const {
+  __device__ void put(const float (&sums)[kMaps / 2], const Clamp& clamp) const {
+    const ClampedHalves halves(clamp);
 #pragma unroll
     for (int i = 0; i < kMaps / 16; ++i) {
       uint32_t pairs[4];
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const __half2 pair = __floats2half2_rn(sums[8 * i + 2 * j], sums[8 * i + 2 * j + 1]);
-        pairs[j] = *reinterpret_cast<const uint32_t*>(&pair);
-      }
+      for (int j = 0; j < 4; ++j) pairs[j] = halves(sums[8 * i + 2 * j], sums[8 * i + 2 * j + 1]);
       store_matrices(chunk(i), pairs);
     }
   }
@@ -77,10 +132,11 @@ class BoxPlace<float, kMaps> {
     }
   }
 
-  __device__ void put(const float (&sums)[kMaps / 2]) const {
+  __device__ void put(const float (&sums)[kMaps / 2], const Clamp& clamp) const {
 #pragma unroll
     for (int i = 0; i < kMaps / 4; ++i) {
-      *reinterpret_cast<float2*>(__cvta_shared_to_generic(pair_at(i))) = {sums[2 * i], sums[2 * i + 1]};
+      *reinterpret_cast<float2*>(__cvta_shared_to_generic(pair_at(i))) = {clamped(clamp, sums[2 * i]),
+                                                                          clamped(clamp, sums[2 * i + 1])};
     }
   }
 
@@ -94,7 +150,7 @@ class BoxPlace<float, kMaps> {
   SharedAddress row_;
 };
 
-/// One warp's way of writing its tiles.
+/// One warp's way of writing its tiles. `warp`: of the block, as all its lanes know.
 template <class Tile>
 struct BoxWriter {
   using Element = typename Tile::Element;
@@ -116,45 +172,34 @@ struct BoxWriter {
 
   /// Begins a tile, before its sums are there; `row` is the warp's first.
   __device__ void begin(int row, int map) {
-    if (conv.added == nullptr || threadIdx.x % 32 != 0) return;
+    if (conv.added == nullptr || !elected()) return;
     await_stores<0>();
 #pragma unroll
     for (int box = 0; box < Tile::kBoxes; ++box) fetch(row, map, box);
   }
 
   __device__ void write(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], int row, int map) {
-    const int lane = threadIdx.x % 32;
+    const std::optional<Clamp> clamp = clamp_of(conv.activation);
 #pragma unroll
     for (int box = 0; box < Tile::kBoxesOfTile; ++box) {
-      const int slot = box % Tile::kBoxes, first_map = box_map(map, box);
+      const int slot = box % Tile::kBoxes;
       const BoxPlace<Element, Tile::kBoxMaps> place(shared.box(warp, slot));
       if (conv.added != nullptr) {
         barrier_wait(shared.added + warp * Tile::kBoxes + slot, added_parity);
         if (slot == Tile::kBoxes - 1) added_parity ^= 1;
       } else {
-        if (lane == 0) await_stores<Tile::kBoxes - 1>();
+        if (elected()) await_stores<Tile::kBoxes - 1>();
         __syncwarp();
       }
       float(&box_sums)[Tile::kBoxMaps / 2] = *reinterpret_cast<float(*)[Tile::kBoxMaps / 2]>(
           &sums[box / Tile::kBoxColumns][box % Tile::kBoxColumns * (Tile::kBoxMaps / 2)]);
-      if (conv.bias != nullptr) {
-#pragma unroll
-        for (int i = 0; i < Tile::kBoxMaps / 8; ++i) {
-          const int at = first_map + 8 * i + lane % 4 * 2;
-          const float2 bias = at < conv.shape.k ? __ldg(reinterpret_cast<const float2*>(conv.bias + at)) : float2{0, 0};
-          box_sums[4 * i] += bias.x;
-          box_sums[4 * i + 1] += bias.y;
-          box_sums[4 * i + 2] += bias.x;
-          box_sums[4 * i + 3] += bias.y;
-        }
-      }
       if (conv.added != nullptr) place.add_to(box_sums);
-      activate<!Tile::Terms::kSplit>(conv.activation, box_sums);
-      place.put(box_sums);
+      if (!clamp) bend<!Tile::Terms::kSplit>(conv.activation, box_sums);
+      place.put(box_sums, clamp.value_or(Clamp{}));
       fence_for_async();
       __syncwarp();
-      if (lane == 0) {
-        store_rows(y, first_map, box_row(row, box), shared.box(warp, slot));
+      if (elected()) {
+        store_rows(y, box_map(map, box), box_row(row, box), shared.box(warp, slot));
         if (conv.added != nullptr && box + Tile::kBoxes < Tile::kBoxesOfTile) {
           await_stores<0>();
           fetch(row, map, box + Tile::kBoxes);

@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(kFirstThreads, Tile::Terms::kSplit ? 2 : 3)
     return i;
   };
   const int map_tile = next(cut.map_tiles), column_tile = next(cut.column_tiles), row_tile = next(cut.row_tiles);
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, pixels = cut.segments * kSegment;
+  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), lane = threadIdx.x % 32,
+            pixels = cut.segments * kSegment;
   const int p = row_tile * kFirstRows, q = min(column_tile * pixels, shape.q - pixels);
   if (threadIdx.x == 0) {
     barrier_init(shared.filters_there, 1);
@@ -65,19 +66,20 @@ __global__ void __launch_bounds__(kFirstThreads, Tile::Terms::kSplit ? 2 : 3)
         .upper = reinterpret_cast<const unsigned char*>(shared.patch + warp * shape.stride_h * cut.pitch + column -
                                                         shift + shift * cut.copy_terms),
         .below = 8 * shape.stride_w * static_cast<int>(sizeof(typename Tile::Element))};
+    const int map = map_tile * Tile::kMaps;
     float sums[1][Tile::kMaps / 2];
     if constexpr (Tile::Terms::kSplit) {
-      multiply_split(shared, cut, pixels, sums[0], shape.k - map_tile * Tile::kMaps);
+      multiply_split(shared, cut, pixels, sums[0], shape.k - map);
+      add_bias(sums[0], conv.bias, map, shape.k);
     } else {
-      for (int slice = 0; slice < cut.slices; ++slice) {
-        multiply_first(shared, cut, slice, pixels, sums[0], slice > 0);
-      }
+      begin_with_bias(sums, conv.bias, map, shape.k);
+      for (int slice = 0; slice < cut.slices; ++slice) multiply_first(shared, cut, slice, pixels, sums[0]);
     }
     if (p + warp < shape.p) {
-      writer.write(sums, static_cast<int>(row) + segment * kSegment, map_tile * Tile::kMaps);
+      writer.write(sums, static_cast<int>(row) + segment * kSegment, map);
     }
   }
-  if (lane == 0) await_stores<0>();
+  if (elected()) await_stores<0>();
 #endif
 }
 

@@ -114,6 +114,14 @@ CUtensorMap describe_pixels(CUtensorMapDataType type, const PixelConvOf<Element>
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
+/// Whether this lane of a warp, all of whose lanes are here, has copies made for all. Where the whole warp loops, compilers know
+/// what is the same for all lanes, and copies need no loops over lanes.
+inline __device__ bool elected() {
+  uint32_t is;
+  asm volatile("{.reg .pred one; elect.sync _|one, 0xffffffff; selp.u32 %0, 1, 0, one;}" : "=r"(is));
+  return is != 0;
+}
+
 /// A box of a matrix, from this column and row on; what is outside of the matrix becomes zero.
 inline __device__ void fetch_rows(SharedAddress to, const CUtensorMap& map, int column, int row, uint64_t* barrier) {
   asm volatile(

@@ -14,6 +14,22 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
+/// Rows in shared memory as an operand (PTX ISA, "Matrix descriptor format"). In two words: additions of 64 bits take so
+/// long that multiplications of few columns wait for them.
+struct PixelOperand {
+  uint32_t low, high;
+
+  /// The same from `by` times 16 bytes on.
+  __device__ PixelOperand later(int by) const { return {low + by, high}; }
+};
+
+/// Rows of 128 / kTaps bytes; see hopper_maps.cuh.
+template <int kTaps>
+__device__ PixelOperand pixel_operand(SharedAddress rows) {
+  constexpr uint32_t kSwizzle = kTaps == 1 ? 1 : kTaps == 2 ? 2 : 3, kEightRows = 128 / kTaps * 8 / 16;
+  return {.low = 1u << 16 | rows >> 4, .high = kSwizzle << 30 | kEightRows};
+}
+
 template <class Element, int kColumns>
 struct PixelMultiply;
 
@@ -29,62 +45,57 @@ struct PixelMultiply;
 #define CONVLAB_NAMES80 "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
 #define CONVLAB_NAMES96 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
 #define CONVLAB_NAMES112 "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
-#define CONVLAB_MULTIPLY(columns, count, names, a_name, b_name, add_name, c_name, d_name, e_name, ...)              \
-  template <>                                                                                                       \
-  struct PixelMultiply<__half, columns> {                                                                           \
-    static __device__ void run(float (&d)[count], uint64_t a, uint64_t b, bool add) {                               \
-      asm volatile("{.reg .pred p; setp.ne.b32 p, " add_name                                                        \
-                   ", 0;\n"                                                                                         \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, " a_name ", " b_name  \
-                   ", p, 1, 1, 0, 0;}\n"                                                                            \
-                   : __VA_ARGS__                                                                                    \
-                   : "l"(a), "l"(b), "r"(static_cast<int>(add)));                                                   \
-    }                                                                                                               \
-    static __device__ void run(float (&d)[count], const uint32_t (&a)[4], uint64_t b, bool add) {                   \
-      asm volatile("{.reg .pred p; setp.ne.b32 p, " e_name                                                          \
-                   ", 0;\n"                                                                                         \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, {" a_name "," b_name  \
-                   "," add_name "," c_name "}, " d_name ", p, 1, 1, 0;}\n"                                          \
-                   : __VA_ARGS__                                                                                    \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));               \
-    }                                                                                                               \
-  };                                                                                                                \
-  template <>                                                                                                       \
-  struct PixelMultiply<float, columns> {                                                                            \
-    static __device__ void run(float (&d)[count], uint64_t a, uint64_t b, bool add) {                               \
-      asm volatile("{.reg .pred p; setp.ne.b32 p, " add_name                                                        \
-                   ", 0;\n"                                                                                         \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" names "}, " a_name ", " b_name \
-                   ", p, 1, 1;}\n"                                                                                  \
-                   : __VA_ARGS__                                                                                    \
-                   : "l"(a), "l"(b), "r"(static_cast<int>(add)));                                                   \
-    }                                                                                                               \
-    static __device__ void run(float (&d)[count], const uint32_t (&a)[4], uint64_t b, bool add) {                   \
-      asm volatile("{.reg .pred p; setp.ne.b32 p, " e_name                                                          \
-                   ", 0;\n"                                                                                         \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" names "}, {" a_name "," b_name \
-                   "," add_name "," c_name "}, " d_name ", p, 1, 1;}\n"                                             \
-                   : __VA_ARGS__                                                                                    \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(static_cast<int>(add)));               \
-    }                                                                                                               \
+#define CONVLAB_MULTIPLY(columns, count, names, n0, n1, n2, n3, n4, n5, n6, ...)                                       \
+  template <>                                                                                                          \
+  struct PixelMultiply<__half, columns> {                                                                              \
+    static __device__ void run(float (&d)[count], PixelOperand a, PixelOperand b, bool add) {                          \
+      asm volatile("{.reg .pred p; .reg .b64 a, b; mov.b64 a, {" n0 "," n1 "}; mov.b64 b, {" n2 "," n3                 \
+                   "};"                                                                                                \
+                   " setp.ne.b32 p, " n4                                                                               \
+                   ", 0;\n"                                                                                            \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, a, b, p, 1, 1, 0, 0;}\n" \
+                   : __VA_ARGS__                                                                                       \
+                   : "r"(a.low), "r"(a.high), "r"(b.low), "r"(b.high), "r"(static_cast<int>(add)));                    \
+    }                                                                                                                  \
+    static __device__ void run(float (&d)[count], const uint32_t (&a)[4], PixelOperand b, bool add) {                  \
+      asm volatile("{.reg .pred p; .reg .b64 b; mov.b64 b, {" n4 "," n5 "}; setp.ne.b32 p, " n6                        \
+                   ", 0;\n"                                                                                            \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, {" n0 "," n1 "," n2      \
+                   "," n3 "}, b, p, 1, 1, 0;}\n"                                                                       \
+                   : __VA_ARGS__                                                                                       \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.low), "r"(b.high), "r"(static_cast<int>(add))); \
+    }                                                                                                                  \
+  };                                                                                                                   \
+  template <>                                                                                                          \
+  struct PixelMultiply<float, columns> {                                                                               \
+    static __device__ void run(float (&d)[count], PixelOperand a, PixelOperand b, bool add) {                          \
+      asm volatile("{.reg .pred p; .reg .b64 a, b; mov.b64 a, {" n0 "," n1 "}; mov.b64 b, {" n2 "," n3                 \
+                   "};"                                                                                                \
+                   " setp.ne.b32 p, " n4                                                                               \
+                   ", 0;\n"                                                                                            \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" names "}, a, b, p, 1, 1;}\n"      \
+                   : __VA_ARGS__                                                                                       \
+                   : "r"(a.low), "r"(a.high), "r"(b.low), "r"(b.high), "r"(static_cast<int>(add)));                    \
+    }                                                                                                                  \
+    static __device__ void run(float (&d)[count], const uint32_t (&a)[4], PixelOperand b, bool add) {                  \
+      asm volatile("{.reg .pred p; .reg .b64 b; mov.b64 b, {" n4 "," n5 "}; setp.ne.b32 p, " n6                        \
+                   ", 0;\n"                                                                                            \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" names "}, {" n0 "," n1 "," n2     \
+                   "," n3 "}, b, p, 1, 1;}\n"                                                                          \
+                   : __VA_ARGS__                                                                                       \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.low), "r"(b.high), "r"(static_cast<int>(add))); \
+    }                                                                                                                  \
   };
-CONVLAB_MULTIPLY(32, 16, CONVLAB_NAMES0, "%16", "%17", "%18", "%19", "%20", "%21", CONVLAB_D16(0))
-CONVLAB_MULTIPLY(64, 32, CONVLAB_NAMES0 "," CONVLAB_NAMES16, "%32", "%33", "%34", "%35", "%36", "%37", CONVLAB_D16(0),
-                 CONVLAB_D16(16))
+CONVLAB_MULTIPLY(32, 16, CONVLAB_NAMES0, "%16", "%17", "%18", "%19", "%20", "%21", "%22", CONVLAB_D16(0))
+CONVLAB_MULTIPLY(64, 32, CONVLAB_NAMES0 "," CONVLAB_NAMES16, "%32", "%33", "%34", "%35", "%36", "%37", "%38",
+                 CONVLAB_D16(0), CONVLAB_D16(16))
 CONVLAB_MULTIPLY(128, 64, CONVLAB_NAMES0 "," CONVLAB_NAMES16 "," CONVLAB_NAMES32 "," CONVLAB_NAMES48, "%64", "%65",
-                 "%66", "%67", "%68", "%69", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32), CONVLAB_D16(48))
+                 "%66", "%67", "%68", "%69", "%70", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32), CONVLAB_D16(48))
 CONVLAB_MULTIPLY(256, 128,
                  CONVLAB_NAMES0 "," CONVLAB_NAMES16 "," CONVLAB_NAMES32 "," CONVLAB_NAMES48 "," CONVLAB_NAMES64
                                 "," CONVLAB_NAMES80 "," CONVLAB_NAMES96 "," CONVLAB_NAMES112,
-                 "%128", "%129", "%130", "%131", "%132", "%133", CONVLAB_D16(0), CONVLAB_D16(16), CONVLAB_D16(32),
-                 CONVLAB_D16(48), CONVLAB_D16(64), CONVLAB_D16(80), CONVLAB_D16(96), CONVLAB_D16(112))
-
-/// Rows of 128 / kTaps bytes in shared memory as an operand; see hopper_maps.cuh.
-template <int kTaps>
-__device__ uint64_t pixel_operand(SharedAddress rows) {
-  constexpr uint64_t kSwizzle = kTaps == 1 ? 1 : kTaps == 2 ? 2 : 3, kEightRows = 128 / kTaps * 8 / 16;
-  return kSwizzle << 62 | kEightRows << 32 | uint64_t{1} << 16 | rows >> 4;
-}
+                 "%128", "%129", "%130", "%131", "%132", "%133", "%134", CONVLAB_D16(0), CONVLAB_D16(16),
+                 CONVLAB_D16(32), CONVLAB_D16(48), CONVLAB_D16(64), CONVLAB_D16(80), CONVLAB_D16(96), CONVLAB_D16(112))
 
 #undef CONVLAB_MULTIPLY
 #undef CONVLAB_NAMES0

@@ -108,16 +108,20 @@ __device__ void copy_patches(const PatchShared<Terms>& shared, const CUtensorMap
     for (int slice = 0; slice < cut.slices; ++slice) {
       uint64_t* const patch_full = shared.patch_full + patch.stage;
       barrier_wait(shared.patch_empty + patch.stage, patch.parity ^ 1);
-      barrier_arrive_expecting(patch_full, bytes);
-      fetch_patch(to_shared(shared.patches + patch.stage * Shared::kPatch), x, slice * kTerms, place.q - shape.pad_left,
-                  place.p - shape.pad_top, place.image, patch_full);
+      if (elected()) {
+        barrier_arrive_expecting(patch_full, bytes);
+        fetch_patch(to_shared(shared.patches + patch.stage * Shared::kPatch), x, slice * kTerms,
+                    place.q - shape.pad_left, place.p - shape.pad_top, place.image, patch_full);
+      }
       patch.next();
       for (int tap = 0; tap < shape.r * shape.s; ++tap) {
         uint64_t* const filter_full = shared.filter_full + filter.stage;
         barrier_wait(shared.filter_empty + filter.stage, filter.parity ^ 1);
-        barrier_arrive_expecting(filter_full, Shared::kFilter);
-        fetch_rows(to_shared(shared.filters + filter.stage * Shared::kFilter), w, (tap * cut.slices + slice) * kTerms,
-                   place.map, filter_full);
+        if (elected()) {
+          barrier_arrive_expecting(filter_full, Shared::kFilter);
+          fetch_rows(to_shared(shared.filters + filter.stage * Shared::kFilter), w, (tap * cut.slices + slice) * kTerms,
+                     place.map, filter_full);
+        }
         filter.next();
       }
     }
@@ -126,12 +130,12 @@ __device__ void copy_patches(const PatchShared<Terms>& shared, const CUtensorMap
 
 template <class Terms>
 __device__ void multiply_patches(const PatchShared<Terms>& shared, const CUtensorMap& y,
-                                 const PixelConvOf<typename Terms::Element>& conv, const PatchCut& cut, int team) {
+                                 const PixelConvOf<typename Terms::Element>& conv, const PatchCut& cut, int warp) {
   using Shared = PatchShared<Terms>;
   using Tile = PatchTile<Terms>;
   const ConvShape& shape = conv.shape;
-  const int taps = shape.r * shape.s;
-  const TurnedWriter<Tile> writer{shared.end, y, conv, team};
+  const int taps = shape.r * shape.s, team = warp / 4;
+  const TurnedWriter<Tile> writer{shared.end, y, conv, warp};
   PixelTurn<Shared::kPatches> patch;
   PixelTurn<Shared::kFilters> filter;
   patch.skip(team * cut.slices);
@@ -149,13 +153,13 @@ __device__ void multiply_patches(const PatchShared<Terms>& shared, const CUtenso
       for (int tap = 0; tap < taps; ++tap) {
         barrier_wait(shared.filter_full + filter.stage, filter.parity);
         const int first = tap / shape.s * kPatchColumns + tap % shape.s;
-        const uint64_t a = pixel_operand<1>(to_shared(shared.filters + filter.stage * Shared::kFilter));
-        const uint64_t b = pixel_operand<1>(pixels + first * 128);
+        const PixelOperand a = pixel_operand<1>(to_shared(shared.filters + filter.stage * Shared::kFilter));
+        const PixelOperand b = pixel_operand<1>(pixels + first * 128);
         hold(all);
         fence_multiplications();
 #pragma unroll
         for (int step = 0; step < 4; ++step) {
-          PixelMultiply<typename Terms::Element, kPatchPixels>::run(all, a + step * 2, b + step * 2,
+          PixelMultiply<typename Terms::Element, kPatchPixels>::run(all, a.later(step * 2), b.later(step * 2),
                                                                     slice > 0 || tap > 0 || step > 0);
         }
         commit_multiplications();
@@ -183,7 +187,7 @@ __device__ void multiply_patches(const PatchShared<Terms>& shared, const CUtenso
       writer.write(sums, (place.image * cut.p + place.p) * cut.q + place.q, cut.q, place.map);
     }
   }
-  if (threadIdx.x % 128 == 0) await_stores<0>();
+  if (warp % 4 == 0 && elected()) await_stores<0>();
 }
 
 #endif  // __CUDA_ARCH_FEAT_SM90_ALL
@@ -198,10 +202,11 @@ __global__ void __launch_bounds__(PatchTile<Terms>::kThreads, 1)
   using Shared = PatchShared<Terms>;
   using Tile = PatchTile<Terms>;
   const Shared shared;
-  const int warpgroup = __shfl_sync(0xffffffffu, threadIdx.x / 128, 0);
+  const int warp = __shfl_sync(0xffffffffu, threadIdx.x / 32, 0), warpgroup = warp / 4;
   if (threadIdx.x == 0) {
     prefetch_map(x);
     prefetch_map(w);
+    prefetch_map(y);
     const auto make = [](uint64_t* full, uint64_t* empty, int count) {
       for (int i = 0; i < count; ++i) {
         barrier_init(full + i, 1);
@@ -218,10 +223,10 @@ __global__ void __launch_bounds__(PatchTile<Terms>::kThreads, 1)
   begin_in_turn();
   if (warpgroup == Tile::kConsumers) {
     leave_registers<Tile::kProducerRegisters>();
-    if (threadIdx.x % 128 == 0) copy_patches(shared, x, w, conv.shape, cut);
+    if (warp % 4 == 0) copy_patches(shared, x, w, conv.shape, cut);
   } else {
     take_registers<Tile::kConsumerRegisters>();
-    multiply_patches(shared, y, conv, cut, warpgroup);
+    multiply_patches(shared, y, conv, cut, warp);
   }
 #endif
 }

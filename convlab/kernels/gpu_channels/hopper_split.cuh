@@ -59,7 +59,7 @@ class SplitRows {
 
   /// Begins products = these rows times a stage's maps, or adds these. `steps`: those of 32 bytes that a pixel has.
   template <class Tile>
-  __device__ void multiply(float (&products)[Tile::kMaps / 2], SharedAddress b, int steps, bool add) const {
+  __device__ void multiply(float (&products)[Tile::kMaps / 2], PixelOperand b, int steps, bool add) const {
     hold(products);
     fence_multiplications();
     steps > 2 ? multiply_steps<Tile, kSteps>(products, b, add) : multiply_steps<Tile, kSteps / 2>(products, b, add);
@@ -78,14 +78,14 @@ class SplitRows {
   static constexpr int kSteps = Terms::kSteps;
 
   template <class Tile, int kCount>
-  __device__ void multiply_steps(float (&products)[Tile::kMaps / 2], SharedAddress b, bool add) const {
+  __device__ void multiply_steps(float (&products)[Tile::kMaps / 2], PixelOperand b, bool add) const {
     using Multiply = PixelMultiply<typename Terms::Filter, Tile::kMaps>;
-    const auto part = [&](int i) { return pixel_operand<128 / Terms::kFilterRow>(b + i * Tile::kMapBytes); };
+    const auto part = [&](int i, int step) { return b.later(i * (Tile::kMapBytes / 16) + step * 2); };
 #pragma unroll
     for (int step = 0; step < kCount; ++step) {
-      Multiply::run(products, rest_[step], part(Terms::kOfRest) + step * 2, add || step > 0);
-      Multiply::run(products, large_[step], part(1) + step * 2, true);
-      Multiply::run(products, large_[step], part(0) + step * 2, true);
+      Multiply::run(products, rest_[step], part(Terms::kOfRest, step), add || step > 0);
+      Multiply::run(products, large_[step], part(1, step), true);
+      Multiply::run(products, large_[step], part(0, step), true);
     }
     commit_multiplications();  // here, as multiply_slice() does
   }

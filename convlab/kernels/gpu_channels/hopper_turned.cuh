@@ -24,7 +24,7 @@ struct TurnedWriter {
   const PixelShared<Tile>& shared;
   const CUtensorMap& y;
   const PixelConvOf<Element>& conv;
-  int consumer;
+  int warp;  ///< of the block, as all its lanes know
 
   /// `row`: of the first box's first pixel; `step`: from a box to the next.
   __device__ void write(float (&sums)[Tile::kBlocks][32], int row, int step, int map) const {
@@ -62,7 +62,8 @@ struct TurnedWriter {
   template <int kLines>
   __device__ void finish(float (&values)[32], int box, int map, const auto& row_of) const {
     const int own = threadIdx.x % 128 / 32 * 16 + threadIdx.x % 32 / 4;
-    const bool writes = threadIdx.x % 128 == 0;
+    const int consumer = warp / 4;
+    const bool writes = warp % 4 == 0;
     const SharedAddress to = shared.box(consumer * 4, 0) + box % kSlots * (kHalves * kHalf);
     float bias[2] = {};
 #pragma unroll
@@ -72,13 +73,14 @@ struct TurnedWriter {
     }
 #pragma unroll
     for (int i = 0; i < 32; ++i) values[i] += bias[i / 2 % 2];
-    activate<true>(conv.activation, values);
-    if (writes) await_stores<kLines == 1 ? (kSlots - 1) * kHalves : 0>();
+    const std::optional<Clamp> clamp = clamp_of(conv.activation);
+    if (!clamp) bend<true>(conv.activation, values);
+    if (writes && elected()) await_stores<kLines == 1 ? (kSlots - 1) * kHalves : 0>();
     barrier_of_some(1 + consumer, 128);
-    put<kLines == 2>(values, to, own);
+    put<kLines == 2>(values, clamp.value_or(Clamp{}), to, own);
     fence_for_async();
     barrier_of_some(1 + consumer, 128);
-    if (!writes) return;
+    if (!writes || !elected()) return;
 #pragma unroll
     for (int line = 0; line < kLines; ++line) {
 #pragma unroll
@@ -96,18 +98,16 @@ struct TurnedWriter {
 
   /// Chunks of 16 bytes are permuted, as BoxPlace does.
   template <bool kPooled>
-  __device__ static void put(const float (&values)[32], SharedAddress to, int own) {
+  __device__ static void put(const float (&values)[32], const Clamp& clamp, SharedAddress to, int own) {
     const int lane = threadIdx.x % 32;
     if constexpr (kIsHalf<Element>) {
+      const ClampedHalves halves(clamp);
       const int chunk = own / 16 * 2 + lane / 8 % 2;
 #pragma unroll
       for (int pair = 0; pair < 4; ++pair) {  // of eights of pixels
         uint32_t words[4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          const __half2 two = __floats2half2_rn(values[8 * pair + 2 * i], values[8 * pair + 2 * i + 1]);
-          words[i] = *reinterpret_cast<const uint32_t*>(&two);
-        }
+        for (int i = 0; i < 4; ++i) words[i] = halves(values[8 * pair + 2 * i], values[8 * pair + 2 * i + 1]);
         const int pixel = 16 * pair + lane / 16 * 8 + pixel_of<kPooled>(lane % 8);
         store_turned(to + pixel * kRow + (chunk ^ pixel % 8) * 16, words);
       }
@@ -116,7 +116,7 @@ struct TurnedWriter {
       for (int i = 0; i < 32; ++i) {
         const int map = own + i / 2 % 2 * 8, pixel = i / 4 * 8 + pixel_of<kPooled>(lane % 4 * 2 + i % 2);
         const int offset = map / 32 * kHalf + pixel * kRow + (map % 32 / 4 ^ pixel % 8) * 16 + map % 4 * 4;
-        *static_cast<float*>(__cvta_shared_to_generic(to + offset)) = values[i];
+        *static_cast<float*>(__cvta_shared_to_generic(to + offset)) = clamped(clamp, values[i]);
       }
     }
   }

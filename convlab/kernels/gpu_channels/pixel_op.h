@@ -51,19 +51,4 @@ Element* pixel_output(const OpArgs& args) {
   return reinterpret_cast<Element*>(args.output);
 }
 
-inline namespace CONVLAB_KERNEL_NAMESPACE {
-
-/// min(max(value, low), high), where NaN stays NaN.
-inline __device__ float clamped(const Clamp& clamp, float value) {
-#ifdef __CUDA_ARCH__
-  asm("max.NaN.f32 %0, %0, %1;" : "+f"(value) : "f"(clamp.low));
-  asm("min.NaN.f32 %0, %0, %1;" : "+f"(value) : "f"(clamp.high));
-  return value;
-#else
-  value = value < clamp.low ? clamp.low : value;
-  return value > clamp.high ? clamp.high : value;
-#endif
-}
-
-}  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

@@ -1,10 +1,23 @@
 #pragma once
 
+#include "convlab/kernels/cpu_channels/channels.h"
 #include "convlab/kernels/gpu_channels/pixel_conv.h"
 #include "convlab/kernels/ops/activation.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
+
+/// min(max(value, low), high), where NaN stays NaN.
+inline __device__ float clamped(const Clamp& clamp, float value) {
+#ifdef __CUDA_ARCH__
+  asm("max.NaN.f32 %0, %0, %1;" : "+f"(value) : "f"(clamp.low));
+  asm("min.NaN.f32 %0, %0, %1;" : "+f"(value) : "f"(clamp.high));
+  return value;
+#else
+  value = value < clamp.low ? clamp.low : value;
+  return value > clamp.high ? clamp.high : value;
+#endif
+}
 
 /// 1 / x, at most one unit in the last place off; 0 of what is infinite or beyond 2^126.
 inline __device__ float quick_inverse(float x) {
@@ -55,25 +68,16 @@ __device__ float activated_as(const Activation& activation, float value) {
   return activated(activation, value);
 }
 
-/// activated() for many values: one branch for all of them. kQuickly: as quickly_activated().
+/// activated() for many values, where it is no clamp: one branch for all of them. kQuickly: as quickly_activated().
 template <bool kQuickly, int kCount>
-__device__ void activate(const Activation& activation, float (&values)[kCount]) {
+__device__ void bend(const Activation& activation, float (&values)[kCount]) {
   const auto each = [&](auto function) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) values[i] = function(values[i]);
   };
   switch (activation.kind) {
-    case ActivationKind::none:
-      return;
-    case ActivationKind::relu:
-      return each([](float value) { return value < 0 ? 0 : value; });
     case ActivationKind::leaky_relu:
       return each([&](float value) { return value < 0 ? activation.alpha * value : value; });
-    case ActivationKind::clip:
-      return each([&](float value) {
-        value = value < activation.alpha ? activation.alpha : value;
-        return value > activation.beta ? activation.beta : value;
-      });
     case ActivationKind::sigmoid:
       return each([](float value) { return kQuickly ? quick_sigmoid(value) : near_sigmoid(value); });
     case ActivationKind::tanh:
@@ -82,7 +86,18 @@ __device__ void activate(const Activation& activation, float (&values)[kCount]) 
       return each([](float value) { return value * (kQuickly ? quick_sigmoid(value) : near_sigmoid(value)); });
     case ActivationKind::hard_swish:
       return each([](float value) { return value * (fminf(fmaxf(value + 3, 0), 6) * (1.0f / 6)); });
+    default:
+      return;
   }
+}
+
+/// The same of all activations.
+template <bool kQuickly, int kCount>
+__device__ void activate(const Activation& activation, float (&values)[kCount]) {
+  const std::optional<Clamp> clamp = clamp_of(activation);
+  if (!clamp) return bend<kQuickly>(activation, values);
+#pragma unroll
+  for (float& value : values) value = clamped(*clamp, value);
 }
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE
