@@ -328,11 +328,14 @@ TEST_P(PixelOps, RefuseWhatTheyDoNotCompute) {
   EXPECT_TRUE(refused(pixel_step_of(GetParam(), AddOp{}, {{&odd}, {&odd}})));
   OpStep pool = pixel_step_of(GetParam(), PoolOp{{.kernel_h = 2, .kernel_w = 2}}, {{&even}});
   EXPECT_FALSE(refused(pool));
-  pool.output_layout = Layout::plain;
+  pool.input_layout = Layout::plain;
   EXPECT_TRUE(refused(pool));
-  OpStep activation = pixel_step_of(GetParam(), ActivationOp{{ActivationKind::relu}}, {{&even}});
-  activation.input_layout = Layout::plain;
-  EXPECT_TRUE(refused(activation));
+  const OpStep activation = pixel_step_of(GetParam(), ActivationOp{{ActivationKind::relu}}, {{&even}});
+  for (Layout OpStep::*side : {&OpStep::input_layout, &OpStep::output_layout}) {
+    OpStep half_plain = activation;
+    half_plain.*side = Layout::plain;
+    EXPECT_TRUE(refused(half_plain));
+  }
 }
 
 }  // namespace
