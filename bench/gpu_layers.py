@@ -6,7 +6,7 @@
     python3 bench/gpu_layers.py write              docs/gpu_layers.md, from results/layers_gpu
     python3 bench/gpu_layers.py write --check      exit status 1 where it is not what they give
 
-Each engine runs alone in a process of its own. convlab's time is that of its fastest own kernel in the arithmetic, hot, with
+Each engine runs alone in a process of its own. convlab's time is that of its own kernel of the arithmetic, hot, with
 channels last from and to memory; of a network's first layers, from plain images. PyTorch's is a convolution without bias, in the
 faster of its two layouts. Both are replayed as one CUDA graph of many. A file that is there is added to.
 """
@@ -81,7 +81,7 @@ def peers(problems: list[str], math: str) -> dict[str, dict]:
     return found
 
 
-def kernels_of(problem: str, math: str) -> str:
+def kernel_of(problem: str, math: str) -> str:
     """convlab's kernel of channels last, of a row's arithmetic."""
     sizes = numbers_of(problem)
     if sizes.get("g", 1) > 1:
@@ -91,20 +91,19 @@ def kernels_of(problem: str, math: str) -> str:
 
 
 def measured(binary: str, problems: list[str], math: str, seconds: float) -> dict[str, dict]:
-    """For each problem, the fastest of convlab's own kernels with channels last."""
-    found: dict[str, list] = {problem: [] for problem in problems}
-    for kernels in sorted({kernels_of(problem, math) for problem in problems}):
+    """For each problem, convlab's own kernel with channels last."""
+    found: dict[str, dict] = {}
+    for kernel in sorted({kernel_of(problem, math) for problem in problems}):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as shapes:
-            shapes.write("".join(problem + "\n" for problem in problems if kernels_of(problem, math) == kernels))
+            shapes.write("".join(problem + "\n" for problem in problems if kernel_of(problem, math) == kernel))
             shapes.flush()
-            command = [binary, "bench", "--device", "cuda", "--kernel", kernels, "--shapes", shapes.name,
+            command = [binary, "bench", "--device", "cuda", "--kernel", kernel, "--shapes", shapes.name,
                        "--seconds", str(seconds), "--graph", str(MANY), "--json", "-"]
             for record in output_of(command):
-                if "graph_ms" in record and record["kernel"].startswith("cuda."):
-                    found[record["problem"]].append({"kernel": record["kernel"], "ms": record["graph_ms"]["median"],
-                                                     "bound_ms": record["bound_ms"], "limit": record["limit"]})
-    return {problem: {**min(each, key=lambda one: one["ms"]), "tried": {one["kernel"]: one["ms"] for one in each}}
-            for problem, each in found.items() if each}
+                if "graph_ms" in record and record["kernel"] == kernel:
+                    found[record["problem"]] = {"kernel": kernel, "ms": record["graph_ms"]["median"],
+                                                "bound_ms": record["bound_ms"], "limit": record["limit"]}
+    return found
 
 
 def measure(arguments: argparse.Namespace) -> None:
@@ -142,9 +141,9 @@ def write(check: bool) -> int:
     page = [
         "# Layers of well-known CNNs on a GPU", "",
         "Single convolutions, hot, medians, each engine alone in its process. convlab's kernels take channels last, those of first layers plain",
-        "float32 images; PyTorch is given its own type in the faster of its two layouts, and a convolution without bias. Of both, ten are replayed",
-        "as one CUDA graph. The bound is what memory, the second cache or arithmetic take at the rates that were seen on the same GPU.",
-        "A row names the kernel that was the fastest when it was measured. `bench/gpu_layers.py` measures, and writes this page.", "",
+        "float32 images; PyTorch is given its own type in the faster of its two layouts, and a convolution without bias. Of both, "
+        f"{MANY} are replayed", "as one CUDA graph. The bound is what memory, the second cache or arithmetic take at the rates that were seen on the same GPU.",
+        "`bench/gpu_layers.py` measures, and writes this page.", "",
         *[line for path in sorted(RESULTS.glob("*.json")) for line in section(path)]]
     return publish({PAGE: "\n".join(page).rstrip() + "\n"}, check)
 

@@ -231,11 +231,11 @@ KernelBench::Times KernelBench::run(Caches caches, bool end) {
   }
   if (caches == Caches::cold) arrays_.flush_caches();
   const Times times = launch(caches == Caches::hot);
-  if (check) this->check();
+  if (check) check_output();
   return times;
 }
 
-void KernelBench::check() {
+void KernelBench::check_output() {
   if (const Verdict verdict = arrays_.check(kernel_.info); !verdict.passed()) {
     throw wrong_result("{}: a timed launch gave a wrong output: {}", kernel_.info.name, describe(verdict));
   }
@@ -255,7 +255,7 @@ double KernelBench::replay(int launches, bool end) {
     graph_->run();
   }
   const double seconds = stream.time([&] { graph_->run(); });
-  if (end) check();
+  if (end) check_output();
   return seconds * 1e3 / launches;
 }
 

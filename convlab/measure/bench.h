@@ -133,8 +133,8 @@ class KernelBench {
  private:
   /// Launches and times once; a GPU's own time is then taken anew of a launch right behind another, if asked for.
   Times launch(bool behind_another = false);
-  void give();   ///< a launch to the stream
-  void check();  ///< the output of the last; Error(wrong_result)
+  void give();          ///< a launch to the stream
+  void check_output();  ///< of the last; Error(wrong_result)
 
   const ConvKernel& kernel_;
   BenchArrays& arrays_;

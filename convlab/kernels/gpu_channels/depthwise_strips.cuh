@@ -24,7 +24,7 @@ constexpr int strip_width(int taps, int stride) { return taps == 5 && stride == 
 
 /// Rows that are on their way while one is multiplied: where registers have room for two, memory has longer to answer.
 template <class Element, int kTaps, int kStride>
-inline constexpr int kStripAhead = kIsHalf<Element>&& kTaps == 3 && kStride == 1 ? 2 : 1;
+inline constexpr int kStripAhead = kTaps == 3 && kStride == 1 && kIsHalf<Element> ? 2 : 1;
 
 /// Blocks that one multiprocessor holds, as the registers of their threads allow.
 template <class Element, int kTaps, int kStride>

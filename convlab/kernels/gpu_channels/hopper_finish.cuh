@@ -65,8 +65,7 @@ class ClampedHalves {
 
  private:
   __device__ static uint32_t bits(float first, float second) {
-    const __half2 pair = __floats2half2_rn(first, second);
-    return *reinterpret_cast<const uint32_t*>(&pair);
+    return SplitTerms::bits(__floats2half2_rn(first, second));
   }
 
   uint32_t low_, high_;

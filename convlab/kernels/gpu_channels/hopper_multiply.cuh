@@ -45,47 +45,31 @@ struct PixelMultiply;
 #define CONVLAB_NAMES80 "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
 #define CONVLAB_NAMES96 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
 #define CONVLAB_NAMES112 "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
-#define CONVLAB_MULTIPLY(columns, count, names, n0, n1, n2, n3, n4, n5, n6, ...)                                       \
+// `kind`: terms and types; `order_ab`, `order_b`: that operands in shared memory are not turned, which only halves may be.
+#define CONVLAB_MULTIPLY_OF(element, kind, order_ab, order_b, columns, count, names, n0, n1, n2, n3, n4, n5, n6, ...)  \
   template <>                                                                                                          \
-  struct PixelMultiply<__half, columns> {                                                                              \
+  struct PixelMultiply<element, columns> {                                                                             \
     static __device__ void run(float (&d)[count], PixelOperand a, PixelOperand b, bool add) {                          \
       asm volatile("{.reg .pred p; .reg .b64 a, b; mov.b64 a, {" n0 "," n1 "}; mov.b64 b, {" n2 "," n3                 \
                    "};"                                                                                                \
                    " setp.ne.b32 p, " n4                                                                               \
                    ", 0;\n"                                                                                            \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, a, b, p, 1, 1, 0, 0;}\n" \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns kind " {" names "}, a, b, p, 1, 1" order_ab ";}\n"     \
                    : __VA_ARGS__                                                                                       \
                    : "r"(a.low), "r"(a.high), "r"(b.low), "r"(b.high), "r"(static_cast<int>(add)));                    \
     }                                                                                                                  \
     static __device__ void run(float (&d)[count], const uint32_t (&a)[4], PixelOperand b, bool add) {                  \
       asm volatile("{.reg .pred p; .reg .b64 b; mov.b64 b, {" n4 "," n5 "}; setp.ne.b32 p, " n6                        \
                    ", 0;\n"                                                                                            \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.f16.f16 {" names "}, {" n0 "," n1 "," n2      \
-                   "," n3 "}, b, p, 1, 1, 0;}\n"                                                                       \
-                   : __VA_ARGS__                                                                                       \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.low), "r"(b.high), "r"(static_cast<int>(add))); \
-    }                                                                                                                  \
-  };                                                                                                                   \
-  template <>                                                                                                          \
-  struct PixelMultiply<float, columns> {                                                                               \
-    static __device__ void run(float (&d)[count], PixelOperand a, PixelOperand b, bool add) {                          \
-      asm volatile("{.reg .pred p; .reg .b64 a, b; mov.b64 a, {" n0 "," n1 "}; mov.b64 b, {" n2 "," n3                 \
-                   "};"                                                                                                \
-                   " setp.ne.b32 p, " n4                                                                               \
-                   ", 0;\n"                                                                                            \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" names "}, a, b, p, 1, 1;}\n"      \
-                   : __VA_ARGS__                                                                                       \
-                   : "r"(a.low), "r"(a.high), "r"(b.low), "r"(b.high), "r"(static_cast<int>(add)));                    \
-    }                                                                                                                  \
-    static __device__ void run(float (&d)[count], const uint32_t (&a)[4], PixelOperand b, bool add) {                  \
-      asm volatile("{.reg .pred p; .reg .b64 b; mov.b64 b, {" n4 "," n5 "}; setp.ne.b32 p, " n6                        \
-                   ", 0;\n"                                                                                            \
-                   "wgmma.mma_async.sync.aligned.m64n" #columns "k8.f32.tf32.tf32 {" names "}, {" n0 "," n1 "," n2     \
-                   "," n3 "}, b, p, 1, 1;}\n"                                                                          \
+                   "wgmma.mma_async.sync.aligned.m64n" #columns kind " {" names "}, {" n0 "," n1 "," n2 "," n3         \
+                   "}, b, p, 1, 1" order_b ";}\n"                                                                      \
                    : __VA_ARGS__                                                                                       \
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.low), "r"(b.high), "r"(static_cast<int>(add))); \
     }                                                                                                                  \
   };
+#define CONVLAB_MULTIPLY(columns, ...)                                                  \
+  CONVLAB_MULTIPLY_OF(__half, "k16.f32.f16.f16", ", 0, 0", ", 0", columns, __VA_ARGS__) \
+  CONVLAB_MULTIPLY_OF(float, "k8.f32.tf32.tf32", "", "", columns, __VA_ARGS__)
 CONVLAB_MULTIPLY(32, 16, CONVLAB_NAMES0, "%16", "%17", "%18", "%19", "%20", "%21", "%22", CONVLAB_D16(0))
 CONVLAB_MULTIPLY(64, 32, CONVLAB_NAMES0 "," CONVLAB_NAMES16, "%32", "%33", "%34", "%35", "%36", "%37", "%38",
                  CONVLAB_D16(0), CONVLAB_D16(16))
@@ -98,6 +82,7 @@ CONVLAB_MULTIPLY(256, 128,
                  CONVLAB_D16(32), CONVLAB_D16(48), CONVLAB_D16(64), CONVLAB_D16(80), CONVLAB_D16(96), CONVLAB_D16(112))
 
 #undef CONVLAB_MULTIPLY
+#undef CONVLAB_MULTIPLY_OF
 #undef CONVLAB_NAMES0
 #undef CONVLAB_NAMES16
 #undef CONVLAB_NAMES32
