@@ -166,6 +166,7 @@ class CudaDevice final : public Device {
              .description = describe(properties),
              .compute_capability = properties.major * 10 + properties.minor,
              .multiprocessors = properties.multiProcessorCount,
+             .cache_bytes = properties.l2CacheSize,
              .shared_bytes_per_block = properties.sharedMemPerBlockOptin,
              .memory_bytes = static_cast<int64_t>(free_bytes)};
     require_code();

@@ -28,6 +28,7 @@ struct DeviceCaps {
   std::string description;            ///< "Intel Xeon ..., 2 threads, AVX3" or "NVIDIA H200"
   int compute_capability = 0;         ///< 90 for 9.0; 0 on a CPU; simt claims 80
   int multiprocessors = 0;            ///< 0 on a CPU
+  int64_t cache_bytes = 0;            ///< of the cache that multiprocessors share; simt claims 64 KiB; 0 on a CPU
   size_t shared_bytes_per_block = 0;  ///< the most that a block may opt in to; 0 on a CPU
   int threads = 1;                    ///< threads of host work, Stream::threads()->size(); 1 on cuda
   int64_t memory_bytes = 0;           ///< what a run may plan with: the GPU's, or the container's

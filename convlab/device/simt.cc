@@ -44,7 +44,8 @@ class SimtDevice final : public Device {
              .description = fmt::format("CUDA kernels executed and checked on the host: {}, {} thread{}", cpu_name(),
                                         threads_.size(), threads_.size() == 1 ? "" : "s"),
              .compute_capability = 80,
-             .multiprocessors = 2,  // few, so that blocks have several tasks, as on a GPU
+             .multiprocessors = 2,     // few, so that blocks have several tasks, as on a GPU
+             .cache_bytes = 64 << 10,  // likewise, so that arrays pass it
              .shared_bytes_per_block = simt::kMaxSharedBytes,
              .threads = threads_.size(),
              .memory_bytes = usable_memory_bytes()};

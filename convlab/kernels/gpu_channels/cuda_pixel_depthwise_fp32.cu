@@ -12,7 +12,7 @@ constexpr KernelInfo kInfo{
     .rank = 95,
     .idea = "the same of float32: nothing is rounded, and twice as much is moved",
     .after = "cuda.pixel_depthwise",
-    .threads = "as cuda.pixel_depthwise.",
+    .threads = "as cuda.pixel_depthwise, with 2 channels of 7 outputs; the next rows wait in shared memory.",
     .cost = "2 * r * s flops, in float32.",
     .refuses = "what cuda.pixel_depthwise refuses.",
     .limit = "memory.",

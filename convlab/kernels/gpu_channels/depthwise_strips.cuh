@@ -1,8 +1,9 @@
 #pragma once
 
 // Depthwise convolutions of Layout::channels_last whose filters are squares of 3 or 5 and whose strides are 1 or 2. A thread
-// makes 2 channels of a strip, some outputs side by side, and goes down the image: it loads an input pixel once, and adds
-// what it gives to all rows of outputs that it belongs to, whose sums it keeps in registers, as it does the filters.
+// makes some channels of a strip, some outputs side by side, and goes down the image: it loads an input pixel once, and adds
+// what it gives to all rows of outputs that it belongs to, whose sums it keeps in registers, as it does the filters. The
+// next rows are on their way meanwhile: see strip_rows.cuh.
 
 #include <algorithm>
 
@@ -10,25 +11,47 @@
 #include "convlab/device/device.h"
 #include "convlab/device/early_launch.cuh"
 #include "convlab/kernels/cpu_channels/channels.h"
-#include "convlab/kernels/gpu_channels/pixel_end.cuh"
 #include "convlab/kernels/gpu_channels/pixel_op.h"
 #include "convlab/kernels/gpu_channels/quick_activation.cuh"
+#include "convlab/kernels/gpu_channels/strip_rows.cuh"
 
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-inline constexpr int kStripThreads = 128;
+/// How many rows of outputs a band of any number of rows has.
+inline constexpr int kAnyRows = 1 << 20;
 
-/// Outputs of a strip: networks' maps are 7 * 2^i wide.
-constexpr int strip_width(int taps, int stride) { return taps == 5 && stride == 2 ? 4 : 7; }
+/// Strips of one kind of elements, filters and strides. `kShared`: rows wait in shared memory, which holds more of them than
+/// registers do, and takes longer to give them.
+template <class Element_, int kTaps_, int kStride_, bool kShared_>
+struct StripOf {
+  using Element = Element_;
+  static constexpr int kTaps = kTaps_, kStride = kStride_;
+  static constexpr bool kShared = kShared_, kWide = kTaps == 5;
 
-/// Rows that are on their way while one is multiplied: where registers have room for two, memory has longer to answer.
-template <class Element, int kTaps, int kStride>
-inline constexpr int kStripAhead = kTaps == 3 && kStride == 1 && kIsHalf<Element> ? 2 : 1;
+  /// Pairs of channels of a thread: the second cache answers requests of 8 bytes a thread at the speed of memory.
+  static constexpr int kPairs = kIsHalf<Element> && kShared ? 2 : 1;
+  /// Outputs of a strip: networks' maps are 7 * 2^i wide.
+  static constexpr int kWidth = kPairs == 2 || (kWide && kStride == 2) ? 4 : 7;
+  static constexpr int kColumns = (kWidth - 1) * kStride + kTaps;
+  static constexpr int kSums = (kTaps + kStride - 1) / kStride;  ///< rows of sums that an input row may belong to
+  static constexpr int kPeriod = kSums * kStride;  ///< after so many input rows, rows of sums are what they were
 
-/// Blocks that one multiprocessor holds, as the registers of their threads allow.
-template <class Element, int kTaps, int kStride>
-inline constexpr int kStripBlocks = kTaps == 3 ? 5 - kStripAhead<Element, kTaps, kStride> : kStride + 1;
+  /// Blocks that one multiprocessor holds, as the registers of their threads allow.
+  static constexpr int kBlocks = kWide ? kStride + 1 : kShared ? 4 : 3;
+
+  /// The most rows of outputs of a band, as measured on an H100. Many short bands run where few long ones would, and what
+  /// runs at a time is close together in memory.
+  static constexpr int most_rows() {
+    if (kWide) return kStride == 2 ? 7 : kAnyRows;
+    if (!kIsHalf<Element>) return 4 / kStride;
+    return kStride == 2 ? 4 : kShared ? 8 : 14;
+  }
+
+  using Part = PixelPart<Element, kPairs>;
+  using Rows =
+      std::conditional_t<kShared, RowsInShared<Part, kColumns, 3>, RowsInRegisters<Part, kColumns, kWide ? 1 : 2>>;
+};
 
 /// How a convolution is cut: an image into bands of rows, a band into strips. A block makes some neighbouring strips of a
 /// band, of some channels.
@@ -37,41 +60,45 @@ struct StripCut {
   int bands = 0;     ///< of an image
   int together = 0;  ///< strips of a block
   int groups = 0;    ///< of so many strips, in a row
-  int pairs = 0;     ///< of channels, in a block
-  int tiles = 0;     ///< of so many pairs
+  int parts = 0;     ///< of a pixel, in a block
+  int tiles = 0;     ///< of so many parts
 
   int64_t blocks(int64_t images) const { return checked_product({images, bands, groups, tiles}); }
 };
 
 /// The cut into blocks of at most so many threads, without bands.
-inline StripCut cut_columns(const ConvShape& shape, int width, int64_t threads) {
-  constexpr int64_t kPairsTogether = 32;  // of which a warp loads 128 bytes
-  const int64_t pairs = shape.c / 2, strips = ceil_div(shape.q, width);
+template <class Strip>
+StripCut cut_columns(const ConvShape& shape, int64_t threads) {
+  constexpr int64_t kTogether = 32 / Strip::kPairs;  // parts that a warp loads side by side
+  const int64_t parts = shape.c / 2 / Strip::kPairs, strips = ceil_div(shape.q, Strip::kWidth);
   StripCut cut;
-  cut.groups = static_cast<int>(ceil_div(strips, threads / std::min(pairs, kPairsTogether)));
+  cut.groups = static_cast<int>(ceil_div(strips, threads / std::min(parts, kTogether)));
   cut.together = static_cast<int>(ceil_div(strips, cut.groups));
-  const int64_t most_pairs = threads / cut.together / 4 * 4;
-  cut.pairs = static_cast<int>(round_up(ceil_div(pairs, ceil_div(pairs, most_pairs)), 4));
-  cut.tiles = static_cast<int>(ceil_div(pairs, cut.pairs));
+  const int64_t most_parts = threads / cut.together / 4 * 4;
+  cut.parts = static_cast<int>(round_up(ceil_div(parts, ceil_div(parts, most_parts)), 4));
+  cut.tiles = static_cast<int>(ceil_div(parts, cut.parts));
   return cut;
 }
 
 /// The cut that takes the least time. Its unit is what a row of a block of kStripThreads takes a busy multiprocessor: where
-/// it is not busy, a row takes as long as memory does to answer. `held`: blocks that one holds.
-inline StripCut cut_strips(const ConvShape& shape, int taps, int stride, int held, const DeviceCaps& caps) {
+/// it is not busy, a row takes as long as memory does to answer.
+template <class Strip>
+StripCut cut_strips(const ConvShape& shape, const DeviceCaps& caps) {
   constexpr int64_t kMostBands = 64;
   constexpr int64_t kAnswer = 3;       // units until memory answers
   constexpr int64_t kRowsToBegin = 3;  // what a block takes before its first row, in rows
   const int64_t processors = std::max(caps.multiprocessors, 1);
+  const int64_t least_bands = ceil_div(shape.p, Strip::most_rows());
   int64_t least = 0, least_parts = 1;  // a time in parts of units
   StripCut best;
   for (const int64_t parts : {1, 2}) {  // of kStripThreads
-    StripCut cut = cut_columns(shape, strip_width(taps, stride), kStripThreads / parts);
-    for (int64_t bands = 1; bands <= std::min<int64_t>(shape.p, kMostBands); ++bands) {
+    StripCut cut = cut_columns<Strip>(shape, kStripThreads / parts);
+    for (int64_t bands = least_bands; bands <= std::min<int64_t>(shape.p, least_bands + kMostBands); ++bands) {
       cut.rows = static_cast<int>(ceil_div(shape.p, bands));
       cut.bands = static_cast<int>(ceil_div(shape.p, cut.rows));
-      const int64_t rows = (cut.rows - 1) * stride + taps, blocks = ceil_div(cut.blocks(shape.n), processors);
-      const int64_t waves = ceil_div(blocks, held * parts);
+      const int64_t rows = (cut.rows - 1) * Strip::kStride + Strip::kTaps;
+      const int64_t blocks = ceil_div(cut.blocks(shape.n), processors);
+      const int64_t waves = ceil_div(blocks, Strip::kBlocks * parts);
       const int64_t time = std::max(kAnswer * parts * waves * (rows + kRowsToBegin), blocks * rows);
       if (best.bands == 0 || time * least_parts < least * parts) least = time, least_parts = parts, best = cut;
     }
@@ -99,67 +126,75 @@ __device__ float ended(const Clamp& clamp, float value) {
   return clamped(clamp, value);
 }
 
-/// A pair of channels, read by the cache for what nobody writes.
-template <class Element>
-__device__ PixelPair<Element> load_pair(const Element* from) {
-  return __ldg(reinterpret_cast<const PixelPair<Element>*>(from));
-}
-
 /// What follows the sums of a strip, of which `count` exist, from a pixel on.
-template <StripEnd kEnd, class Element, int kStrip>
-__device__ __forceinline__ void finish_strip(const PixelConvOf<Element>& conv, const Clamp& clamp,
-                                             float2 (&sums)[kStrip], int64_t pixel, int channel, int count) {
+template <class Strip, StripEnd kEnd>
+__device__ __forceinline__ void finish_strip(const PixelConvOf<typename Strip::Element>& conv, const Clamp& clamp,
+                                             float2 (&sums)[Strip::kWidth][Strip::kPairs], int64_t pixel, int channel,
+                                             int count) {
+  using Element = typename Strip::Element;
+  using Part = typename Strip::Part;
   if (conv.added != nullptr) {
     const Element* from = conv.added + pixel * conv.added_step + channel;
-    PixelPair<Element> added[kStrip];
+    Part added[Strip::kWidth];
 #pragma unroll
-    for (int q = 0; q < kStrip; ++q, from += conv.added_step) {
-      added[q] = q < count ? load_pair(from) : pair_of<Element>(0, 0);
+    for (int q = 0; q < Strip::kWidth; ++q, from += conv.added_step) {
+      added[q] = q < count ? Part::load(from) : Part::zero();
     }
 #pragma unroll
-    for (int q = 0; q < kStrip; ++q) {
-      const float2 other = floats_of(added[q]);
-      sums[q].x += other.x;
-      sums[q].y += other.y;
+    for (int q = 0; q < Strip::kWidth; ++q) {
+#pragma unroll
+      for (int i = 0; i < Strip::kPairs; ++i) {
+        const float2 other = floats_of(added[q].pairs[i]);
+        sums[q][i].x += other.x;
+        sums[q][i].y += other.y;
+      }
     }
   }
   Element* y = conv.y + pixel * conv.y_step + channel;
 #pragma unroll
-  for (int q = 0; q < kStrip; ++q, y += conv.y_step) {
-    const auto result =
-        pair_of<Element>(ended<Element, kEnd>(clamp, sums[q].x), ended<Element, kEnd>(clamp, sums[q].y));
-    if (q < count) *reinterpret_cast<PixelPair<Element>*>(y) = result;
+  for (int q = 0; q < Strip::kWidth; ++q, y += conv.y_step) {
+    Part result;
+#pragma unroll
+    for (int i = 0; i < Strip::kPairs; ++i) {
+      result.pairs[i] =
+          pair_of<Element>(ended<Element, kEnd>(clamp, sums[q][i].x), ended<Element, kEnd>(clamp, sums[q][i].y));
+    }
+    if (q < count) *reinterpret_cast<Part*>(y) = result;
   }
 }
 
 /// conv.w: [tap][channel], in float32.
-template <class Element, int kTaps, int kStride, StripEnd kEnd>
-__global__ void __launch_bounds__(kStripThreads, (kStripBlocks<Element, kTaps, kStride>))
-    convolve_strips(const PixelConvOf<Element> conv, const StripCut cut, const Clamp clamp) {
-  constexpr int kAhead = kStripAhead<Element, kTaps, kStride>;
-  constexpr int kStrip = strip_width(kTaps, kStride);
-  constexpr int kColumns = (kStrip - 1) * kStride + kTaps;
-  constexpr int kSlots = (kTaps + kStride - 1) / kStride;  // rows of sums that an input row may belong to
-  constexpr int kPeriod = kSlots * kStride;                // after so many input rows, slots are what they were
+template <class Strip, StripEnd kEnd>
+__global__ void __launch_bounds__(kStripThreads, Strip::kBlocks)
+    convolve_strips(const PixelConvOf<typename Strip::Element> conv, const StripCut cut, const Clamp clamp) {
+  constexpr int kTaps = Strip::kTaps, kStride = Strip::kStride, kPairs = Strip::kPairs, kWidth = Strip::kWidth;
+  constexpr int kColumns = Strip::kColumns, kSums = Strip::kSums, kPeriod = Strip::kPeriod;
+  using Element = typename Strip::Element;
+  using Rows = typename Strip::Rows;
   begin_in_turn();
   const ConvShape& shape = conv.shape;
   const int tile = blockIdx.x % cut.tiles, group = blockIdx.x / cut.tiles % cut.groups;
   const int band = blockIdx.x / cut.tiles / cut.groups % cut.bands;
   const int64_t image = blockIdx.x / cut.tiles / cut.groups / cut.bands;
-  const int channel = (tile * cut.pairs + threadIdx.x % cut.pairs) * 2;
-  const int first_column = (group * cut.together + threadIdx.x / cut.pairs) * kStrip;
+  const int channel = (tile * cut.parts + threadIdx.x % cut.parts) * 2 * kPairs;
+  const int first_column = (group * cut.together + threadIdx.x / cut.parts) * kWidth;
   if (channel >= shape.c || first_column >= shape.q) return;
   const int first_row = band * cut.rows, outputs = min(cut.rows, shape.p - first_row);
   const int top = first_row * kStride - shape.pad_top, rows = (outputs - 1) * kStride + kTaps;
   const int left = first_column * kStride - shape.pad_left;
 
-  float2 filter[kTaps * kTaps];
+  float2 filter[kTaps * kTaps][kPairs], bias[kPairs];
 #pragma unroll
-  for (int tap = 0; tap < kTaps * kTaps; ++tap) {
-    filter[tap] = __ldg(reinterpret_cast<const float2*>(static_cast<const float*>(conv.w) + tap * shape.c + channel));
+  for (int i = 0; i < kPairs; ++i) {
+    const int of_pair = channel + 2 * i;
+#pragma unroll
+    for (int tap = 0; tap < kTaps * kTaps; ++tap) {
+      const float* from = static_cast<const float*>(conv.w) + tap * shape.c + of_pair;
+      filter[tap][i] = __ldg(reinterpret_cast<const float2*>(from));
+    }
+    bias[i] = make_float2(0, 0);
+    if (conv.bias != nullptr) bias[i] = make_float2(conv.bias[of_pair], conv.bias[of_pair + 1]);
   }
-  float2 bias = make_float2(0, 0);
-  if (conv.bias != nullptr) bias = make_float2(conv.bias[channel], conv.bias[channel + 1]);
 
   unsigned inside = 0;  // by column
 #pragma unroll
@@ -169,55 +204,67 @@ __global__ void __launch_bounds__(kStripThreads, (kStripBlocks<Element, kTaps, k
   const int64_t row_step = shape.w * conv.x_step;
   const Element* next = conv.x + ((image * shape.h + top) * shape.w + left) * conv.x_step + channel;
   const auto in_image = [&](int row) { return row < rows && top + row >= 0 && top + row < shape.h; };
-  PixelPair<Element> given[kAhead][kColumns];  // what is in the padding is never loaded, and stays zero
-#pragma unroll
-  for (auto& of_row : given) {
-#pragma unroll
-    for (PixelPair<Element>& pair : of_row) pair = pair_of<Element>(0, 0);
-  }
-  const auto load = [&](int row, PixelPair<Element>(&to)[kColumns]) {
+  Rows waiting;  // what is in the padding is never fetched, and stays zero
+  const auto load = [&](int row, int slot) {
     if (in_image(row)) {
       const Element* pixel = next;
 #pragma unroll
       for (int column = 0; column < kColumns; ++column) {
-        if (inside >> column & 1u) to[column] = load_pair(pixel);
+        if (inside >> column & 1u) waiting.fetch(slot, column, pixel);
         pixel = stepped(pixel, conv.x_step);
       }
     }
     next += row_step;
+    waiting.end_row();
   };
 
   // Outputs whose first row is in the padding begin with the bias here, others when that row is multiplied.
-  float2 sums[kSlots][kStrip];
+  float2 sums[kSums][kWidth][kPairs];
 #pragma unroll
-  for (int slot = 0; slot < kSlots; ++slot) {
+  for (auto& of_row : sums) {
 #pragma unroll
-    for (float2& sum : sums[slot]) sum = bias;
+    for (auto& of_pixel : of_row) {
+#pragma unroll
+      for (int i = 0; i < kPairs; ++i) of_pixel[i] = bias[i];
+    }
   }
 #pragma unroll
-  for (int row = 0; row < kAhead; ++row) load(row, given[row]);
-  for (int begin = 0; begin < rows; begin += kAhead * kPeriod) {
+  for (int row = 0; row < Rows::kAhead; ++row) load(row, row);
+  constexpr bool kInStep = kPeriod % Rows::kSlots == 0;
+  constexpr int kUnrolled = kInStep || Strip::kShared ? kPeriod : kPeriod * Rows::kSlots;  // registers need constants
+  for (int begin = 0; begin < rows; begin += kUnrolled) {
 #pragma unroll
-    for (int i = 0; i < kAhead * kPeriod; ++i) {
+    for (int i = 0; i < kUnrolled; ++i) {
       const int row = begin + i, phase = i % kPeriod;
       if (row >= rows) break;
       const bool counts = in_image(row);
-      float2 x[kColumns];
+      const auto slot_of = [&](int later) {
+        return (kInStep || !Strip::kShared ? i + later : row + later) % Rows::kSlots;
+      };
+      float2 x[kColumns][kPairs];
+      waiting.wait();
 #pragma unroll
-      for (int column = 0; column < kColumns; ++column) x[column] = floats_of(given[i % kAhead][column]);
-      load(row + kAhead, given[i % kAhead]);  // while this one is multiplied
+      for (int column = 0; column < kColumns; ++column) {
+        const typename Strip::Part part = waiting.part(slot_of(0), column);
+#pragma unroll
+        for (int j = 0; j < kPairs; ++j) x[column][j] = floats_of(part.pairs[j]);
+      }
+      load(row + Rows::kAhead, slot_of(Rows::kAhead));  // while this one is multiplied
 #pragma unroll
       for (int r = 0; r < kTaps; ++r) {
         if ((phase - r + kPeriod) % kStride != 0) continue;
-        float2(&slot)[kStrip] = sums[(phase - r + kPeriod) / kStride % kSlots];
+        auto& of_row = sums[(phase - r + kPeriod) / kStride % kSums];
         if (!counts || row < r || row - r > (outputs - 1) * kStride) continue;
 #pragma unroll
         for (int s = 0; s < kTaps; ++s) {
-          const float2 w = filter[r * kTaps + s];
 #pragma unroll
-          for (int q = 0; q < kStrip; ++q) {
-            const float2 pair = x[q * kStride + s], sum = r == 0 && s == 0 ? bias : slot[q];
-            slot[q] = make_float2(fmaf(pair.x, w.x, sum.x), fmaf(pair.y, w.y, sum.y));
+          for (int q = 0; q < kWidth; ++q) {
+#pragma unroll
+            for (int j = 0; j < kPairs; ++j) {
+              const float2 w = filter[r * kTaps + s][j], pair = x[q * kStride + s][j];
+              const float2 sum = r == 0 && s == 0 ? bias[j] : of_row[q][j];
+              of_row[q][j] = make_float2(fmaf(pair.x, w.x, sum.x), fmaf(pair.y, w.y, sum.y));
+            }
           }
         }
       }
@@ -226,27 +273,27 @@ __global__ void __launch_bounds__(kStripThreads, (kStripBlocks<Element, kTaps, k
       const int output = (row - (kTaps - 1)) / kStride;
       if (row < kTaps - 1 || output >= outputs) continue;
       const int64_t pixel = (image * shape.p + first_row + output) * shape.q + first_column;
-      finish_strip<kEnd>(conv, clamp, sums[(phase + kPeriod - (kTaps - 1)) / kStride % kSlots], pixel, channel,
-                         min(kStrip, shape.q - first_column));
+      finish_strip<Strip, kEnd>(conv, clamp, sums[(phase + kPeriod - (kTaps - 1)) / kStride % kSums], pixel, channel,
+                                min(kWidth, shape.q - first_column));
     }
   }
 }
 
-template <int kTaps, int kStride, class Element>
-void launch_strips_of(const PixelConvOf<Element>& conv, Stream& stream) {
-  const StripCut cut = cut_strips(conv.shape, kTaps, kStride, kStripBlocks<Element, kTaps, kStride>, stream.caps());
-  const LaunchShape blocks{.grid = cut.blocks(conv.shape.n), .block = int64_t{cut.pairs} * cut.together, .early = true};
+template <class Strip>
+void launch_strips_of(const PixelConvOf<typename Strip::Element>& conv, Stream& stream) {
+  const StripCut cut = cut_strips<Strip>(conv.shape, stream.caps());
+  const LaunchShape blocks{.grid = cut.blocks(conv.shape.n),
+                           .block = int64_t{cut.parts} * cut.together,
+                           .shared_bytes = Strip::Rows::kSharedBytes,
+                           .early = true};
   const Clamp clamp = clamp_of(conv.activation).value_or(Clamp{});
   switch (conv.activation.kind) {
     case ActivationKind::swish:
-      return launch(convolve_strips<Element, kTaps, kStride, StripEnd::swish>, blocks, stream.native(), conv, cut,
-                    clamp);
+      return launch(convolve_strips<Strip, StripEnd::swish>, blocks, stream.native(), conv, cut, clamp);
     case ActivationKind::hard_swish:
-      return launch(convolve_strips<Element, kTaps, kStride, StripEnd::hard_swish>, blocks, stream.native(), conv, cut,
-                    clamp);
+      return launch(convolve_strips<Strip, StripEnd::hard_swish>, blocks, stream.native(), conv, cut, clamp);
     default:
-      return launch(convolve_strips<Element, kTaps, kStride, StripEnd::clamp>, blocks, stream.native(), conv, cut,
-                    clamp);
+      return launch(convolve_strips<Strip, StripEnd::clamp>, blocks, stream.native(), conv, cut, clamp);
   }
 }
 
@@ -263,11 +310,29 @@ bool fits_strips(const PixelConvOf<Element>& conv) {
   return square && even && padded && ends && shape.dilation_h == 1 && shape.dilation_w == 1;
 }
 
+/// Whether the input and the output are more than the GPU's second cache keeps.
+template <class Element>
+bool passes_cache(const ConvShape& shape, const DeviceCaps& caps) {
+  const int64_t pixels = shape.h * shape.w + shape.p * shape.q;
+  return checked_product({shape.n, pixels, shape.c, int64_t{sizeof(Element)}}) > caps.cache_bytes;
+}
+
 template <class Element>
 void launch_strips(const PixelConvOf<Element>& conv, Stream& stream) {
-  const bool wide = conv.shape.r == 5, strides = conv.shape.stride_h == 2;
-  if (wide) return strides ? launch_strips_of<5, 2>(conv, stream) : launch_strips_of<5, 1>(conv, stream);
-  return strides ? launch_strips_of<3, 2>(conv, stream) : launch_strips_of<3, 1>(conv, stream);
+  constexpr bool kFloats = !kIsHalf<Element>;
+  const bool strides = conv.shape.stride_h == 2;
+  if (conv.shape.r == 5) {
+    return strides ? launch_strips_of<StripOf<Element, 5, 2, kFloats>>(conv, stream)
+                   : launch_strips_of<StripOf<Element, 5, 1, kFloats>>(conv, stream);
+  }
+  if (kFloats || passes_cache<Element>(conv.shape, stream.caps())) {
+    return strides ? launch_strips_of<StripOf<Element, 3, 2, true>>(conv, stream)
+                   : launch_strips_of<StripOf<Element, 3, 1, true>>(conv, stream);
+  }
+  if constexpr (!kFloats) {
+    return strides ? launch_strips_of<StripOf<Element, 3, 2, false>>(conv, stream)
+                   : launch_strips_of<StripOf<Element, 3, 1, false>>(conv, stream);
+  }
 }
 
 }  // namespace CONVLAB_KERNEL_NAMESPACE
