@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/kernels/registry.h"
@@ -24,36 +21,20 @@ Math ComputeOptions::math() const {
   return Math::fp32;
 }
 
-void ComputeOptions::require_math_on(DeviceKind kind) const {
-  const std::vector<ConvKernel>& all = conv_kernels();
-  if (std::none_of(all.begin(), all.end(),
-                   [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == math(); })) {
-    throw unavailable("--math {}: no kernel on {} computes convolutions in {}; 'convlab list kernels' shows all",
-                      name_of(math()), name_of(kind), name_of(math()));
-  }
-}
-
 std::unique_ptr<Device> ComputeOptions::open(StageObserver* observer) const {
   std::unique_ptr<Device> opened = open_device(device, device_options(observer));
-  require_math_on(opened->caps().kind);
+  require_math(math(), opened->caps().kind, "--math");
   return opened;
 }
 
 std::vector<std::unique_ptr<Device>> ComputeOptions::open_all(StageObserver* observer) const {
   std::vector<std::unique_ptr<Device>> opened = open_devices(device, device_options(observer));
-  require_math_on(opened.front()->caps().kind);
+  require_math(math(), opened.front()->caps().kind, "--math");
   return opened;
 }
 
 PlanOptions ComputeOptions::plan_options(PlanMode mode, ElementType input) const {
   return {.mode = mode, .math = math(), .kernel = kernel == "auto" ? "" : kernel, .input = input};
-}
-
-PlanMode parse_plan(const std::string& text, const std::string& name) {
-  for (PlanMode mode : {PlanMode::layers, PlanMode::fused, PlanMode::folded}) {
-    if (text == name_of(mode)) return mode;
-  }
-  throw bad_input("{}: '{}' is none of layers, fused, folded", name, text);
 }
 
 void add_device(CLI::App& options, ComputeOptions& compute) {
@@ -65,15 +46,6 @@ void add_device(CLI::App& options, ComputeOptions& compute) {
 void add_threads(CLI::App& options, ComputeOptions& compute) {
   add_int(options, "--threads", compute.threads, 1, kMostThreads,
           "threads of host work (default: as many as the machine or container lets this process use)");
-}
-
-Math parse_math(const std::string& text, const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const Math math : {Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16}) {
-    if (text == name_of(math)) return math;
-    names.push_back(name_of(math));
-  }
-  throw bad_input("{}: '{}' is none of {}", name, text, fmt::join(names, ", "));
 }
 
 void add_math(CLI::App& options, ComputeOptions& compute) {

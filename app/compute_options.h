@@ -10,6 +10,7 @@
 #include "convlab/device/device.h"
 #include "convlab/kernels/kernel.h"
 #include "convlab/plan/plan.h"
+#include "convlab/plan/words.h"
 
 namespace convlab::app {
 
@@ -37,16 +38,7 @@ struct ComputeOptions {
 
   /// The plan that these options ask for, of inputs of this type.
   PlanOptions plan_options(PlanMode mode, ElementType input) const;
-
- private:
-  void require_math_on(DeviceKind kind) const;
 };
-
-/// "fp32", "tf32", ...; `name` is the option's, as below.
-Math parse_math(const std::string& text, const std::string& name);
-
-/// "layers" or "fused"; `name` is the option's.
-PlanMode parse_plan(const std::string& text, const std::string& name);
 
 // The options that set these.
 void add_device(CLI::App& options, ComputeOptions& compute);

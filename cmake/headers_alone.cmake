@@ -50,5 +50,6 @@ foreach(layer IN LISTS CONVLAB_LAYERS)
   endif()
 endforeach()
 target_precompile_headers(convlab_headers_alone REUSE_FROM convlab_tests_precompiled)
+set_target_properties(convlab_headers_alone PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 # What convlab_test() gives to tests, also for the headers that they share.
 target_compile_definitions(convlab_headers_alone PRIVATE CONVLAB_SOURCE_DIR="" CONVLAB_BINARY="")

@@ -4,6 +4,7 @@ set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # all of it stands in a shared library, too: see library/
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
@@ -29,12 +30,13 @@ set(CONVLAB_LAYERS base tensor conv warps simt simt/cuda device dataset image mo
   kernels/ops kernels/ops/elementwise kernels/ops/along kernels/ops/rearrange kernels/ops/windows kernels/ops/quantized kernels/ops/channels
   kernels/cpu_bytes kernels/cpu_halves
   kernels/ladder kernels/gpu_dense kernels/first_layer kernels/deep_layer kernels/hopper kernels/gpu_channels kernels/libraries
-  kernel_file rewrite plan engine verify measure profile predict evidence report judge classroom/storage classroom classroom/web)
+  kernel_file rewrite plan engine verify measure session profile predict evidence report judge classroom/storage classroom classroom/web)
 
 add_library(convlab_options INTERFACE)
 target_include_directories(convlab_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(convlab_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"  # for ccache
+  "$<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>"  # nobody replaces our functions: they may be inlined
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wno-missing-field-initializers>"
   # GCC warns about these inside its own std::vector, std::string, std::regex and std::optional.
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>"
@@ -75,6 +77,8 @@ convlab_precompiled_headers(convlab_cold_precompiled DEPENDS convlab_cold_option
 if(CONVLAB_TESTS)
   convlab_precompiled_headers(convlab_tests_precompiled DEPENDS convlab_cold_options GTest::gmock
     HEADERS <gmock/gmock.h> <gtest/gtest.h> <filesystem> <fstream> <map> <regex> <sstream>)
+  # Programs and libraries have other flags, and with these what is precompiled would not be taken.
+  set_target_properties(convlab_tests_precompiled PROPERTIES POSITION_INDEPENDENT_CODE OFF)
 endif()
 
 # Everything that an executable of the project links: all layers, and the kernels' objects. Kernels register
@@ -157,16 +161,22 @@ function(convlab_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE convlab_options convlab_cold_options convlab_all GTest::gmock GTest::gtest_main ${ARG_DEPENDS})
   target_precompile_headers(${name} REUSE_FROM convlab_tests_precompiled)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_definitions(${name} PRIVATE CONVLAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
     CONVLAB_BINARY="${CMAKE_BINARY_DIR}/bin/convlab")
+  convlab_discover(${name} "${ARG_LABELS}" ${ARG_TIMEOUT})
+endfunction()
+
+# convlab_discover(NAME LABELS SECONDS): each test of a GoogleTest program becomes one of CTest.
+function(convlab_discover name labels seconds)
   # Sanitizers end a program that asks for too much memory, unless told to act as malloc does.
   set(environment ASAN_OPTIONS=allocator_may_return_null=1)
   if(CONVLAB_SANITIZE STREQUAL thread)
     set(environment TSAN_OPTIONS=allocator_may_return_null=1)
   endif()
   gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT ${environment})
-  if("unit" IN_LIST ARG_LABELS)
+    PROPERTIES LABELS "${labels}" TIMEOUT ${seconds} ENVIRONMENT ${environment})
+  if("unit" IN_LIST labels)
     add_dependencies(convlab_unit_tests ${name})
   endif()
 endfunction()

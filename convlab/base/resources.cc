@@ -1,6 +1,9 @@
 #include "convlab/base/resources.h"
 
+#include <dlfcn.h>
+
 #include <string>
+#include <vector>
 
 #include "convlab/base/error.h"
 
@@ -8,14 +11,28 @@ namespace convlab {
 
 namespace fs = std::filesystem;
 
-fs::path find_resource(const fs::path& relative) {
+namespace {
+
+/// Where convlab's code is: the program, or the library that somebody's program has loaded.
+fs::path own_file() {
+  Dl_info info{};
   std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  const fs::path current = fs::current_path(error);
+  const bool found = ::dladdr(reinterpret_cast<const void*>(&find_resource), &info) != 0 && info.dli_fname != nullptr;
+  const fs::path file = found ? fs::canonical(info.dli_fname, error) : fs::path();
+  return error || file.empty() ? fs::read_symlink("/proc/self/exe", error) : file;
+}
+
+}  // namespace
+
+fs::path find_resource(const fs::path& relative) {
+  const fs::path kInstalled = "share/convlab";
+  std::error_code error;
   std::string looked;
-  for (const fs::path& start : {executable.parent_path(), current}) {
+  for (const fs::path& start : {own_file().parent_path(), fs::current_path(error)}) {
     for (fs::path folder = start; !folder.empty(); folder = folder.parent_path()) {
-      if (fs::exists(folder / relative, error)) return folder / relative;
+      for (const fs::path& place : {folder / relative, folder / kInstalled / relative}) {
+        if (fs::exists(place, error)) return place;
+      }
       if (folder == folder.root_path()) break;
     }
     if (!start.empty()) looked += (looked.empty() ? "" : " and from ") + start.string();

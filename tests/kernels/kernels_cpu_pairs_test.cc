@@ -262,5 +262,17 @@ TEST(CpuUnits, AbsentOnesSaySoAndVectorsAreEverywhere) {
   }
 }
 
+// Else `verify` and `bench` would end with an illegal instruction.
+TEST(CpuUnits, AbsentKernelsRefuseEveryStep) {
+  for (const ConvKernel& kernel : conv_kernels()) {
+    if (kernel.absent == nullptr || !kernel.absent()) continue;
+    for (const Layout input : {kernel.layout, Layout::plain}) {
+      const ConvStep step{
+          .problem = parse_problem("c16h8w8_k16r3s3_p1"), .input_layout = input, .output_layout = kernel.layout};
+      EXPECT_TRUE(kernel.refuses(step, {})) << kernel.info.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace convlab

@@ -20,7 +20,11 @@ template <Bf16Unit kUnit>
 ConvKernel half_conv_kernel(const KernelInfo& info) {
   return {
       .info = info,
-      .refuses = [](const ConvStep& step, const DeviceCaps&) { return refuse_half_conv(step); },
+      .refuses =
+          [](const ConvStep& step, const DeviceCaps&) {
+            const Refusal absent = refuse_without(kUnit);
+            return absent ? absent : refuse_half_conv(step);
+          },
       .prepared_bytes = [](const ConvStep& step, const DeviceCaps&) { return half_conv_prepared_bytes(step); },
       .workspace_bytes = [](const ConvStep& step,
                             const DeviceCaps& caps) { return half_conv_workspace_bytes(step, caps.threads); },

@@ -1,0 +1,42 @@
+#include "convlab/plan/words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "convlab/base/error.h"
+#include "convlab/kernels/registry.h"
+
+namespace convlab {
+namespace {
+
+/// The value whose name_of() is the text.
+template <class Value>
+Value parse_word(const std::string& text, const std::string& name, std::initializer_list<Value> values) {
+  std::vector<std::string_view> words;
+  for (const Value value : values) {
+    if (text == name_of(value)) return value;
+    words.push_back(name_of(value));
+  }
+  throw bad_input("{}: '{}' is none of {}", name, text, fmt::join(words, ", "));
+}
+
+}  // namespace
+
+Math parse_math(const std::string& text, const std::string& name) {
+  return parse_word(text, name, {Math::fp32, Math::tf32, Math::bf16x2, Math::bf16, Math::fp16});
+}
+
+PlanMode parse_plan(const std::string& text, const std::string& name) {
+  return parse_word(text, name, {PlanMode::layers, PlanMode::fused, PlanMode::folded});
+}
+
+void require_math(Math math, DeviceKind kind, const std::string& name) {
+  const auto computes = [&](const ConvKernel& each) { return each.info.device == kind && each.info.math == math; };
+  if (std::ranges::any_of(conv_kernels(), computes)) return;
+  throw unavailable("{} {}: no kernel on {} computes convolutions in {}; 'convlab list kernels' shows all", name,
+                    name_of(math), name_of(kind), name_of(math));
+}
+
+}  // namespace convlab

@@ -1,0 +1,204 @@
+// The table of functions of include/convlab/convlab.h: arrays and errors in C's words, the rest is Session's.
+
+#include <convlab/convlab.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "convlab/base/error.h"
+#include "convlab/session/session.h"
+
+struct convlab_session {
+  convlab::Session session;
+};
+
+namespace convlab {
+namespace {
+
+thread_local std::string last_error;  // of this thread's last call that failed
+
+/// The status of what `work` does; of an exception, and then its text is kept.
+template <class Work>
+convlab_status status_of(Work work) {
+  try {
+    work();
+    return CONVLAB_OK;
+  } catch (const Error& error) {
+    last_error = error.what();
+    return error.kind() == ErrorKind::unavailable ? CONVLAB_UNAVAILABLE : CONVLAB_BAD_INPUT;
+  } catch (const std::bad_alloc&) {
+    last_error = "there is not enough memory";
+  } catch (...) {
+    last_error = message_of_exception();
+  }
+  return CONVLAB_FAILED;
+}
+
+/// Error(bad_input) where a program gives NULL for what it must give.
+void require_given(bool given, const char* what) {
+  if (!given) throw bad_input("NULL is given for {}", what);
+}
+
+/// Types that are the same, in the same order.
+constexpr ElementType kTypes[] = {ElementType::f32, ElementType::f16, ElementType::f64, ElementType::u8,
+                                  ElementType::i8,  ElementType::i32, ElementType::i64};
+
+ElementType type_of(const convlab_array& array) {
+  const auto index = static_cast<size_t>(array.type);
+  if (index >= std::size(kTypes)) throw bad_input("{} is no convlab_type", index);
+  return kTypes[index];
+}
+
+convlab_type type_of(ElementType type) {
+  return static_cast<convlab_type>(std::find(std::begin(kTypes), std::end(kTypes), type) - std::begin(kTypes));
+}
+
+Shape shape_of(const convlab_array& array) {
+  if (array.rank < 0 || array.rank > CONVLAB_MAX_RANK) {
+    throw bad_input("an array has rank {}; from 0 to {} are possible", array.rank, CONVLAB_MAX_RANK);
+  }
+  Shape shape(array.shape, array.shape + array.rank);
+  element_count(shape);  // Error(bad_input) where it is none
+  return shape;
+}
+
+template <class To>
+void set_shape(const Shape& shape, To& to) {
+  if (shape.size() > CONVLAB_MAX_RANK) {
+    throw bad_input("an array has rank {}; convlab_array has room for {}", shape.size(), CONVLAB_MAX_RANK);
+  }
+  to.rank = static_cast<int32_t>(shape.size());
+  std::copy(shape.begin(), shape.end(), to.shape);
+}
+
+template <class To>
+std::vector<To> arrays_of(const convlab_array* arrays, size_t count) {
+  require_given(arrays != nullptr || count == 0, "the arrays");
+  std::vector<To> all;
+  for (size_t i = 0; i < count; ++i) all.push_back({arrays[i].data, type_of(arrays[i]), shape_of(arrays[i])});
+  return all;
+}
+
+const char* library_version() { return CONVLAB_VERSION; }
+
+const char* error_text() { return last_error.c_str(); }
+
+convlab_status open(const char* model, const convlab_options* options, convlab_session** session) {
+  return status_of([&] {
+    require_given(model != nullptr, "the model");
+    require_given(session != nullptr, "where the session goes");
+    SessionOptions wanted;
+    if (options != nullptr) {
+      if (options->device != nullptr) wanted.device = options->device;
+      if (options->math != nullptr) wanted.math = options->math;
+      if (options->plan != nullptr) wanted.plan = options->plan;
+      wanted.threads = options->threads;
+      if (wanted.threads < 0) throw bad_input("threads: {} is less than 0", wanted.threads);
+    }
+    *session = new convlab_session{.session = Session(model, wanted)};
+  });
+}
+
+void close(convlab_session* session) { delete session; }
+
+const char* device(const convlab_session* session) { return session->session.device().description.c_str(); }
+
+size_t input_count(const convlab_session* session) { return session->session.inputs().size(); }
+
+size_t output_count(const convlab_session* session) { return session->session.outputs().size(); }
+
+convlab_status value_of(const std::vector<Session::Value>& values, size_t index, convlab_value* to) {
+  return status_of([&] {
+    require_given(to != nullptr, "where the value goes");
+    if (index >= values.size()) throw bad_input("there is no value {}: there are {}", index, values.size());
+    convlab_value value{};
+    value.name = values[index].name.c_str();
+    value.type = type_of(values[index].type);
+    set_shape(values[index].shape, value);
+    *to = value;
+  });
+}
+
+convlab_status input(const convlab_session* session, size_t index, convlab_value* value) {
+  return value_of(session->session.inputs(), index, value);
+}
+
+convlab_status output(const convlab_session* session, size_t index, convlab_value* value) {
+  return value_of(session->session.outputs(), index, value);
+}
+
+convlab_status output_shapes(convlab_session* session, const convlab_array* inputs, size_t inputs_given,
+                             convlab_array* outputs, size_t outputs_wanted) {
+  return status_of([&] {
+    const std::vector<Shape> shapes = session->session.output_shapes(arrays_of<ConstArray>(inputs, inputs_given));
+    if (outputs_wanted != shapes.size()) {
+      throw bad_input("{} outputs are asked for; the model gives {}", outputs_wanted, shapes.size());
+    }
+    require_given(outputs != nullptr, "the outputs");
+    for (size_t i = 0; i < shapes.size(); ++i) {
+      set_shape(shapes[i], outputs[i]);
+      outputs[i].type = type_of(session->session.outputs()[i].type);
+    }
+  });
+}
+
+convlab_status run(convlab_session* session, const convlab_array* inputs, size_t inputs_given,
+                   const convlab_array* outputs, size_t outputs_given) {
+  return status_of([&] {
+    session->session.run(arrays_of<ConstArray>(inputs, inputs_given), arrays_of<Array>(outputs, outputs_given));
+  });
+}
+
+/// In memory that free_text() frees.
+char* text_of(const std::string& text) {
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+convlab_status plan(convlab_session* session, const convlab_array* inputs, size_t inputs_given, char** json) {
+  return status_of([&] {
+    require_given(json != nullptr, "where the text goes");
+    *json = text_of(to_json(session->session.plan(arrays_of<ConstArray>(inputs, inputs_given))));
+  });
+}
+
+convlab_status profile(convlab_session* session, const convlab_array* inputs, size_t inputs_given, int32_t repeat,
+                       char** json) {
+  return status_of([&] {
+    require_given(json != nullptr, "where the text goes");
+    *json = text_of(to_json(session->session.profile(arrays_of<ConstArray>(inputs, inputs_given), repeat)));
+  });
+}
+
+void free_text(char* text) { std::free(text); }
+
+constexpr convlab_api kTable{.version = CONVLAB_API_VERSION,
+                             .library_version = library_version,
+                             .last_error = error_text,
+                             .open = open,
+                             .close = close,
+                             .device = device,
+                             .input_count = input_count,
+                             .output_count = output_count,
+                             .input = input,
+                             .output = output,
+                             .output_shapes = output_shapes,
+                             .run = run,
+                             .plan = plan,
+                             .profile = profile,
+                             .free_text = free_text};
+
+}  // namespace
+}  // namespace convlab
+
+extern "C" const convlab_api* convlab_get_api(int32_t version) {
+  return version >= 1 && version <= CONVLAB_API_VERSION ? &convlab::kTable : nullptr;
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# install_test.sh BUILD SOURCES: installs convlab into a folder of its own, and builds and runs programs with what is there.
+set -euo pipefail
+build=$(realpath "$1") sources=$(realpath "$2")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+fail() {
+  echo "install: $*" >&2
+  exit 1
+}
+
+cmake --install "$build" --prefix "$folder/convlab" >"$folder/log" || fail "$(tail -n 5 "$folder/log")"
+mv "$folder/convlab" "$folder/moved"  # nothing may remember where it was installed
+root=$folder/moved
+cd "$folder"
+
+# The examples find the package by CMake.
+cmake -S "$sources/examples" -B examples -DCMAKE_PREFIX_PATH="$root" >log || fail "$(tail -n 20 log)"
+cmake --build examples >log || fail "$(tail -n 20 log)"
+examples/classify_c fa19 cpu >c.txt
+examples/classify_cpp fa19 cpu >cpp.txt
+cmp c.txt cpp.txt || fail "the examples in C and in C++ differ"
+[ "$(wc -l <c.txt)" = 10 ] || fail "fa19 has 10 classes; there are $(wc -l <c.txt) lines"
+awk '{ sum += $1 } END { exit !(sum > 0.999 && sum < 1.001) }' c.txt || fail "the scores do not add up to 1: $(cat c.txt)"
+
+# A version of another second number is refused.
+mkdir other
+printf 'cmake_minimum_required(VERSION 3.22)\nproject(other LANGUAGES CXX)\nfind_package(convlab 0.2 REQUIRED)\n' >other/CMakeLists.txt
+! cmake -S other -B other/build -DCMAKE_PREFIX_PATH="$root" >log 2>&1 || fail "CMake takes 0.1 for 0.2"
+grep -q "0.2" log || fail "CMake refuses for another reason: $(tail -n 5 log)"
+
+# And by pkg-config, where it is.
+if command -v pkg-config >/dev/null; then
+  read -ra flags < <(PKG_CONFIG_PATH=$(dirname "$(find "$root" -name convlab.pc)") pkg-config --cflags --libs convlab)
+  cc -std=c99 -Wall -Wextra -Werror "$sources/examples/c/classify.c" "${flags[@]}" -o classify
+  LD_LIBRARY_PATH=$(dirname "$(find "$root" -name libconvlab.so)") ./classify fa19 cpu >pc.txt
+  cmp c.txt pc.txt || fail "the program that pkg-config's flags made gives something else"
+fi
+
+# Whatever calls C can call it.
+if command -v python3 >/dev/null; then
+  python3 "$sources/examples/python/classify.py" "$(find "$root" -name libconvlab.so)" fa19 cpu >python.txt
+  cmp c.txt python.txt || fail "the example in Python gives something else"
+fi
+
+# The program finds its models, and the library exports one name.
+"$root/bin/convlab" list models >models.txt
+grep -q fa19 models.txt || fail "the installed program does not find its models"
+names=$(nm -D --defined-only "$(find "$root" -name 'libconvlab.so')" | awk '{ print $3 }')
+[ "$names" = convlab_get_api ] || fail "the library exports: $names"
+echo "install: the examples, pkg-config's and the installed program work"
