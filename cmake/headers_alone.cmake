@@ -1,12 +1,12 @@
 # Every header compiles alone, after those that are precompiled: one source per header includes it twice, in a library that
 # nobody links. Takes minutes: a build has it only where it is asked for this target, as .ci/run asks.
 
-file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR}
-  ${CMAKE_SOURCE_DIR}/convlab/*.h ${CMAKE_SOURCE_DIR}/app/*.h ${CMAKE_SOURCE_DIR}/tests/*.h ${CMAKE_SOURCE_DIR}/fuzz/*.h)
+file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/convlab/*.h ${PROJECT_SOURCE_DIR}/app/*.h ${PROJECT_SOURCE_DIR}/tests/*.h ${PROJECT_SOURCE_DIR}/fuzz/*.h)
 if(NOT CONVLAB_CUDA_FOUND)
   # A machine may have the CUDA toolkit's headers all the same, so a list here could lack one unnoticed.
   foreach(header IN LISTS headers)
-    file(STRINGS ${CMAKE_SOURCE_DIR}/${header} needs_toolkit REGEX "^#include <(cuda|cuda_runtime_api)\\.h>")
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${header} needs_toolkit REGEX "^#include <(cuda|cuda_runtime_api)\\.h>")
     if(needs_toolkit)
       list(REMOVE_ITEM headers ${header})
     endif()
@@ -29,7 +29,7 @@ if(NOT CONVLAB_CLASS)
 endif()
 list(FILTER headers EXCLUDE REGEX "^convlab/kernel_file/.*include/")  # of kernel files: they stand for others' headers
 if(NOT headers)
-  message(FATAL_ERROR "No headers were found under ${CMAKE_SOURCE_DIR}")
+  message(FATAL_ERROR "No headers were found under ${PROJECT_SOURCE_DIR}")
 endif()
 
 set(sources)

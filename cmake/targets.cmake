@@ -5,7 +5,7 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)  # all of it stands in a shared library, too: see library/
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
 endif()
@@ -14,12 +14,12 @@ endif()
 # again; elsewhere if CCACHE_DIR says so when CMake runs.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(folder ${CMAKE_BINARY_DIR}/ccache)
+  set(folder ${PROJECT_BINARY_DIR}/ccache)
   if(DEFINED ENV{CCACHE_DIR})
     set(folder $ENV{CCACHE_DIR})
   endif()
   # Without SLOPPINESS ccache keeps nothing compiled with precompiled headers; it compares these by content.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DIR=${folder} CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DIR=${folder} CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
 endif()
 
@@ -33,7 +33,7 @@ set(CONVLAB_LAYERS base tensor conv warps simt simt/cuda device dataset image mo
   kernel_file rewrite plan engine verify measure session profile predict evidence report judge classroom/storage classroom classroom/web)
 
 add_library(convlab_options INTERFACE)
-target_include_directories(convlab_options INTERFACE ${CMAKE_SOURCE_DIR})
+target_include_directories(convlab_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(convlab_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"  # for ccache
   "$<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>"  # nobody replaces our functions: they may be inlined
@@ -59,11 +59,11 @@ if(CONVLAB_FUZZ)
 endif()
 
 # What nearly every file reads, compiled once: it is half of a small file's cost.
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "" @ONLY)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cc CONTENT "" @ONLY)
 # convlab_precompiled_headers(NAME [HEADERS header...] [DEPENDS target...])
 function(convlab_precompiled_headers name)
   cmake_parse_arguments(ARG "" "" "HEADERS;DEPENDS" ${ARGN})
-  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/precompiled.cc)
+  add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(${name} PRIVATE convlab_options fmt::fmt ${ARG_DEPENDS})
   target_precompile_headers(${name} PRIVATE <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <functional> <memory>
     <optional> <span> <string> <string_view> <vector> ${ARG_HEADERS})
@@ -140,7 +140,7 @@ endfunction()
 # The object library of one compilation of a kernel; takes file, ARG_DEPENDS and ARG_OPTIONS from convlab_kernel. The
 # property CONVLAB_KERNELS collects "FILE:VARIANT" for tests/kernels/registry_test.cc.
 macro(convlab_kernel_object target source variant)
-  file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   set_property(GLOBAL APPEND PROPERTY CONVLAB_KERNELS "${path}:${variant}")
   add_library(${target} OBJECT ${source})
   target_link_libraries(${target} PRIVATE convlab_options convlab_kernels ${ARG_DEPENDS})
@@ -162,8 +162,8 @@ function(convlab_test name)
   target_link_libraries(${name} PRIVATE convlab_options convlab_cold_options convlab_all GTest::gmock GTest::gtest_main ${ARG_DEPENDS})
   target_precompile_headers(${name} REUSE_FROM convlab_tests_precompiled)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_definitions(${name} PRIVATE CONVLAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
-    CONVLAB_BINARY="${CMAKE_BINARY_DIR}/bin/convlab")
+  target_compile_definitions(${name} PRIVATE CONVLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    CONVLAB_BINARY="${PROJECT_BINARY_DIR}/bin/convlab")
   convlab_discover(${name} "${ARG_LABELS}" ${ARG_TIMEOUT})
 endfunction()
 

@@ -30,6 +30,20 @@ printf 'cmake_minimum_required(VERSION 3.22)\nproject(other LANGUAGES CXX)\nfind
 ! cmake -S other -B other/build -DCMAKE_PREFIX_PATH="$root" >log 2>&1 || fail "CMake takes 0.1 for 0.2"
 grep -q "0.2" log || fail "CMake refuses for another reason: $(tail -n 5 log)"
 
+# A project may have convlab's sources as a part of its own, or fetch them.
+mkdir part
+cat >part/CMakeLists.txt <<END
+cmake_minimum_required(VERSION 3.22)
+project(part LANGUAGES C CXX)
+add_subdirectory("$sources" convlab EXCLUDE_FROM_ALL)
+add_executable(classify "$sources/examples/c/classify.c")
+target_link_libraries(classify PRIVATE convlab::convlab)
+END
+cmake -S part -B part/build -G Ninja >log 2>&1 || fail "$(tail -n 20 log)"
+ninja -C part/build -n classify >log || fail "a project that has convlab as a part would not build: $(tail -n 5 log)"
+grep -q "libconvlab.so" log || fail "a project that has convlab as a part does not link it"
+! grep -q "_test" log || fail "a project that has convlab as a part builds its tests"
+
 # And by pkg-config, where it is.
 if command -v pkg-config >/dev/null; then
   read -ra flags < <(PKG_CONFIG_PATH=$(dirname "$(find "$root" -name convlab.pc)") pkg-config --cflags --libs convlab)

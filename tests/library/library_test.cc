@@ -7,6 +7,8 @@
 #include <atomic>
 #include <cmath>
 #include <convlab/convlab.hpp>
+#include <cstddef>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <thread>
@@ -159,6 +161,23 @@ TEST(LibraryTable, IsThereForItsVersionsOnly) {
   ASSERT_NE(convlab_get_api(1), nullptr);
   EXPECT_EQ(api().version, CONVLAB_API_VERSION);
   EXPECT_STREQ(api().library_version(), CONVLAB_VERSION);
+}
+
+// Programs that were compiled with an earlier header find everything where it was.
+TEST(LibraryTable, KeepsEverythingInItsPlace) {
+  const size_t places[] = {
+      offsetof(convlab_api, version),     offsetof(convlab_api, library_version), offsetof(convlab_api, last_error),
+      offsetof(convlab_api, open),        offsetof(convlab_api, close),           offsetof(convlab_api, device),
+      offsetof(convlab_api, input_count), offsetof(convlab_api, output_count),    offsetof(convlab_api, input),
+      offsetof(convlab_api, output),      offsetof(convlab_api, output_shapes),   offsetof(convlab_api, run),
+      offsetof(convlab_api, plan),        offsetof(convlab_api, profile),         offsetof(convlab_api, free_text)};
+  for (size_t i = 0; i < std::size(places); ++i) EXPECT_EQ(places[i], i * sizeof(void*)) << i;
+  EXPECT_EQ(offsetof(convlab_options, threads), 3 * sizeof(void*));
+  for (const size_t size : {sizeof(convlab_value), sizeof(convlab_array)}) EXPECT_EQ(size, sizeof(void*) + 8 + 64);
+  EXPECT_EQ(offsetof(convlab_array, shape), sizeof(void*) + 8);
+  EXPECT_EQ(offsetof(convlab_value, shape), sizeof(void*) + 8);
+  EXPECT_EQ(CONVLAB_INT64, 6);
+  EXPECT_EQ(CONVLAB_FAILED, 4);
 }
 
 TEST(LibraryTable, TakesNothingForWhatMustBeGiven) {
