@@ -50,14 +50,11 @@ constexpr ElementType kTypes[] = {ElementType::f32, ElementType::f16, ElementTyp
                                   ElementType::i8,  ElementType::i32, ElementType::i64};
 
 ElementType type_of(const convlab_array& array) {
-  const auto index = static_cast<size_t>(array.type);
-  if (index >= std::size(kTypes)) throw bad_input("{} is no convlab_type", index);
-  return kTypes[index];
+  if (array.type < 0 || array.type >= std::ssize(kTypes)) throw bad_input("{} is no convlab_type", array.type);
+  return kTypes[array.type];
 }
 
-convlab_type type_of(ElementType type) {
-  return static_cast<convlab_type>(std::find(std::begin(kTypes), std::end(kTypes), type) - std::begin(kTypes));
-}
+int32_t type_of(ElementType type) { return static_cast<int32_t>(std::ranges::find(kTypes, type) - kTypes); }
 
 Shape shape_of(const convlab_array& array) {
   if (array.rank < 0 || array.rank > CONVLAB_MAX_RANK) {

@@ -83,9 +83,9 @@ inline dim3 checked_extent(const LaunchExtent& e, const void* kernel) {
   return dim3(static_cast<unsigned>(e.x), static_cast<unsigned>(e.y), static_cast<unsigned>(e.z));
 }
 
-/// Whether the kernel waits for the launch before it and may thus begin early: its code is of 9.0 or later. What a driver
-/// compiles from 8.0's PTX for a later device waits for nothing (wait_for_launch_before).
-inline bool begins_early(const void* kernel) {
+/// Whether the current device runs code of compute capability 9.0 or later of this kernel. What a driver compiles from
+/// 8.0's PTX for a later device has neither clusters nor wait_for_launch_before().
+inline bool has_code_of_9_0(const void* kernel) {
   cudaFuncAttributes attributes{};
   check_cuda(cudaFuncGetAttributes(&attributes, kernel), "asking for what a kernel was compiled");
   return attributes.ptxVersion >= 90;
@@ -115,7 +115,7 @@ void launch(void (*kernel)(P...), const LaunchShape& shape, void* stream, A&&...
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &early;
-  config.numAttrs = shape.early && begins_early(function) ? 1 : 0;
+  config.numAttrs = shape.early && has_code_of_9_0(function) ? 1 : 0;
   const cudaError_t status = std::apply(
       [&](auto&... parameter) {
         void* addresses[] = {static_cast<void*>(&parameter)..., nullptr};

@@ -54,16 +54,16 @@ typedef struct convlab_options {
 
 /* An input or an output of a model. */
 typedef struct convlab_value {
-  const char* name; /* as long as the session lives */
-  convlab_type type;
+  const char* name;                /* as long as the session lives */
+  int32_t type;                    /* a convlab_type */
   int32_t rank;                    /* of outputs 0: their shapes follow from the inputs' */
   int64_t shape[CONVLAB_MAX_RANK]; /* -1 for sizes that the model leaves open, such as the number of images */
 } convlab_value;
 
 /* An array in the program's memory: dense, row-major, the number of images first. */
 typedef struct convlab_array {
-  void* data; /* only read where it is an input */
-  convlab_type type;
+  void* data;   /* only read where it is an input */
+  int32_t type; /* a convlab_type */
   int32_t rank;
   int64_t shape[CONVLAB_MAX_RANK];
 } convlab_array;

@@ -240,7 +240,7 @@ class Session {
         detail::api().output_shapes(session_.get(), given.data(), given.size(), wanted.data(), wanted.size()));
     std::vector<Tensor> outputs;
     for (convlab_array& each : wanted) {
-      each.data = outputs.emplace_back(each.type, detail::shape_of(each)).data();
+      each.data = outputs.emplace_back(static_cast<convlab_type>(each.type), detail::shape_of(each)).data();
     }
     detail::check(detail::api().run(session_.get(), given.data(), given.size(), wanted.data(), wanted.size()));
     return outputs;
@@ -284,7 +284,7 @@ class Session {
     for (size_t i = 0; i < count(session_.get()); ++i) {
       convlab_value value{};
       detail::check(get(session_.get(), i, &value));
-      all.push_back({value.name, value.type, Shape(value.shape, value.shape + value.rank)});
+      all.push_back({value.name, static_cast<convlab_type>(value.type), Shape(value.shape, value.shape + value.rank)});
     }
     return all;
   }

@@ -196,7 +196,7 @@ TEST(LibraryTable, TakesNothingForWhatMustBeGiven) {
   EXPECT_EQ(api().input(session, 1, &value), CONVLAB_BAD_INPUT);
   EXPECT_EQ(api().run(session, nullptr, 1, nullptr, 1), CONVLAB_BAD_INPUT);
   convlab_array x{}, y{};
-  x.type = static_cast<convlab_type>(99);
+  x.type = 99;
   EXPECT_EQ(api().output_shapes(session, &x, 1, &y, 1), CONVLAB_BAD_INPUT);
   x.type = CONVLAB_FLOAT32;
   for (const int32_t rank : {-1, CONVLAB_MAX_RANK + 1}) {

@@ -297,11 +297,7 @@ __global__ void __launch_bounds__(kThreads)
 /// How many blocks share an image. Of a GPU that is newer than this build, the driver compiles code without clusters.
 int blocks_of_image() {
 #ifdef __CUDACC__
-  static const bool clusters = [] {
-    cudaFuncAttributes attributes{};
-    check_cuda(cudaFuncGetAttributes(&attributes, gate_by_cluster<float>), "asking for what a kernel was compiled");
-    return attributes.ptxVersion >= 90;
-  }();
+  static const bool clusters = has_code_of_9_0(reinterpret_cast<const void*>(gate_by_cluster<float>));
   if (clusters) return kClusterBlocks;
 #endif
   return 1;
