@@ -33,8 +33,7 @@ void copy_to(const Tensor& from, const Array& to) {
 }  // namespace
 
 Session::Session(const std::string& model, const SessionOptions& options)
-    : options_(options),
-      device_(open_device(options.device, {.threads = options.threads})),
+    : device_(open_device(options.device, {.threads = options.threads})),
       model_(load_model(model)),
       engine_options_{.plan = {.mode = parse_plan(options.plan, "plan"), .math = parse_math(options.math, "math")}} {
   require_math(engine_options_.plan.math, device_->caps().kind, "math");

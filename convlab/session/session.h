@@ -109,7 +109,6 @@ class Session {
   std::vector<Shape> output_shapes(const Ready& ready, int64_t images) const;
   std::vector<Tensor> run_executor(Ready& ready, const Inputs& inputs, std::vector<double>* seconds) const;
 
-  SessionOptions options_;
   std::unique_ptr<Device> device_;
   Graph model_;
   EngineOptions engine_options_;

@@ -97,8 +97,24 @@ inline size_t size_of(convlab_type type) {
   }
 }
 
-inline convlab_array array_of(void* data, convlab_type type, std::span<const int64_t> shape) {
+/// The product of the sizes.
+inline size_t count_of(std::span<const int64_t> shape) {
+  int64_t count = 1;
+  for (const int64_t size : shape) {
+    if (size < 0 || __builtin_mul_overflow(count, size, &count)) {
+      throw Error(CONVLAB_BAD_INPUT, "a shape has a size below 0, or more elements than there are numbers for");
+    }
+  }
+  return static_cast<size_t>(count);
+}
+
+/// `count`: how many elements are there, which must be the shape's.
+inline convlab_array array_of(void* data, convlab_type type, size_t count, std::span<const int64_t> shape) {
   if (shape.size() > CONVLAB_MAX_RANK) throw Error(CONVLAB_BAD_INPUT, "a shape has more sizes than CONVLAB_MAX_RANK");
+  if (count != count_of(shape)) {
+    throw Error(CONVLAB_BAD_INPUT,
+                std::to_string(count) + " values are given for a shape of " + std::to_string(count_of(shape)));
+  }
   convlab_array array{};
   array.data = data;
   array.type = type;
@@ -117,8 +133,7 @@ class Tensor {
   Tensor() = default;
 
   /// Uninitialised elements, at an address that is a multiple of 64 bytes.
-  Tensor(convlab_type type, Shape shape) : type_(type), shape_(std::move(shape)) {
-    for (const int64_t size : shape_) count_ *= static_cast<size_t>(size);
+  Tensor(convlab_type type, Shape shape) : type_(type), shape_(std::move(shape)), count_(detail::count_of(shape_)) {
     elements_.reset(static_cast<std::byte*>(::operator new(std::max<size_t>(bytes(), 1), kAlignment)));
   }
   template <class T>
@@ -129,10 +144,9 @@ class Tensor {
   Tensor(const Tensor& other) : Tensor(other.type_, other.shape_) {
     std::copy_n(other.elements_.get(), bytes(), elements_.get());
   }
-  Tensor(Tensor&&) = default;
-  Tensor& operator=(Tensor other) {
-    std::swap(type_, other.type_), std::swap(shape_, other.shape_), std::swap(count_, other.count_);
-    std::swap(elements_, other.elements_);
+  Tensor(Tensor&& other) noexcept { swap(other); }
+  Tensor& operator=(Tensor other) noexcept {
+    swap(other);
     return *this;
   }
 
@@ -161,6 +175,13 @@ class Tensor {
     void operator()(std::byte* memory) const { ::operator delete(memory, kAlignment); }
   };
 
+  void swap(Tensor& other) noexcept {
+    std::swap(type_, other.type_);
+    std::swap(shape_, other.shape_);
+    std::swap(count_, other.count_);
+    std::swap(elements_, other.elements_);
+  }
+
   void require(convlab_type wanted) const {
     if (wanted != type_)
       throw Error(CONVLAB_BAD_INPUT, "a tensor's elements are asked for as another type than theirs");
@@ -168,27 +189,35 @@ class Tensor {
 
   convlab_type type_ = CONVLAB_FLOAT32;
   Shape shape_;
-  size_t count_ = 1;
+  size_t count_ = 0;
   std::unique_ptr<std::byte, Free> elements_;
 };
 
-/// Somebody's array: dense, row-major. It must outlive the call that it is given to.
+/// Somebody's array that convlab reads: dense, row-major. It must outlive the call that it is given to.
 class View {
  public:
   /// Error where the number of values is not the shape's.
   template <class T>
   View(std::span<T> values, std::span<const int64_t> shape)
-      : array_(detail::array_of(const_cast<std::remove_const_t<T>*>(values.data()), detail::type_of<T>(), shape)) {
-    int64_t count = 1;
-    for (const int64_t size : shape) count *= size;
-    if (static_cast<int64_t>(values.size()) != count) {
-      throw Error(CONVLAB_BAD_INPUT,
-                  std::to_string(values.size()) + " values are given for a shape of " + std::to_string(count));
-    }
-  }
-  View(Tensor& tensor) : array_(detail::array_of(tensor.data(), tensor.type(), tensor.shape())) {}  // NOLINT
-  View(const Tensor& tensor)                                                                        // NOLINT
-      : array_(detail::array_of(const_cast<void*>(tensor.data()), tensor.type(), tensor.shape())) {}
+      : array_(detail::array_of(const_cast<std::remove_const_t<T>*>(values.data()), detail::type_of<T>(), values.size(),
+                                shape)) {}
+  View(const Tensor& tensor)  // NOLINT: a tensor is an array
+      : array_(detail::array_of(const_cast<void*>(tensor.data()), tensor.type(), tensor.count(), tensor.shape())) {}
+
+  const convlab_array& array() const { return array_; }
+
+ private:
+  convlab_array array_;
+};
+
+/// The same of one that convlab writes.
+class MutableView {
+ public:
+  template <class T>
+  MutableView(std::span<T> values, std::span<const int64_t> shape)
+      : array_(detail::array_of(values.data(), detail::type_of<T>(), values.size(), shape)) {}
+  MutableView(Tensor& tensor)  // NOLINT: likewise
+      : array_(detail::array_of(tensor.data(), tensor.type(), tensor.count(), tensor.shape())) {}
 
   const convlab_array& array() const { return array_; }
 
@@ -247,11 +276,11 @@ class Session {
   }
 
   /// Into arrays that the program has, of the shapes that run() would give.
-  void run(std::span<const View> inputs, std::span<const View> outputs) {
+  void run(std::span<const View> inputs, std::span<const MutableView> outputs) {
     const std::vector<convlab_array> given = arrays(inputs), wanted = arrays(outputs);
     detail::check(detail::api().run(session_.get(), given.data(), given.size(), wanted.data(), wanted.size()));
   }
-  void run(const View& input, const View& output) {
+  void run(const View& input, const MutableView& output) {
     detail::check(detail::api().run(session_.get(), &input.array(), 1, &output.array(), 1));
   }
 
@@ -289,9 +318,10 @@ class Session {
     return all;
   }
 
-  static std::vector<convlab_array> arrays(std::span<const View> views) {
+  template <class AView>
+  static std::vector<convlab_array> arrays(std::span<const AView> views) {
     std::vector<convlab_array> all;
-    for (const View& view : views) all.push_back(view.array());
+    for (const AView& view : views) all.push_back(view.array());
     return all;
   }
 

@@ -58,6 +58,25 @@ if command -v python3 >/dev/null; then
   cmp c.txt python.txt || fail "the example in Python gives something else"
 fi
 
+# The manual and the shells know every command.
+commands=$("$root/bin/convlab" --help | awk '/^Subcommands:/ { on = 1; next } /^$/ { on = 0 } on { print $1 }')
+[ "$(wc -w <<<"$commands")" -gt 15 ] || fail "--help names few commands: $commands"
+for command in $commands; do
+  for file in man/man1/convlab.1 bash-completion/completions/convlab zsh/site-functions/_convlab fish/vendor_completions.d/convlab.fish; do
+    grep -qF "${command/-/\\-}" "$root/share/$file" || fail "$file does not know $command"
+  done
+done
+# shellcheck source=/dev/null
+completed=$(
+  source "$root/share/bash-completion/completions/convlab"
+  COMP_WORDS=(convlab infer --math b) COMP_CWORD=3
+  _convlab
+  echo "${COMPREPLY[*]}"
+)
+[ "$completed" = "bf16x2 bf16" ] || fail "bash completes 'convlab infer --math b' to '$completed'"
+! command -v zsh >/dev/null || zsh -n "$root/share/zsh/site-functions/_convlab" || fail "zsh does not take its completion"
+! command -v fish >/dev/null || fish -n "$root/share/fish/vendor_completions.d/convlab.fish" || fail "fish does not take its completion"
+
 # The program finds its models, and the library exports one name.
 "$root/bin/convlab" list models >models.txt
 grep -q fa19 models.txt || fail "the installed program does not find its models"

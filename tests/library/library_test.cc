@@ -16,6 +16,7 @@
 
 namespace {
 
+using convlab::MutableView;
 using convlab::Session;
 using convlab::Shape;
 using convlab::Tensor;
@@ -97,9 +98,17 @@ TEST(Library, WritesToAProgramsOwnArray) {
   const Tensor x = images(4), wanted = session.run(x);
   std::vector<float> y(41, -1);
   const Shape shape{4, 10};
-  session.run(x, View(std::span(y).first(40), shape));
+  session.run(x, MutableView(std::span(y).first(40), shape));
   EXPECT_EQ(std::vector(y.begin(), y.end() - 1), numbers(wanted));
   EXPECT_EQ(y.back(), -1) << "the library writes behind the array";
+}
+
+TEST(Library, MovedTensorsAreEmpty) {
+  Tensor x = images(1);
+  const Tensor taken = std::move(x), none;
+  EXPECT_EQ(taken.count(), 4900u);
+  EXPECT_THAT(x.values<float>(), SizeIs(0));  // NOLINT: that it may be used is what is tested
+  EXPECT_THAT(none.values<float>(), SizeIs(0));
 }
 
 TEST(Library, TellsAPlanAndWhatItTakes) {
@@ -121,6 +130,9 @@ TEST(Library, SaysWhatIsWrong) {
   EXPECT_THAT(error_of([&] { session.run(x, small); }), HasSubstr("float32 1x10; it gives float32 2x10"));
   EXPECT_THAT(error_of([&] { session.run(x, whole); }), HasSubstr("int64 2x10; it gives float32 2x10"));
   EXPECT_THAT(error_of([&] { static_cast<void>(View(std::span<const float>(), Shape{2, 2})); }), HasSubstr("0 values"));
+  EXPECT_THAT(error_of([] { Tensor::of<float>({1, -1}); }), HasSubstr("below 0"));
+  EXPECT_THAT(error_of([] { Tensor::of<float>({int64_t{1} << 40, int64_t{1} << 40}); }), HasSubstr("more elements"));
+  EXPECT_THAT(error_of([&] { session.run(Tensor::of<float>({0, 1, 70, 70})); }), HasSubstr("there must be at least one"));
   EXPECT_THAT(numbers(session.run(x)), SizeIs(20)) << "a session serves on after errors";
 }
 
