@@ -132,7 +132,10 @@ TEST(Library, SaysWhatIsWrong) {
   EXPECT_THAT(error_of([&] { static_cast<void>(View(std::span<const float>(), Shape{2, 2})); }), HasSubstr("0 values"));
   EXPECT_THAT(error_of([] { Tensor::of<float>({1, -1}); }), HasSubstr("below 0"));
   EXPECT_THAT(error_of([] { Tensor::of<float>({int64_t{1} << 40, int64_t{1} << 40}); }), HasSubstr("more elements"));
-  EXPECT_THAT(error_of([&] { session.run(Tensor::of<float>({0, 1, 70, 70})); }), HasSubstr("there must be at least one"));
+  EXPECT_THAT(error_of([&] {
+                session.run(Tensor::of<float>({0, 1, 70, 70}));
+              }),
+              HasSubstr("there must be at least one"));
   EXPECT_THAT(numbers(session.run(x)), SizeIs(20)) << "a session serves on after errors";
 }
 
