@@ -30,6 +30,15 @@ void copy_to(const Tensor& from, const Array& to) {
   if (from.bytes() > 0) std::memcpy(to.data, from.raw(), from.bytes());
 }
 
+std::vector<Session::Step> steps_of(const Plan& plan) {
+  std::vector<Session::Step> steps;
+  for (const PlanStep& step : plan.steps) {
+    steps.push_back(
+        {.name = step.name, .op = step.op_name(), .kernel = std::string(step.kernel_name()), .flops = step.flops()});
+  }
+  return steps;
+}
+
 }  // namespace
 
 Session::Session(const std::string& model, const SessionOptions& options)
@@ -154,20 +163,15 @@ void Session::run(std::span<const ConstArray> inputs, std::span<const Array> out
 
 std::vector<Session::Step> Session::plan(std::span<const ConstArray> inputs) {
   const std::lock_guard lock(mutex_);
-  std::vector<Step> steps;
-  for (const PlanStep& step : ready_for(inputs_of(inputs, false)).plan().steps) {
-    steps.push_back(
-        {.name = step.name, .op = step.op_name(), .kernel = std::string(step.kernel_name()), .flops = step.flops()});
-  }
-  return steps;
+  return steps_of(ready_for(inputs_of(inputs, false)).plan());
 }
 
 std::vector<Session::Step> Session::profile(std::span<const ConstArray> inputs, int repeat) {
   if (repeat < 1) throw bad_input("a profile takes at least one run, not {}", repeat);
-  std::vector<Step> steps = plan(inputs);
   const std::lock_guard lock(mutex_);
   const Inputs given = inputs_of(inputs, true);
   Ready& ready = ready_for(given);
+  std::vector<Step> steps = steps_of(ready.plan());
   std::vector<std::vector<double>> by_step(steps.size());
   for (int i = 0; i <= repeat; ++i) {
     std::vector<double> seconds(steps.size(), 0);

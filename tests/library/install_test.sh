@@ -63,7 +63,7 @@ commands=$("$root/bin/convlab" --help | awk '/^Subcommands:/ { on = 1; next } /^
 [ "$(wc -w <<<"$commands")" -gt 15 ] || fail "--help names few commands: $commands"
 for command in $commands; do
   for file in man/man1/convlab.1 bash-completion/completions/convlab zsh/site-functions/_convlab fish/vendor_completions.d/convlab.fish; do
-    grep -qF "${command/-/\\-}" "$root/share/$file" || fail "$file does not know $command"
+    grep -qF "$command" "$root/share/$file" || fail "$file does not know $command"
   done
 done
 # shellcheck source=/dev/null
