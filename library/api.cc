@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -56,6 +57,13 @@ ElementType type_of(const convlab_array& array) {
 
 int32_t type_of(ElementType type) { return static_cast<int32_t>(std::ranges::find(kTypes, type) - kTypes); }
 
+bool is_on_device(const convlab_array& array) {
+  if (array.memory != CONVLAB_HOST && array.memory != CONVLAB_DEVICE) {
+    throw bad_input("{} is no convlab_memory", array.memory);
+  }
+  return array.memory == CONVLAB_DEVICE;
+}
+
 Shape shape_of(const convlab_array& array) {
   if (array.rank < 0 || array.rank > CONVLAB_MAX_RANK) {
     throw bad_input("an array has rank {}; from 0 to {} are possible", array.rank, CONVLAB_MAX_RANK);
@@ -78,7 +86,9 @@ template <class To>
 std::vector<To> arrays_of(const convlab_array* arrays, size_t count) {
   require_given(arrays != nullptr || count == 0, "the arrays");
   std::vector<To> all;
-  for (size_t i = 0; i < count; ++i) all.push_back({arrays[i].data, type_of(arrays[i]), shape_of(arrays[i])});
+  for (size_t i = 0; i < count; ++i) {
+    all.push_back({arrays[i].data, type_of(arrays[i]), shape_of(arrays[i]), is_on_device(arrays[i])});
+  }
   return all;
 }
 
@@ -97,14 +107,21 @@ convlab_status open(const char* model, const convlab_options* options, convlab_s
       if (options->plan != nullptr) wanted.plan = options->plan;
       wanted.threads = options->threads;
       if (wanted.threads < 0) throw bad_input("threads: {} is less than 0", wanted.threads);
+      wanted.gather_wait = std::chrono::microseconds(options->gather_wait_us);
+      if (options->gather_images != 0) wanted.gather_images = options->gather_images;
     }
     *session = new convlab_session{.session = Session(model, wanted)};
   });
 }
 
-void close(convlab_session* session) { delete session; }
+/// What a child of the process that opened the session has of it cannot be ended there: threads, and a GPU's state.
+void close(convlab_session* session) {
+  if (session != nullptr && !session->session.inherited()) delete session;
+}
 
 const char* device(const convlab_session* session) { return session->session.device().description.c_str(); }
+
+const char* device_name(const convlab_session* session) { return session->session.device().name.c_str(); }
 
 size_t input_count(const convlab_session* session) { return session->session.inputs().size(); }
 
@@ -146,9 +163,9 @@ convlab_status output_shapes(convlab_session* session, const convlab_array* inpu
 }
 
 convlab_status run(convlab_session* session, const convlab_array* inputs, size_t inputs_given,
-                   const convlab_array* outputs, size_t outputs_given) {
+                   const convlab_array* outputs, size_t outputs_given, void* stream) {
   return status_of([&] {
-    session->session.run(arrays_of<ConstArray>(inputs, inputs_given), arrays_of<Array>(outputs, outputs_given));
+    session->session.run(arrays_of<ConstArray>(inputs, inputs_given), arrays_of<Array>(outputs, outputs_given), stream);
   });
 }
 
@@ -183,6 +200,7 @@ constexpr convlab_api kTable{.version = CONVLAB_API_VERSION,
                              .open = open,
                              .close = close,
                              .device = device,
+                             .device_name = device_name,
                              .input_count = input_count,
                              .output_count = output_count,
                              .input = input,

@@ -24,15 +24,14 @@ class CpuStream final : public Stream {
   void upload(void* to, const void* from, size_t bytes) override { copy(to, from, bytes); }
   void download(void* to, const void* from, size_t bytes) override { copy(to, from, bytes); }
   void fill(void* memory, int byte, size_t bytes) override { std::memset(memory, byte, bytes); }
+  void copy(void* to, const void* from, size_t bytes) override {
+    if (bytes != 0) std::memcpy(to, from, bytes);  // an empty std::vector's null pointer must not reach memcpy
+  }
   void synchronize() override {}
   ThreadPool* threads() override { return &threads_; }
   void* native() override { return nullptr; }
 
  private:
-  static void copy(void* to, const void* from, size_t bytes) {
-    if (bytes != 0) std::memcpy(to, from, bytes);  // an empty std::vector's null pointer must not reach memcpy
-  }
-
   const DeviceCaps& caps_;
   ThreadPool& threads_;
 };

@@ -57,7 +57,9 @@ class NativeStream {
     for (cudaEvent_t event : events_) {
       if (event != nullptr) cudaEventDestroy(event);
     }
-    if (given_ != nullptr) cudaEventDestroy(given_);
+    for (cudaEvent_t event : {given_, theirs_}) {
+      if (event != nullptr) cudaEventDestroy(event);
+    }
     cudaStreamDestroy(stream_);
   }
   NativeStream(const NativeStream&) = delete;
@@ -67,7 +69,7 @@ class NativeStream {
   int index_;
   cudaStream_t stream_ = nullptr;
   std::array<cudaEvent_t, 2> events_{};
-  cudaEvent_t given_ = nullptr;
+  cudaEvent_t given_ = nullptr, theirs_ = nullptr;
 };
 
 /// Bases end in reverse order: what libraries attached to the Stream goes first, while CUDA's own still lives.
@@ -86,10 +88,23 @@ class CudaStream final : private NativeStream, public Stream {
   void fill(void* memory, int byte, size_t bytes) override {
     check_cuda(cudaMemsetAsync(memory, byte, bytes, stream_), "filling GPU memory");
   }
+  void copy(void* to, const void* from, size_t bytes) override {
+    check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copying on the GPU");
+  }
   void synchronize() override { check_cuda(cudaStreamSynchronize(stream_), "waiting for the GPU"); }
   void wait_for(Stream& other) override {
     // A stream waits for the event as it is at this call, so the event may be recorded again and again.
     check_cuda(cudaStreamWaitEvent(stream_, static_cast<CudaStream&>(other).recorded_event(), 0), "ordering streams");
+  }
+  void wait_for_native(void* other) override {
+    if (theirs_ == nullptr) {
+      check_cuda(cudaEventCreateWithFlags(&theirs_, cudaEventDisableTiming), "creating an event");
+    }
+    check_cuda(cudaEventRecord(theirs_, static_cast<cudaStream_t>(other)), "recording an event of a program's stream");
+    check_cuda(cudaStreamWaitEvent(stream_, theirs_, 0), "ordering streams");
+  }
+  void hold_native(void* other) override {
+    check_cuda(cudaStreamWaitEvent(static_cast<cudaStream_t>(other), recorded_event(), 0), "ordering streams");
   }
   std::unique_ptr<Replay> record(const std::function<void()>& work) override;
   double time(const std::function<void()>& work) override {
@@ -189,6 +204,16 @@ class CudaDevice final : public Device {
   std::unique_ptr<Stream> make_stream() override { return std::make_unique<CudaStream>(caps_, index_); }
 
   void make_current() override { check_cuda(cudaSetDevice(index_), "choosing the GPU"); }
+
+  bool reaches(const void* address) override {
+    cudaPointerAttributes attributes{};
+    if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
+      cudaGetLastError();  // nobody's address is an answer
+      return false;
+    }
+    return attributes.type == cudaMemoryTypeManaged ||
+           (attributes.type == cudaMemoryTypeDevice && attributes.device == index_);
+  }
 
   Buffer page_lock(void* host_memory, size_t bytes) override {
     make_current();

@@ -34,7 +34,10 @@ struct DeviceCaps {
   int64_t memory_bytes = 0;           ///< what a run may plan with: the GPU's, or the container's
 };
 
-/// Memory of a device, which the value's end gives back. Addresses are aligned to 256 bytes on GPUs and 64 on hosts.
+/// What addresses of memory on GPUs are multiples of, in bytes.
+inline constexpr size_t kGpuAlignment = 256;
+
+/// Memory of a device, which the value's end gives back. Addresses are aligned to kGpuAlignment on GPUs and 64 on hosts.
 class Buffer {
  public:
   using Release = std::function<void(void*)>;
@@ -69,11 +72,19 @@ class Stream {
   virtual void upload(void* device_memory, const void* host_memory, size_t bytes) = 0;
   virtual void download(void* host_memory, const void* device_memory, size_t bytes) = 0;
   virtual void fill(void* device_memory, int byte, size_t bytes) = 0;
+
+  /// From one place in the device's memory to another. On a host, an upload does the same.
+  virtual void copy(void* to, const void* from, size_t bytes) { upload(to, from, bytes); }
+
   virtual void synchronize() = 0;
 
   /// This stream begins what it is given from now on when `other`, of the same device, has done everything given to it
   /// so far. On a host that is already done.
   virtual void wait_for(Stream& other) { static_cast<void>(other); }
+
+  /// The same of a cudaStream_t that somebody else made; and the other way round, so that it waits for this one.
+  virtual void wait_for_native(void* other) { static_cast<void>(other); }
+  virtual void hold_native(void* other) { static_cast<void>(other); }
 
   /// Records what `work` gives to this stream, without doing it: each run() of the result does it, at the price of one
   /// launch. Libraries search and load at their first launch, so work that was never done cannot be recorded. nullptr
@@ -118,6 +129,9 @@ class Device {
   /// Work that the calling thread gives from now on goes to this device: each thread calls this before its first work,
   /// and again where it uses several devices. Only GPUs need it.
   virtual void make_current() {}
+
+  /// Whether kernels may read and write memory at this address, as far as the device can tell.
+  virtual bool reaches(const void* address) { return address != nullptr; }
 
   /// Keeps an array of the host in its place while the result lives, so that a GPU copies from and to it at the speed
   /// of the bus and beside other work. The array must outlive the result. Elsewhere, or where the system refuses, the

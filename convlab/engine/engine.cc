@@ -100,6 +100,12 @@ void Engine::run(const void* images, int64_t n, float* output) {
   for_each_batch(images, n, output, [&](const Batch& batch) { run_batch(batch, nullptr); });
 }
 
+void Engine::run_in_memory(const void* images, int64_t n, float* output) {
+  if (reads_host_memory(parts_->device)) return run(images, n, output);
+  or_settle(
+      [&] { give_batches(images, n, output, [&](const Batch& batch) { parts_->pipeline.run_in_memory(batch); }); });
+}
+
 std::vector<double> Engine::run_timed(const void* images, int64_t n, float* output) {
   std::vector<double> seconds(plan().steps.size(), 0);
   for_each_batch(images, n, output, [&](const Batch& batch) {
@@ -136,28 +142,42 @@ Tensor Engine::run(const Tensor& input) {
   return output;
 }
 
-/// Does work(batch) for each, and waits for all of it, even when it fails: the caller may then free the arrays.
+/// Does work(batch) for each.
 template <class Work>
-void Engine::for_each_batch(const void* images, int64_t n, float* output, Work work) {
+void Engine::give_batches(const void* images, int64_t n, float* output, Work work) {
   const BatchedGraph& graph = parts_->graph;
   parts_->device.make_current();
   graph.require_count(n, plan().outputs[0]);
   const int64_t output_count = element_count(plan().outputs[0]);
   size_t index = 0;
+  for (int64_t first = 0; first < n; first += graph.images_from(first, n)) {
+    const int64_t full = graph.batch(), count = graph.images_from(first, n);
+    work(Batch{.index = index++,
+               .images = count,
+               .from = static_cast<const unsigned char*>(images) + first * graph.image_bytes(),
+               .to = output + first / full * output_count + first % full * (output_count / full),
+               .alone = count == n});
+  }
+}
+
+/// Where work() fails, all that was given is done: the caller may then free the arrays.
+template <class Work>
+void Engine::or_settle(Work work) {
   try {
-    for (int64_t first = 0; first < n; first += graph.images_from(first, n)) {
-      const int64_t full = graph.batch(), count = graph.images_from(first, n);
-      work(Batch{.index = index++,
-                 .images = count,
-                 .from = static_cast<const unsigned char*>(images) + first * graph.image_bytes(),
-                 .to = output + first / full * output_count + first % full * (output_count / full),
-                 .alone = count == n});
-    }
-    stream().synchronize();
+    work();
   } catch (...) {
     parts_->pipeline.settle();
     throw;
   }
+}
+
+/// Does work(batch) for each, and waits for all of it.
+template <class Work>
+void Engine::for_each_batch(const void* images, int64_t n, float* output, Work work) {
+  or_settle([&] {
+    give_batches(images, n, output, work);
+    stream().synchronize();
+  });
 }
 
 /// On a host, kernels read and write the caller's arrays directly. With `seconds` (by step; may be null), one thing

@@ -73,6 +73,10 @@ class Engine {
   /// reason.
   void run(const void* images, int64_t n, float* output);
 
+  /// As run(), of arrays in the device's memory. All is given to stream(), and may not be done yet when it returns. Arrays
+  /// whose addresses are no multiples of kGpuAlignment are copied there.
+  void run_in_memory(const void* images, int64_t n, float* output);
+
   /// As run(), waiting for the device before and after each step: seconds by step of plan(), summed over the batches.
   /// Where a rest is fused in other ways, each of its steps counts with the one that computes its first node.
   std::vector<double> run_timed(const void* images, int64_t n, float* output);
@@ -86,6 +90,10 @@ class Engine {
  private:
   struct Parts;
 
+  template <class Work>
+  void give_batches(const void* images, int64_t n, float* output, Work work);
+  template <class Work>
+  void or_settle(Work work);
   template <class Work>
   void for_each_batch(const void* images, int64_t n, float* output, Work work);
   void run_batch(const Batch& batch, std::vector<double>* seconds);

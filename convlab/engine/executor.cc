@@ -10,6 +10,16 @@
 #include "convlab/plan/planned_graph.h"
 
 namespace convlab {
+namespace {
+
+std::vector<void*> addresses_of(const std::vector<Buffer>& buffers) {
+  std::vector<void*> addresses;
+  for (const Buffer& buffer : buffers) addresses.push_back(buffer.data());
+  return addresses;
+}
+
+}  // namespace
+
 /// In the order in which they depend on each other.
 struct Executor::Parts {
   Parts(Graph model, InputShapes inputs, Device& on, const EngineOptions& wanted)
@@ -44,6 +54,7 @@ Executor::~Executor() = default;
 const Graph& Executor::graph() const { return parts_->graph; }
 const Plan& Executor::plan() const { return parts_->plan.plan(); }
 double Executor::prepare_seconds() const { return parts_->prepare_seconds; }
+Stream& Executor::stream() { return *parts_->stream; }
 
 std::vector<Tensor> Executor::run(std::span<const Tensor> inputs) { return run(inputs, nullptr); }
 
@@ -64,26 +75,57 @@ std::vector<Tensor> Executor::run(std::span<const Tensor> inputs, std::vector<do
                     name_of(inputs[i].type()), to_text(inputs[i].shape()), name_of(plan.options.input),
                     to_text(plan.inputs[i]));
   }
+  std::vector<const void*> from;
+  for (const Tensor& input : inputs) from.push_back(input.raw());
   std::vector<Tensor> outputs;
-  for (const Shape& shape : plan.outputs) outputs.emplace_back(ElementType::f32, shape);
+  std::vector<void*> to;
+  for (const Shape& shape : plan.outputs) to.push_back(outputs.emplace_back(ElementType::f32, shape).raw());
+  run(from, to, seconds);
+  return outputs;
+}
 
+void Executor::run(std::span<const void* const> inputs, std::span<void* const> outputs, std::vector<double>* seconds) {
+  const RunMemory& memory = parts_->memory;
   parts_->device.make_current();
   Stream& stream = *parts_->stream;
-  std::vector<const void*> from;
-  std::vector<void*> to;
-  const bool in_place = reads_host_memory(parts_->device);
-  const RunMemory& memory = parts_->memory;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    from.push_back(in_place ? inputs[i].raw() : memory.inputs()[i].data());
-    if (!in_place) stream.upload(memory.inputs()[i].data(), inputs[i].raw(), inputs[i].bytes());
+  if (reads_host_memory(parts_->device)) {
+    parts_->plan.launch(stream, inputs, outputs, parts_->options.observer, seconds);
+    return stream.synchronize();
   }
-  for (size_t i = 0; i < outputs.size(); ++i) to.push_back(in_place ? outputs[i].raw() : memory.outputs()[i].data());
-  parts_->plan.launch(stream, from, to, parts_->options.observer, seconds);
-  for (size_t i = 0; i < outputs.size() && !in_place; ++i) {
-    stream.download(outputs[i].raw(), memory.outputs()[i].data(), outputs[i].bytes());
-  }
+  for (size_t i = 0; i < inputs.size(); ++i) stream.upload(memory.inputs()[i].data(), inputs[i], input_bytes(i));
+  parts_->plan.launch(stream, addresses_of(memory.inputs()), addresses_of(memory.outputs()), parts_->options.observer,
+                      seconds);
+  for (size_t i = 0; i < outputs.size(); ++i) stream.download(outputs[i], memory.outputs()[i].data(), output_bytes(i));
   stream.synchronize();
-  return outputs;
+}
+
+void Executor::run_in_memory(std::span<const void* const> inputs, std::span<void* const> outputs) {
+  const RunMemory& memory = parts_->memory;
+  parts_->device.make_current();
+  Stream& stream = *parts_->stream;
+  const auto aligned = [](const void* address) { return reinterpret_cast<uintptr_t>(address) % kGpuAlignment == 0; };
+  std::vector<const void*> from(inputs.begin(), inputs.end());
+  std::vector<void*> to(outputs.begin(), outputs.end());
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (aligned(from[i])) continue;
+    from[i] = memory.inputs()[i].data();
+    stream.copy(memory.inputs()[i].data(), inputs[i], input_bytes(i));
+  }
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (!aligned(to[i])) to[i] = memory.outputs()[i].data();
+  }
+  parts_->plan.launch(stream, from, to, parts_->options.observer, nullptr);
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (to[i] != outputs[i]) stream.copy(outputs[i], to[i], output_bytes(i));
+  }
+}
+
+size_t Executor::input_bytes(size_t index) const {
+  return static_cast<size_t>(bytes_of(plan().inputs[index], plan().options.input));
+}
+
+size_t Executor::output_bytes(size_t index) const {
+  return static_cast<size_t>(bytes_of(plan().outputs[index], ElementType::f32));
 }
 
 }  // namespace convlab

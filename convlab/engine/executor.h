@@ -29,6 +29,9 @@ class Executor {
   /// Seconds that packing the weights took.
   double prepare_seconds() const;
 
+  /// The stream on which everything runs, in order.
+  Stream& stream();
+
   /// The outputs, float32, for inputs of options.plan.input elements, in the graph's order. Error(bad_input) where one
   /// has another shape or type than the executor was made for.
   std::vector<Tensor> run(std::span<const Tensor> inputs);
@@ -36,9 +39,18 @@ class Executor {
   /// The same; adds the seconds of each step of plan() to `seconds`, waiting for the device before and after each.
   std::vector<Tensor> run_timed(std::span<const Tensor> inputs, std::vector<double>& seconds);
 
+  /// The same with arrays in the host's memory, of the shapes of plan().inputs and plan().outputs. `seconds` may be null.
+  void run(std::span<const void* const> inputs, std::span<void* const> outputs, std::vector<double>* seconds);
+
+  /// The same with arrays in the device's memory. All is given to stream(), and may not be done yet when it returns. Arrays
+  /// whose addresses are no multiples of kGpuAlignment are copied there.
+  void run_in_memory(std::span<const void* const> inputs, std::span<void* const> outputs);
+
  private:
   struct Parts;
   std::vector<Tensor> run(std::span<const Tensor> inputs, std::vector<double>* seconds);
+  size_t input_bytes(size_t index) const;
+  size_t output_bytes(size_t index) const;
 
   std::unique_ptr<Parts> parts_;
 };

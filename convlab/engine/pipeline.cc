@@ -16,6 +16,9 @@ namespace {
 /// How many schedules we keep: a full batch's and a rest's, each by either feed, come again and again.
 constexpr size_t kSchedulesKept = 8;
 
+/// Likewise addresses: those who allocate get the same few again and again.
+constexpr size_t kPlacedKept = 8;
+
 void wait_for_whatever_comes(Stream& stream) noexcept {
   try {
     stream.synchronize();
@@ -43,6 +46,37 @@ void Pipeline::run_plainly(const Batch& batch, std::vector<double>* seconds) {
   upload(batch, kFeed);
   plan->launch(stream_, images_of(kFeed), plans_.memory().output(), options_.observer, seconds);
   download(batch);
+}
+
+void Pipeline::run_in_memory(const Batch& batch) {
+  const auto addresses = reinterpret_cast<uintptr_t>(batch.from) | reinterpret_cast<uintptr_t>(batch.to);
+  if (addresses % kGpuAlignment != 0) return run_copied(batch);
+  forget_what_moved();
+  const auto known = std::ranges::find_if(placed_, [&](const Placed& each) {
+    return each.from == batch.from && each.to == batch.to && each.piece.images == batch.images;
+  });
+  if (known != placed_.end() && known->piece.replay) return known->piece.replay->run();
+  const std::shared_ptr<ReadyPlan> plan = plans_.of(batch.images);
+  const auto work = [&] { plan->launch(stream_, batch.from, batch.to, options_.observer, nullptr); };
+  work();
+  if (!on() || plans_.memory().moves() != moves_) return;
+  if (known == placed_.end()) {
+    if (placed_.size() >= kPlacedKept) placed_.erase(placed_.begin());
+    placed_.push_back(
+        {.from = batch.from, .to = batch.to, .piece = {.images = batch.images, .plan = plan, .replay = {}}});
+  } else if (!known->tried) {
+    known->piece.replay = stream_.record(work);
+    known->tried = true;
+  }
+}
+
+void Pipeline::run_copied(const Batch& batch) {
+  constexpr size_t kFeed = 0;
+  const std::shared_ptr<ReadyPlan> plan = plans_.of(batch.images);
+  stream_.copy(images_of(kFeed), batch.from, static_cast<size_t>(batch.images * graph_.image_bytes()));
+  plan->launch(stream_, images_of(kFeed), plans_.memory().output(), options_.observer, nullptr);
+  stream_.copy(batch.to, plans_.memory().output(), output_bytes(batch));
+  if (Stream* const feed = feeds_[kFeed].stream.get()) feed->wait_for(stream_);
 }
 
 double Pipeline::time(const Batch& batch) {
@@ -93,10 +127,17 @@ unsigned char* Pipeline::images_of(size_t feed) {
   return static_cast<unsigned char*>(images.data());
 }
 
+/// Recordings have the addresses of the memory that there was.
+void Pipeline::forget_what_moved() {
+  if (moves_ == plans_.memory().moves()) return;
+  moves_ = plans_.memory().moves();
+  schedules_.clear();
+  placed_.clear();
+}
+
 /// How to run such a batch; made when the first one comes.
 Pipeline::Schedule& Pipeline::schedule_of(const Batch& batch) {
-  if (moves_ != plans_.memory().moves()) schedules_.clear();
-  moves_ = plans_.memory().moves();
+  forget_what_moved();
   const size_t feed = feed_of(batch);
   for (const std::unique_ptr<Schedule>& each : schedules_) {
     if (each->images == batch.images && each->alone == batch.alone && each->feed == feed) return *each;
@@ -164,11 +205,17 @@ Pipeline::Piece Pipeline::rehearsed(size_t feed, int64_t first, int64_t images) 
   return piece;
 }
 
+/// Of an image.
+int64_t Pipeline::output_count() const { return element_count(plans_.full().outputs[0]) / graph_.batch(); }
+
+size_t Pipeline::output_bytes(const Batch& batch) const {
+  return static_cast<size_t>(batch.images * output_count()) * sizeof(float);
+}
+
 void Pipeline::compute(Piece& piece, size_t feed) {
   if (piece.replay) return piece.replay->run();
-  const int64_t output_count = element_count(plans_.full().outputs[0]) / graph_.batch();
   piece.plan->launch(stream_, images_of(feed) + piece.first * graph_.image_bytes(),
-                     plans_.memory().output() + piece.first * output_count, options_.observer, nullptr);
+                     plans_.memory().output() + piece.first * output_count(), options_.observer, nullptr);
 }
 
 void Pipeline::upload(const Batch& batch, size_t feed) {
@@ -178,15 +225,14 @@ void Pipeline::upload(const Batch& batch, size_t feed) {
 }
 
 void Pipeline::download(const Batch& batch) {
-  const int64_t output_count = element_count(plans_.full().outputs[0]) / graph_.batch();
-  const int64_t bytes = batch.images * output_count * static_cast<int64_t>(sizeof(float));
+  const size_t bytes = output_bytes(batch);
   if (options_.observer != nullptr) {
     // The copy would wait for the steps, and be charged for them.
     const Observed part(options_.observer, {Stage::waiting});
     stream_.synchronize();
   }
-  const Observed part(options_.observer, {.stage = Stage::download, .bytes = bytes});
-  stream_.download(batch.to, plans_.memory().output(), static_cast<size_t>(bytes));
+  const Observed part(options_.observer, {.stage = Stage::download, .bytes = static_cast<int64_t>(bytes)});
+  stream_.download(batch.to, plans_.memory().output(), bytes);
 }
 
 }  // namespace convlab

@@ -26,6 +26,10 @@ class Pipeline {
   /// The same, one thing after another. `seconds` as in ReadyPlan::launch().
   void run_plainly(const Batch& batch, std::vector<double>* seconds);
 
+  /// The same of images and an output in the device's memory, which are read and written where they are if their addresses
+  /// are multiples of kGpuAlignment, and copied otherwise. Work at the same addresses is recorded when it comes again.
+  void run_in_memory(const Batch& batch);
+
   /// Seconds that the device takes to compute a batch whose images it has, by its own clock.
   double time(const Batch& batch);
 
@@ -55,7 +59,17 @@ class Pipeline {
     std::vector<Piece> pieces;  ///< as it crosses the bus; empty if it crosses at once, too
   };
 
+  /// A batch in the device's memory that has come before.
+  struct Placed {
+    const void* from = nullptr;
+    void* to = nullptr;
+    Piece piece;
+    bool tried = false;  ///< to record it
+  };
+
   bool on() const;
+  void forget_what_moved();
+  void run_copied(const Batch& batch);
   size_t feed_of(const Batch& batch) const { return batch.index % feeds_.size(); }
   unsigned char* images_of(size_t feed);
   Schedule& schedule_of(const Batch& batch);
@@ -64,6 +78,8 @@ class Pipeline {
   void run_in_pieces(const Batch& batch, std::span<Piece> pieces);
   Piece rehearsed(size_t feed, int64_t first, int64_t images);
   void compute(Piece& piece, size_t feed);
+  int64_t output_count() const;
+  size_t output_bytes(const Batch& batch) const;
   void upload(const Batch& batch, size_t feed);
   void download(const Batch& batch);
 
@@ -74,7 +90,8 @@ class Pipeline {
   const EngineOptions& options_;
   std::array<Feed, 2> feeds_;  ///< the second is used where a run has several batches
   std::vector<std::unique_ptr<Schedule>> schedules_;
-  int64_t moves_ = 0;  ///< the memory's moves() when the schedules were made
+  std::vector<Placed> placed_;
+  int64_t moves_ = 0;  ///< the memory's moves() when the recordings were made
 };
 
 }  // namespace convlab

@@ -1,6 +1,9 @@
 #include "convlab/session/session.h"
 
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -26,8 +29,13 @@ Tensor copied(const ConstArray& array) {
   return tensor;
 }
 
-void copy_to(const Tensor& from, const Array& to) {
-  if (from.bytes() > 0) std::memcpy(to.data, from.raw(), from.bytes());
+/// How often this process and those before it were made by fork(). Each child counts for itself.
+int forks() {
+  static std::atomic<int> count = [] {
+    ::pthread_atfork(nullptr, nullptr, [] { ++count; });
+    return 0;
+  }();
+  return count;
 }
 
 std::vector<Session::Step> steps_of(const Plan& plan) {
@@ -44,10 +52,34 @@ std::vector<Session::Step> steps_of(const Plan& plan) {
 Session::Session(const std::string& model, const SessionOptions& options)
     : device_(open_device(options.device, {.threads = options.threads})),
       model_(load_model(model)),
-      engine_options_{.plan = {.mode = parse_plan(options.plan, "plan"), .math = parse_math(options.math, "math")}} {
+      engine_options_{.plan = {.mode = parse_plan(options.plan, "plan"), .math = parse_math(options.math, "math")}},
+      forks_(forks()) {
   require_math(engine_options_.plan.math, device_->caps().kind, "math");
+  if (options.gather_wait.count() < 0 || options.gather_images < 1) {
+    throw bad_input("gathering waits {} us for {} images; 0 or more, and 1 or more, are possible",
+                    options.gather_wait.count(), options.gather_images);
+  }
   for (const GraphInput& input : model_.inputs) inputs_.push_back({model_.name_of(input), input.type, input.shape});
   for (const GraphOutput& output : model_.outputs) outputs_.push_back({model_.name_of(output), output.type, {}});
+  if (options.gather_wait.count() == 0 || inputs_.size() != 1 || outputs_.size() != 1) return;
+  gatherer_ = std::make_unique<Gatherer>(options.gather_wait, options.gather_images, mutex_,
+                                         [this](const ConstArray& input, const Array& output) {
+                                           const Inputs given = inputs_of({&input, 1}, true);
+                                           run_ready(ready_for(given), given, {&output, 1});
+                                         });
+}
+
+bool Session::inherited() const { return forks_ != forks(); }
+
+/// The session belongs to the calling thread until the result ends.
+std::unique_lock<std::mutex> Session::turn() const {
+  require_own_process();
+  return std::unique_lock(mutex_);
+}
+
+void Session::require_own_process() const {
+  if (!inherited()) return;
+  throw unavailable("{}: the session was opened before this process was forked; open one here", model_.name);
 }
 
 bool Session::Ready::serves(const std::vector<Shape>& wanted, ElementType element) const {
@@ -67,7 +99,8 @@ void Session::require_inputs(std::span<const ConstArray> inputs) const {
 Session::Inputs Session::inputs_of(std::span<const ConstArray> inputs, bool with_data) const {
   require_inputs(inputs);
   const bool bytes = std::ranges::all_of(inputs, [](const ConstArray& each) { return each.type == ElementType::u8; });
-  Inputs result{.type = bytes ? ElementType::u8 : ElementType::f32};
+  Inputs result{.type = bytes ? ElementType::u8 : ElementType::f32,
+                .on_device = !inputs.empty() && inputs[0].on_device};
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ConstArray& each = inputs[i];
     result.shapes.push_back(each.shape);
@@ -75,8 +108,15 @@ Session::Inputs Session::inputs_of(std::span<const ConstArray> inputs, bool with
     if (each.data == nullptr && element_count(each.shape) > 0) {
       throw bad_input("{}: '{}' has no data", model_.name, inputs_[i].name);
     }
+    if (each.on_device != result.on_device) {
+      throw bad_input("{}: some arrays are in the host's memory and some in a GPU's", model_.name);
+    }
+    if (each.on_device) require_on_device(each.data, inputs_[i].name);
     if (each.type == result.type) {
       result.data.push_back(each.data);
+    } else if (each.on_device) {
+      throw bad_input("{}: '{}' is {}; in a GPU's memory it must be float32, or uint8 where all inputs are",
+                      model_.name, inputs_[i].name, name_of(each.type));
     } else {
       result.converted.push_back(convlab::converted(copied(each), result.type));
       result.data.push_back(result.converted.back().raw());
@@ -114,72 +154,128 @@ std::vector<Shape> Session::output_shapes(const Ready& ready, int64_t images) co
 }
 
 std::vector<Shape> Session::output_shapes(std::span<const ConstArray> inputs) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = turn();
   const Inputs given = inputs_of(inputs, false);
   return output_shapes(ready_for(given), given.images());
 }
 
-std::vector<Tensor> Session::run_executor(Ready& ready, const Inputs& inputs, std::vector<double>* seconds) const {
-  std::vector<Tensor> tensors;
-  for (size_t i = 0; i < inputs.data.size(); ++i) {
-    tensors.push_back(copied({inputs.data[i], inputs.type, inputs.shapes[i]}));
+void Session::require_on_device(const void* data, const std::string& name) const {
+  if (device_->caps().kind == DeviceKind::cpu) {
+    throw bad_input("{}: the array for '{}' is in a GPU's memory; the session computes on {}", model_.name, name,
+                    device_->caps().name);
   }
-  return seconds != nullptr ? ready.executor->run_timed(tensors, *seconds) : ready.executor->run(tensors);
+  if (!device_->reaches(data)) {
+    throw bad_input("{}: the array for '{}' is not in the memory of {}", model_.name, name, device_->caps().name);
+  }
 }
 
-void Session::run(std::span<const ConstArray> inputs, std::span<const Array> outputs) {
-  const std::lock_guard lock(mutex_);
-  const Inputs given = inputs_of(inputs, true);
-  Ready& ready = ready_for(given);
-  const std::vector<Shape> shapes = output_shapes(ready, given.images());
+void Session::require_outputs(std::span<const Array> outputs, const std::vector<Shape>& shapes, bool on_device) const {
   if (outputs.size() != outputs_.size()) {
     throw bad_input("{}: {} outputs are asked for; it gives {}", model_.name, outputs.size(), outputs_.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].shape != shapes[i] || outputs[i].type != outputs_[i].type) {
-      throw bad_input("{}: the array for '{}' is {} {}; it gives {} {}", model_.name, outputs_[i].name,
-                      name_of(outputs[i].type), to_text(outputs[i].shape), name_of(outputs_[i].type),
-                      to_text(shapes[i]));
+    const auto& [name, type, unused] = outputs_[i];
+    if (outputs[i].shape != shapes[i] || outputs[i].type != type) {
+      throw bad_input("{}: the array for '{}' is {} {}; it gives {} {}", model_.name, name, name_of(outputs[i].type),
+                      to_text(outputs[i].shape), name_of(type), to_text(shapes[i]));
     }
-    if (outputs[i].data == nullptr)
-      throw bad_input("{}: the array for '{}' has no data", model_.name, outputs_[i].name);
-  }
-  if (ready.engine && outputs_[0].type == ElementType::f32) {
-    return ready.engine->run(given.data[0], given.images(), static_cast<float*>(outputs[0].data));
-  }
-  std::vector<Tensor> results;
-  if (ready.engine) {
-    Tensor& result = results.emplace_back(ElementType::f32, shapes[0]);
-    ready.engine->run(given.data[0], given.images(), result.values<float>().data());
-  } else {
-    results = run_executor(ready, given, nullptr);
-  }
-  for (size_t i = 0; i < results.size(); ++i) {
-    const ElementType type = outputs_[i].type;
-    if (type != ElementType::f32) results[i] = convlab::converted(results[i], type);
-    copy_to(results[i], outputs[i]);
+    if (outputs[i].data == nullptr) throw bad_input("{}: the array for '{}' has no data", model_.name, name);
+    if (outputs[i].on_device != on_device) {
+      throw bad_input("{}: some arrays are in the host's memory and some in a GPU's", model_.name);
+    }
+    if (!on_device) continue;
+    require_on_device(outputs[i].data, name);
+    if (type != ElementType::f32) {
+      throw bad_input("{}: '{}' is {}, which is made on the host: give arrays in the host's memory", model_.name, name,
+                      name_of(type));
+    }
   }
 }
 
+void Session::run(std::span<const ConstArray> inputs, std::span<const Array> outputs, void* stream) {
+  require_own_process();
+  if (gatherer_ && inputs.size() == 1 && outputs.size() == 1 && gatherer_->run(inputs[0], outputs[0])) return;
+  const auto lock = turn();
+  const Inputs given = inputs_of(inputs, true);
+  if (stream != nullptr && !given.on_device) {
+    throw bad_input("{}: with a stream, arrays must be in the GPU's memory", model_.name);
+  }
+  Ready& ready = ready_for(given);
+  require_outputs(outputs, output_shapes(ready, given.images()), given.on_device);
+  if (given.on_device) return run_on_device(ready, given, outputs, stream);
+  run_ready(ready, given, outputs);
+  if (gatherer_ && ready.engine && ready.engine->splits()) learn(inputs[0], outputs[0]);
+}
+
+/// Calls with such arrays are gathered from now on.
+void Session::learn(const ConstArray& input, const Array& output) {
+  const bool converted = input.type != ElementType::f32 && input.type != ElementType::u8;
+  if (converted || output.type != ElementType::f32) return;
+  ConstArray most = input;
+  most.shape[0] = gatherer_->most();
+  ready_for(inputs_of({&most, 1}, false));
+  gatherer_->learn(input, output);
+}
+
+void Session::run_ready(Ready& ready, const Inputs& inputs, std::span<const Array> outputs) const {
+  std::vector<Tensor> results;  // of outputs that are not float32
+  std::vector<void*> to;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const bool direct = outputs[i].type == ElementType::f32;
+    if (!direct) results.emplace_back(ElementType::f32, outputs[i].shape);
+    to.push_back(direct ? outputs[i].data : results.back().raw());
+  }
+  if (ready.engine) {
+    ready.engine->run(inputs.data[0], inputs.images(), static_cast<float*>(to[0]));
+  } else {
+    ready.executor->run(inputs.data, to, nullptr);
+  }
+  size_t next = 0;
+  for (const Array& output : outputs) {
+    if (output.type == ElementType::f32) continue;
+    const Tensor result = convlab::converted(results[next++], output.type);
+    if (result.bytes() > 0) std::memcpy(output.data, result.raw(), result.bytes());
+  }
+}
+
+void Session::run_on_device(Ready& ready, const Inputs& inputs, std::span<const Array> outputs, void* stream) const {
+  Stream& own = ready.engine ? ready.engine->stream() : ready.executor->stream();
+  if (stream != nullptr) own.wait_for_native(stream);
+  if (ready.engine) {
+    ready.engine->run_in_memory(inputs.data[0], inputs.images(), static_cast<float*>(outputs[0].data));
+  } else {
+    std::vector<void*> to;
+    for (const Array& output : outputs) to.push_back(output.data);
+    ready.executor->run_in_memory(inputs.data, to);
+  }
+  if (stream != nullptr) return own.hold_native(stream);
+  own.synchronize();
+}
+
 std::vector<Session::Step> Session::plan(std::span<const ConstArray> inputs) {
-  const std::lock_guard lock(mutex_);
+  const auto lock = turn();
   return steps_of(ready_for(inputs_of(inputs, false)).plan());
 }
 
 std::vector<Session::Step> Session::profile(std::span<const ConstArray> inputs, int repeat) {
   if (repeat < 1) throw bad_input("a profile takes at least one run, not {}", repeat);
-  const std::lock_guard lock(mutex_);
+  const auto lock = turn();
   const Inputs given = inputs_of(inputs, true);
+  if (given.on_device) throw bad_input("{}: a profile takes arrays in the host's memory", model_.name);
   Ready& ready = ready_for(given);
   std::vector<Step> steps = steps_of(ready.plan());
+  std::vector<Tensor> outputs;
+  std::vector<void*> to;
+  for (const Shape& shape : output_shapes(ready, given.images())) {
+    to.push_back(outputs.emplace_back(ElementType::f32, shape).raw());
+  }
   std::vector<std::vector<double>> by_step(steps.size());
   for (int i = 0; i <= repeat; ++i) {
     std::vector<double> seconds(steps.size(), 0);
     if (ready.engine) {
-      Tensor result(ElementType::f32, ready.engine->output_shape(given.images()));
-      seconds = ready.engine->run_timed(given.data[0], given.images(), result.values<float>().data());
+      seconds = ready.engine->run_timed(given.data[0], given.images(), static_cast<float*>(to[0]));
     } else {
-      run_executor(ready, given, &seconds);
+      ready.executor->run(given.data, to, &seconds);
     }
     for (size_t step = 0; i > 0 && step < steps.size(); ++step) by_step[step].push_back(seconds[step]);
   }

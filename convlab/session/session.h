@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -12,6 +13,8 @@
 #include "convlab/engine/engine.h"
 #include "convlab/engine/executor.h"
 #include "convlab/model/graph.h"
+#include "convlab/session/array.h"
+#include "convlab/session/gatherer.h"
 #include "convlab/tensor/element_type.h"
 #include "convlab/tensor/shape.h"
 
@@ -23,30 +26,27 @@ struct SessionOptions {
   std::string math = "fp32";    ///< "tf32", "bf16x2", "bf16", "fp16"
   std::string plan = "fused";   ///< "layers", "folded"
   int threads = 0;              ///< of host work; 0: as many as this process may use
-};
 
-/// An array in somebody else's memory on the host, dense and row-major.
-struct ConstArray {
-  const void* data = nullptr;
-  ElementType type = ElementType::f32;
-  Shape shape;
-};
-struct Array {
-  void* data = nullptr;
-  ElementType type = ElementType::f32;
-  Shape shape;
+  /// Above 0, calls of several threads are computed together, and a call waits at most so long for others: see Gatherer.
+  std::chrono::microseconds gather_wait{0};
+  int64_t gather_images = 64;  ///< the most that are computed together
 };
 
 /// A model on a device, ready for inputs of any shapes that it takes: what programs call. Any thread may use it at any time;
-/// runs of several threads take turns.
+/// runs of several threads take turns, or are gathered.
 ///
 /// What it computes for is made ready at the first run of a shape, and of the last few shapes kept.
 class Session {
  public:
-  /// `model`: as load_model() takes it. Errors of load_model(), open_device() and require_math().
+  /// `model`: as load_model() takes it. Errors of load_model(), open_device() and require_math(); Error(bad_input) where
+  /// gather_wait is negative, or gather_images below 1.
   Session(const std::string& model, const SessionOptions& options);
 
   const DeviceCaps& device() const { return device_->caps(); }
+
+  /// Whether this process is a child, made by fork(), of the one that opened the session. Threads and GPUs stay with the
+  /// parent: all calls but this are Error(unavailable), and the session must not be destroyed.
+  bool inherited() const;
 
   /// As the file has them; -1 for sizes that it leaves open.
   struct Value {
@@ -63,9 +63,14 @@ class Session {
   /// Computes the outputs, which have the shapes that output_shapes() gives and the types of outputs(). Inputs are float32 or
   /// uint8 pixels, or converted to float32. Where the model has one input and one output, and they are float32, or the
   /// input uint8, nothing is copied on a host.
+  ///
+  /// Arrays may all be in the memory of the session's GPU instead, and then are of the types that are not converted. With
+  /// `stream`, a cudaStream_t of theirs, the work begins after what that stream was given before, what it is given from now
+  /// on waits for the work, and run() may return before; null: run() returns when the outputs are there.
+  ///
   /// Error(bad_input) where the number of arrays, a shape or a type is not what the model takes or gives; outputs are then
   /// as they were.
-  void run(std::span<const ConstArray> inputs, std::span<const Array> outputs);
+  void run(std::span<const ConstArray> inputs, std::span<const Array> outputs, void* stream = nullptr);
 
   /// One step of a plan: what computes which part of the model.
   struct Step {
@@ -98,22 +103,31 @@ class Session {
     std::vector<Tensor> converted;
     std::vector<Shape> shapes;
     ElementType type;
+    bool on_device = false;
 
-    int64_t images() const { return shapes[0].empty() ? 1 : shapes[0][0]; }
+    int64_t images() const { return shapes.empty() || shapes[0].empty() ? 1 : shapes[0][0]; }
   };
 
+  void require_own_process() const;
+  std::unique_lock<std::mutex> turn() const;
   void require_inputs(std::span<const ConstArray> inputs) const;
+  void require_on_device(const void* data, const std::string& name) const;
+  void require_outputs(std::span<const Array> outputs, const std::vector<Shape>& shapes, bool on_device) const;
   Inputs inputs_of(std::span<const ConstArray> inputs, bool with_data) const;
   Ready& ready_for(const Inputs& inputs);
   std::vector<Shape> output_shapes(const Ready& ready, int64_t images) const;
-  std::vector<Tensor> run_executor(Ready& ready, const Inputs& inputs, std::vector<double>* seconds) const;
+  void learn(const ConstArray& input, const Array& output);
+  void run_ready(Ready& ready, const Inputs& inputs, std::span<const Array> outputs) const;
+  void run_on_device(Ready& ready, const Inputs& inputs, std::span<const Array> outputs, void* stream) const;
 
   std::unique_ptr<Device> device_;
   Graph model_;
   EngineOptions engine_options_;
   std::vector<Value> inputs_, outputs_;
-  std::mutex mutex_;
-  std::list<Ready> ready_;  ///< the latest used first
+  int forks_;                 ///< of the process and those before it, when the session was opened
+  mutable std::mutex mutex_;  ///< of what follows
+  std::list<Ready> ready_;    ///< the latest used first
+  std::unique_ptr<Gatherer> gatherer_;
 };
 
 /// "[{"name": ..., "op": ..., "kernel": ..., "flops": ..., "seconds": ...}, ...]"

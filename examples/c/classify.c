@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   must(convlab->output_shapes(session, &x, 1, &y, 1));
   float* scores = malloc(count_of(&y) * sizeof(float));
   y.data = scores;
-  must(convlab->run(session, &x, 1, &y, 1));
+  must(convlab->run(session, &x, 1, &y, 1, NULL));
   for (size_t i = 0; i < count_of(&y); ++i) printf("%.6f\n", scores[i]);
 
   free(scores);

@@ -6,11 +6,12 @@ import ctypes as c
 import math
 import sys
 
-VERSION, MAX_RANK, FLOAT32 = 1, 8, 0
+VERSION, MAX_RANK, FLOAT32, HOST = 1, 8, 0, 0
 
 
 class Options(c.Structure):
-    _fields_ = [("device", c.c_char_p), ("math", c.c_char_p), ("plan", c.c_char_p), ("threads", c.c_int32)]
+    _fields_ = [("device", c.c_char_p), ("math", c.c_char_p), ("plan", c.c_char_p), ("threads", c.c_int32),
+                ("gather_wait_us", c.c_int32), ("gather_images", c.c_int32)]
 
 
 class Value(c.Structure):
@@ -18,7 +19,7 @@ class Value(c.Structure):
 
 
 class Array(c.Structure):
-    _fields_ = [("data", c.c_void_p), ("type", c.c_int), ("rank", c.c_int32), ("shape", c.c_int64 * MAX_RANK)]
+    _fields_ = [("data", c.c_void_p), ("type", c.c_int32), ("memory", c.c_int32), ("rank", c.c_int32), ("shape", c.c_int64 * MAX_RANK)]
 
 
 Session, Count = c.c_void_p, c.c_size_t
@@ -32,12 +33,13 @@ class Api(c.Structure):
         ("open", c.CFUNCTYPE(c.c_int, c.c_char_p, c.POINTER(Options), c.POINTER(Session))),
         ("close", c.CFUNCTYPE(None, Session)),
         ("device", c.CFUNCTYPE(c.c_char_p, Session)),
+        ("device_name", c.CFUNCTYPE(c.c_char_p, Session)),
         ("input_count", c.CFUNCTYPE(Count, Session)),
         ("output_count", c.CFUNCTYPE(Count, Session)),
         ("input", c.CFUNCTYPE(c.c_int, Session, Count, c.POINTER(Value))),
         ("output", c.CFUNCTYPE(c.c_int, Session, Count, c.POINTER(Value))),
         ("output_shapes", c.CFUNCTYPE(c.c_int, Session, c.POINTER(Array), Count, c.POINTER(Array), Count)),
-        ("run", c.CFUNCTYPE(c.c_int, Session, c.POINTER(Array), Count, c.POINTER(Array), Count)),
+        ("run", c.CFUNCTYPE(c.c_int, Session, c.POINTER(Array), Count, c.POINTER(Array), Count, c.c_void_p)),
     ]
 
 
@@ -59,13 +61,13 @@ def main() -> int:
     must(api.input(session, 0, c.byref(value)))
     shape = [max(size, 1) for size in value.shape[: value.rank]]  # 1 where the model leaves a size open
     pixels = (c.c_float * math.prod(shape))(*[0.5] * math.prod(shape))
-    x = Array(c.cast(pixels, c.c_void_p), FLOAT32, value.rank, (c.c_int64 * MAX_RANK)(*shape))
+    x = Array(c.cast(pixels, c.c_void_p), FLOAT32, HOST, value.rank, (c.c_int64 * MAX_RANK)(*shape))
 
     y = Array()
     must(api.output_shapes(session, c.byref(x), 1, c.byref(y), 1))
     scores = (c.c_float * math.prod(y.shape[: y.rank]))()
     y.data = c.cast(scores, c.c_void_p)
-    must(api.run(session, c.byref(x), 1, c.byref(y), 1))
+    must(api.run(session, c.byref(x), 1, c.byref(y), 1, None))
     for score in scores:
         print(f"{score:.6f}")
     api.close(session)

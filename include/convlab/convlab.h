@@ -40,6 +40,12 @@ typedef enum convlab_type {
   CONVLAB_INT64 = 6
 } convlab_type;
 
+/* Whose memory an array is in. */
+typedef enum convlab_memory {
+  CONVLAB_HOST = 0,
+  CONVLAB_DEVICE = 1 /* of the session's device, where that is a GPU */
+} convlab_memory;
+
 /* A model on a device. Any thread may use it at any time; runs of several threads take turns. */
 typedef struct convlab_session convlab_session;
 
@@ -50,6 +56,11 @@ typedef struct convlab_options {
       math; /* of convolutions: "fp32" (default), "tf32", "bf16x2", "bf16", "fp16"; never less precise than this */
   const char* plan; /* "fused" (default), "layers", "folded" */
   int32_t threads;  /* of the processor; 0: as many as this process may use */
+
+  /* Above 0: calls of few images that come from several threads are computed together, and each waits at most so long, in
+   * microseconds, for others to come. 0 (default): each call is computed by itself. */
+  int32_t gather_wait_us;
+  int32_t gather_images; /* the most that are computed together; 0: 64 */
 } convlab_options;
 
 /* An input or an output of a model. */
@@ -60,10 +71,11 @@ typedef struct convlab_value {
   int64_t shape[CONVLAB_MAX_RANK]; /* -1 for sizes that the model leaves open, such as the number of images */
 } convlab_value;
 
-/* An array in the program's memory: dense, row-major, the number of images first. */
+/* An array of the program's: dense, row-major, the number of images first. */
 typedef struct convlab_array {
-  void* data;   /* only read where it is an input */
-  int32_t type; /* a convlab_type */
+  void* data;     /* only read where it is an input */
+  int32_t type;   /* a convlab_type */
+  int32_t memory; /* a convlab_memory */
   int32_t rank;
   int64_t shape[CONVLAB_MAX_RANK];
 } convlab_array;
@@ -90,6 +102,9 @@ typedef struct convlab_api {
   /* Where the session computes: "NVIDIA H200, ..." As long as the session lives. */
   const char* (*device)(const convlab_session* session);
 
+  /* The same as `open` takes it, with a GPU's number: "cuda:0". As long as the session lives. */
+  const char* (*device_name)(const convlab_session* session);
+
   size_t (*input_count)(const convlab_session* session);
   size_t (*output_count)(const convlab_session* session);
   convlab_status (*input)(const convlab_session* session, size_t index, convlab_value* value);
@@ -102,9 +117,13 @@ typedef struct convlab_api {
 
   /* Computes the outputs, whose data, types and shapes the program gives; returns when they are there. Inputs are float32, or
    * uint8 where all are; others are converted to float32. On a CPU, a model with one float32 or uint8 input and one float32
-   * output reads and writes the program's arrays themselves. */
+   * output reads and writes the program's arrays themselves.
+   *
+   * With `stream`, a cudaStream_t of the session's GPU, all arrays must be in that GPU's memory: the work begins when what the
+   * stream was given before is done, what the stream is given from now on waits for it, and run() may return before. NULL is
+   * no stream; CUDA's default stream is (cudaStream_t)1, cudaStreamLegacy. */
   convlab_status (*run)(convlab_session* session, const convlab_array* inputs, size_t input_count,
-                        const convlab_array* outputs, size_t output_count);
+                        const convlab_array* outputs, size_t output_count, void* stream);
 
   /* How inputs of these shapes are computed, as JSON: a list of steps with "name" (nodes of the model), "op", "kernel", "flops"
    * and "seconds", 0. The text must be given to free_text(). */

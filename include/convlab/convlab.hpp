@@ -11,6 +11,7 @@
 #include <convlab/convlab.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -49,6 +50,11 @@ struct Options {
   Math math = Math::fp32;
   Plan plan = Plan::fused;
   int threads = 0;  ///< of the processor; 0: as many as this process may use
+
+  /// Above 0: calls of few images that come from several threads are computed together, and each waits at most so long for
+  /// others to come.
+  std::chrono::microseconds gather_wait{0};
+  int gather_images = 64;  ///< the most that are computed together
 };
 
 namespace detail {
@@ -108,19 +114,24 @@ inline size_t count_of(std::span<const int64_t> shape) {
   return static_cast<size_t>(count);
 }
 
-/// `count`: how many elements are there, which must be the shape's.
-inline convlab_array array_of(void* data, convlab_type type, size_t count, std::span<const int64_t> shape) {
+inline convlab_array array_of(void* data, convlab_type type, convlab_memory memory, std::span<const int64_t> shape) {
   if (shape.size() > CONVLAB_MAX_RANK) throw Error(CONVLAB_BAD_INPUT, "a shape has more sizes than CONVLAB_MAX_RANK");
+  convlab_array array{};
+  array.data = data;
+  array.type = type;
+  array.memory = memory;
+  array.rank = static_cast<int32_t>(shape.size());
+  std::copy(shape.begin(), shape.end(), array.shape);
+  return array;
+}
+
+/// `count`: how many elements are there, which must be the shape's.
+inline convlab_array host_array(void* data, convlab_type type, size_t count, std::span<const int64_t> shape) {
   if (count != count_of(shape)) {
     throw Error(CONVLAB_BAD_INPUT,
                 std::to_string(count) + " values are given for a shape of " + std::to_string(count_of(shape)));
   }
-  convlab_array array{};
-  array.data = data;
-  array.type = type;
-  array.rank = static_cast<int32_t>(shape.size());
-  std::copy(shape.begin(), shape.end(), array.shape);
-  return array;
+  return array_of(data, type, CONVLAB_HOST, shape);
 }
 
 inline Shape shape_of(const convlab_array& array) { return Shape(array.shape, array.shape + array.rank); }
@@ -199,14 +210,22 @@ class View {
   /// Error where the number of values is not the shape's.
   template <class T>
   View(std::span<T> values, std::span<const int64_t> shape)
-      : array_(detail::array_of(const_cast<std::remove_const_t<T>*>(values.data()), detail::type_of<T>(), values.size(),
-                                shape)) {}
+      : array_(detail::host_array(const_cast<std::remove_const_t<T>*>(values.data()), detail::type_of<T>(),
+                                  values.size(), shape)) {}
   View(const Tensor& tensor)  // NOLINT: a tensor is an array
-      : array_(detail::array_of(const_cast<void*>(tensor.data()), tensor.type(), tensor.count(), tensor.shape())) {}
+      : array_(detail::host_array(const_cast<void*>(tensor.data()), tensor.type(), tensor.count(), tensor.shape())) {}
+
+  /// An array in the memory of the session's GPU.
+  template <class T>
+  static View on_device(const T* data, std::span<const int64_t> shape) {
+    return View(detail::array_of(const_cast<T*>(data), detail::type_of<T>(), CONVLAB_DEVICE, shape));
+  }
 
   const convlab_array& array() const { return array_; }
 
  private:
+  explicit View(const convlab_array& array) : array_(array) {}
+
   convlab_array array_;
 };
 
@@ -215,13 +234,19 @@ class MutableView {
  public:
   template <class T>
   MutableView(std::span<T> values, std::span<const int64_t> shape)
-      : array_(detail::array_of(values.data(), detail::type_of<T>(), values.size(), shape)) {}
+      : array_(detail::host_array(values.data(), detail::type_of<T>(), values.size(), shape)) {}
   MutableView(Tensor& tensor)  // NOLINT: likewise
-      : array_(detail::array_of(tensor.data(), tensor.type(), tensor.count(), tensor.shape())) {}
+      : array_(detail::host_array(tensor.data(), tensor.type(), tensor.count(), tensor.shape())) {}
+  template <class T>
+  static MutableView on_device(T* data, std::span<const int64_t> shape) {
+    return MutableView(detail::array_of(data, detail::type_of<T>(), CONVLAB_DEVICE, shape));
+  }
 
   const convlab_array& array() const { return array_; }
 
  private:
+  explicit MutableView(const convlab_array& array) : array_(array) {}
+
   convlab_array array_;
 };
 
@@ -242,7 +267,9 @@ class Session {
     const convlab_options wanted{.device = options.device.c_str(),
                                  .math = kMaths[static_cast<size_t>(options.math)],
                                  .plan = kPlans[static_cast<size_t>(options.plan)],
-                                 .threads = options.threads};
+                                 .threads = options.threads,
+                                 .gather_wait_us = static_cast<int32_t>(options.gather_wait.count()),
+                                 .gather_images = options.gather_images};
     convlab_session* session = nullptr;
     detail::check(detail::api().open(model.c_str(), &wanted, &session));
     session_.reset(session);
@@ -250,6 +277,9 @@ class Session {
 
   /// Where it computes, in words.
   std::string device() const { return detail::api().device(session_.get()); }
+
+  /// As Options has it, with a GPU's number: "cuda:0".
+  std::string device_name() const { return detail::api().device_name(session_.get()); }
 
   std::vector<Value> inputs() const { return values(detail::api().input_count, detail::api().input); }
   std::vector<Value> outputs() const { return values(detail::api().output_count, detail::api().output); }
@@ -271,17 +301,18 @@ class Session {
     for (convlab_array& each : wanted) {
       each.data = outputs.emplace_back(static_cast<convlab_type>(each.type), detail::shape_of(each)).data();
     }
-    detail::check(detail::api().run(session_.get(), given.data(), given.size(), wanted.data(), wanted.size()));
+    detail::check(detail::api().run(session_.get(), given.data(), given.size(), wanted.data(), wanted.size(), nullptr));
     return outputs;
   }
 
-  /// Into arrays that the program has, of the shapes that run() would give.
-  void run(std::span<const View> inputs, std::span<const MutableView> outputs) {
+  /// Into arrays that the program has, of the shapes that run() would give. With `stream`, a cudaStream_t of the session's
+  /// GPU, all arrays must be on_device(): the work takes its place in that stream, and run() may return before it is done.
+  void run(std::span<const View> inputs, std::span<const MutableView> outputs, void* stream = nullptr) {
     const std::vector<convlab_array> given = arrays(inputs), wanted = arrays(outputs);
-    detail::check(detail::api().run(session_.get(), given.data(), given.size(), wanted.data(), wanted.size()));
+    detail::check(detail::api().run(session_.get(), given.data(), given.size(), wanted.data(), wanted.size(), stream));
   }
-  void run(const View& input, const MutableView& output) {
-    detail::check(detail::api().run(session_.get(), &input.array(), 1, &output.array(), 1));
+  void run(const View& input, const MutableView& output, void* stream = nullptr) {
+    detail::check(detail::api().run(session_.get(), &input.array(), 1, &output.array(), 1, stream));
   }
 
   /// How such inputs are computed, as JSON: a list of steps with "name", "op", "kernel" and "flops".

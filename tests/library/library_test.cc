@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <convlab/convlab.hpp>
 #include <cstddef>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +20,7 @@
 namespace {
 
 using convlab::MutableView;
+using convlab::Options;
 using convlab::Session;
 using convlab::Shape;
 using convlab::Tensor;
@@ -139,6 +143,83 @@ TEST(Library, SaysWhatIsWrong) {
   EXPECT_THAT(numbers(session.run(x)), SizeIs(20)) << "a session serves on after errors";
 }
 
+TEST(Library, TellsAGpusArraysFromTheHosts) {
+  Session session(kModel, {.device = "cpu"});
+  EXPECT_EQ(session.device_name(), "cpu");
+  Tensor x = images(2), y = session.run(x);
+  const Shape given{2, 1, 70, 70}, wanted{2, 10};
+  const View there = View::on_device(x.values<float>().data(), given);
+  const MutableView result = MutableView::on_device(y.values<float>().data(), wanted);
+  EXPECT_THAT(error_of([&] { session.run(there, result); }),
+              HasSubstr("in a GPU's memory; the session computes on cpu"));
+  EXPECT_THAT(error_of([&] { session.run(x, result); }), HasSubstr("some in a GPU's"));
+  int stream = 0;
+  EXPECT_THAT(error_of([&] { session.run(x, y, &stream); }), HasSubstr("with a stream"));
+}
+
+// A child has neither the threads nor the GPU of its parent: it must hear of it, and must not wait for them.
+TEST(Library, TellsAForkedChildThatTheSessionIsItsParents) {
+  auto session = std::make_unique<Session>(kModel, Options{.device = "cpu", .threads = 2});
+  const Tensor x = images(2);
+  session->run(x);
+  EXPECT_EXIT(
+      {
+        const std::string text = error_of([&] { session->run(x); });
+        session.reset();
+        Session own(kModel, {.device = "cpu", .threads = 2});
+        own.run(x);
+        std::exit(text.find("before this process was forked") != std::string::npos ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  session->run(x);
+}
+
+// Threads at once, of calls whose images fit together and of others.
+TEST(Library, GathersCallsOfThreads) {
+  using std::chrono::microseconds;
+  Session alone(kModel, {.device = "cpu"});
+  Session together(kModel, {.device = "cpu", .threads = 2, .gather_wait = microseconds(2000), .gather_images = 8});
+  std::vector<Tensor> inputs, wanted;
+  for (const int64_t n : {1, 2, 3, 4, 5, 9}) {
+    Tensor& x = inputs.emplace_back(images(n));
+    for (float& value : x.values<float>()) value += static_cast<float>(n);
+    wanted.push_back(alone.run(x));
+  }
+  std::atomic<int> wrong = 0, refused = 0;
+  std::vector<std::jthread> threads;
+  for (size_t thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (size_t i = 0; i < 24; ++i) {
+        const size_t which = (thread + i) % inputs.size();
+        const std::vector<float> y = numbers(together.run(inputs[which])), right = numbers(wanted[which]);
+        for (size_t value = 0; value < right.size(); ++value) wrong += !(std::abs(y[value] - right[value]) <= 1e-5f);
+        if (i % 5 == 0) refused += !error_of([&] { together.run(Tensor::of<float>({1, 1, 7, 7})); }).empty();
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(refused, 8 * 5);
+  EXPECT_THAT(error_of([] { Session(kModel, {.device = "cpu", .gather_wait = microseconds(-1)}); }),
+              HasSubstr("-1 us"));
+}
+
+// A call that comes alone waits as long as was said, and no longer; as many images as are computed together wait for nobody.
+TEST(Library, GathersNoLongerThanSaid) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::milliseconds kWait{300};
+  Session session(kModel, {.device = "cpu", .gather_wait = kWait, .gather_images = 4});
+  const Tensor one = images(1), four = images(4);
+  session.run(one);  // the first call is how the session learns of its images
+  const auto seconds = [&](const Tensor& x) {
+    const auto begin = Clock::now();
+    session.run(x);
+    return Clock::now() - begin;
+  };
+  EXPECT_GE(seconds(one), kWait);
+  EXPECT_LT(seconds(four), kWait);
+}
+
 // A NaN is not an error: it goes where the network's arithmetic takes it.
 TEST(Library, PassesNaNOn) {
   Session session(kModel, {.device = "cpu"});
@@ -180,16 +261,19 @@ TEST(LibraryTable, IsThereForItsVersionsOnly) {
 
 // Programs that were compiled with an earlier header find everything where it was.
 TEST(LibraryTable, KeepsEverythingInItsPlace) {
-  const size_t places[] = {
-      offsetof(convlab_api, version),     offsetof(convlab_api, library_version), offsetof(convlab_api, last_error),
-      offsetof(convlab_api, open),        offsetof(convlab_api, close),           offsetof(convlab_api, device),
-      offsetof(convlab_api, input_count), offsetof(convlab_api, output_count),    offsetof(convlab_api, input),
-      offsetof(convlab_api, output),      offsetof(convlab_api, output_shapes),   offsetof(convlab_api, run),
-      offsetof(convlab_api, plan),        offsetof(convlab_api, profile),         offsetof(convlab_api, free_text)};
+  const size_t places[] = {offsetof(convlab_api, version),      offsetof(convlab_api, library_version),
+                           offsetof(convlab_api, last_error),   offsetof(convlab_api, open),
+                           offsetof(convlab_api, close),        offsetof(convlab_api, device),
+                           offsetof(convlab_api, device_name),  offsetof(convlab_api, input_count),
+                           offsetof(convlab_api, output_count), offsetof(convlab_api, input),
+                           offsetof(convlab_api, output),       offsetof(convlab_api, output_shapes),
+                           offsetof(convlab_api, run),          offsetof(convlab_api, plan),
+                           offsetof(convlab_api, profile),      offsetof(convlab_api, free_text)};
   for (size_t i = 0; i < std::size(places); ++i) EXPECT_EQ(places[i], i * sizeof(void*)) << i;
   EXPECT_EQ(offsetof(convlab_options, threads), 3 * sizeof(void*));
-  for (const size_t size : {sizeof(convlab_value), sizeof(convlab_array)}) EXPECT_EQ(size, sizeof(void*) + 8 + 64);
-  EXPECT_EQ(offsetof(convlab_array, shape), sizeof(void*) + 8);
+  EXPECT_EQ(offsetof(convlab_options, gather_images), 3 * sizeof(void*) + 8);
+  EXPECT_EQ(offsetof(convlab_array, memory), sizeof(void*) + 4);
+  EXPECT_EQ(offsetof(convlab_array, shape), sizeof(void*) + 16);
   EXPECT_EQ(offsetof(convlab_value, shape), sizeof(void*) + 8);
   EXPECT_EQ(CONVLAB_INT64, 6);
   EXPECT_EQ(CONVLAB_FAILED, 4);
@@ -209,7 +293,7 @@ TEST(LibraryTable, TakesNothingForWhatMustBeGiven) {
   ASSERT_EQ(api().open(kModel.c_str(), &options, &session), CONVLAB_OK);
   convlab_value value;
   EXPECT_EQ(api().input(session, 1, &value), CONVLAB_BAD_INPUT);
-  EXPECT_EQ(api().run(session, nullptr, 1, nullptr, 1), CONVLAB_BAD_INPUT);
+  EXPECT_EQ(api().run(session, nullptr, 1, nullptr, 1, nullptr), CONVLAB_BAD_INPUT);
   convlab_array x{}, y{};
   x.type = 99;
   EXPECT_EQ(api().output_shapes(session, &x, 1, &y, 1), CONVLAB_BAD_INPUT);
@@ -222,7 +306,7 @@ TEST(LibraryTable, TakesNothingForWhatMustBeGiven) {
   x = {.data = nullptr, .type = CONVLAB_FLOAT32, .rank = 4, .shape = {1, 1, 70, 70}};
   ASSERT_EQ(api().output_shapes(session, &x, 1, &y, 1), CONVLAB_OK);
   EXPECT_THAT(std::vector(y.shape, y.shape + y.rank), ElementsAre(1, 10));
-  EXPECT_EQ(api().run(session, &x, 1, &y, 1), CONVLAB_BAD_INPUT);
+  EXPECT_EQ(api().run(session, &x, 1, &y, 1, nullptr), CONVLAB_BAD_INPUT);
   EXPECT_THAT(api().last_error(), HasSubstr("has no data"));
   api().close(session);
   api().close(nullptr);

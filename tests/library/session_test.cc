@@ -9,6 +9,8 @@
 #include <fstream>
 #include <vector>
 
+#include "convlab/device/device.h"
+#include "convlab/device/simt.h"
 #include "tests/errors.h"
 #include "tests/onnx_model.h"
 #include "tests/temporary_folder.h"
@@ -22,16 +24,60 @@ using testing::SizeIs;
 
 class SessionTest : public testing::Test {
  protected:
-  /// y = a + b and the places of a's largest, of arrays of any number of rows of 3.
-  Session two_outputs() {
+  /// Arrays in simt's memory, which its kernels may read and write, and no others.
+  class Memory {
+   public:
+    /// `skipped`: bytes before the array, in its memory.
+    Memory(const std::vector<float>& values, size_t skipped)
+        : buffer_(device_->allocate(values.size() * sizeof(float) + skipped)),
+          skipped_(skipped),
+          count_(values.size()) {
+      stream_->upload(data(), values.data(), count_ * sizeof(float));
+    }
+    void* data() const { return static_cast<std::byte*>(buffer_.data()) + skipped_; }
+    std::vector<float> values() {
+      std::vector<float> values(count_);
+      stream_->download(values.data(), data(), count_ * sizeof(float));
+      return values;
+    }
+
+   private:
+    std::unique_ptr<Device> device_ = open_device("simt", {.threads = 1});
+    std::unique_ptr<Stream> stream_ = device_->make_stream();
+    Buffer buffer_;
+    size_t skipped_, count_;
+  };
+
+  Session opened(const OnnxModel& model, const std::string& device) {
+    const std::filesystem::path path = folder_.path() / "model.onnx";
+    std::ofstream(path, std::ios::binary) << model.proto.SerializeAsString();
+    return Session(path.string(), {.device = device});
+  }
+
+  /// y = max(conv(x), 0), images by themselves.
+  Session one_convolution(const std::string& device) {
+    OnnxModel model(13);
+    model.input("x", {-1, 1, 5, 5}).initializer("w", OnnxModel::ones({2, 1, 3, 3})).output("y");
+    model.node("Conv", {"x", "w"}, {"conv"}).node("Relu", {"conv"}, {"y"});
+    return opened(model, device);
+  }
+
+  /// y = a + b of arrays of any number of rows of 3.
+  Session sum(const std::string& device, int type = OnnxModel::kFloat) {
+    OnnxModel model(13);
+    model.input("a", {-1, 3}, type).input("b", {-1, 3}, type).output("y").node("Add", {"a", "b"}, {"y"});
+    model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(type);
+    return opened(model, device);
+  }
+
+  /// The same sum, and the places of a's largest.
+  Session two_outputs(const std::string& device = "cpu") {
     OnnxModel model(13);
     model.input("a", {-1, 3}).input("b", {-1, 3}).output("sum").output("place");
     model.node("Add", {"a", "b"}, {"sum"});
     model.node("ArgMax", {"a"}, {"place"}).set("axis", int64_t{1});
     model.graph().mutable_output(1)->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::INT64);
-    const std::filesystem::path path = folder_.path() / "two.onnx";
-    std::ofstream(path, std::ios::binary) << model.proto.SerializeAsString();
-    return Session(path.string(), {.device = "cpu"});
+    return opened(model, device);
   }
 
  private:
@@ -49,6 +95,60 @@ TEST_F(SessionTest, GivesSeveralOutputsInTheirOwnTypes) {
               std::vector<Array>{{sum.data(), ElementType::f32, {2, 3}}, {place.data(), ElementType::i64, {2, 1}}});
   EXPECT_THAT(sum, ElementsAre(2, 6, 3, 11, 2, 5));
   EXPECT_THAT(place, ElementsAre(1, 0));
+}
+
+// Where addresses suit kernels, arrays are read and written where they are; others are copied. Three runs at the same ones are
+// what a GPU records.
+TEST_F(SessionTest, ComputesInTheMemoryOfADevice) {
+  if (!simt_present()) GTEST_SKIP() << "this build has no simt";
+  std::vector<float> x(3 * 25);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;
+  const Shape shape{3, 1, 5, 5}, result{3, 2, 3, 3};
+  std::vector<float> wanted(3 * 18);
+  const ConstArray input{x.data(), ElementType::f32, shape};
+  const Array output{wanted.data(), ElementType::f32, result};
+  one_convolution("cpu").run({&input, 1}, {&output, 1});
+  Session session = one_convolution("simt");
+  for (const size_t skipped : {0, 4, 0, 0}) {
+    Memory from(x, skipped), to(std::vector<float>(wanted.size()), skipped);
+    const ConstArray given{from.data(), ElementType::f32, shape, true};
+    const Array there{to.data(), ElementType::f32, result, true};
+    session.run({&given, 1}, {&there, 1});
+    EXPECT_THAT(to.values(), testing::Pointwise(testing::FloatNear(1e-5f), wanted)) << skipped << " bytes before it";
+    EXPECT_THAT(bad_input_message([&] {
+                  session.run({&given, 1}, {&output, 1});
+                }),
+                HasSubstr("some arrays are in the host's memory"));
+    EXPECT_THAT(bad_input_message([&] { session.profile({&given, 1}, 1); }), HasSubstr("in the host's memory"));
+  }
+}
+
+TEST_F(SessionTest, ComputesSeveralArraysInTheMemoryOfADevice) {
+  if (!simt_present()) GTEST_SKIP() << "this build has no simt";
+  Session session = sum("simt");
+  for (const size_t skipped : {0, 4}) {
+    Memory a({1, 5, 2, 9, 0, 3}, skipped), b({1, 1, 1, 2, 2, 2}, 0), y(std::vector<float>(6), skipped);
+    const std::vector<ConstArray> inputs{{a.data(), ElementType::f32, {2, 3}, true},
+                                         {b.data(), ElementType::f32, {2, 3}, true}};
+    const Array output{y.data(), ElementType::f32, {2, 3}, true};
+    session.run(inputs, {&output, 1});
+    EXPECT_THAT(y.values(), ElementsAre(2, 6, 3, 11, 2, 5));
+  }
+}
+
+TEST_F(SessionTest, MakesOtherTypesOnTheHostOnly) {
+  if (!simt_present()) GTEST_SKIP() << "this build has no simt";
+  Session session = sum("simt", onnx::TensorProto::INT64);
+  Memory a({1, 5, 2}, 0), b({1, 1, 1}, 0), y({0, 0, 0, 0, 0, 0}, 0);
+  std::vector<ConstArray> inputs{{a.data(), ElementType::f32, {1, 3}, true},
+                                 {b.data(), ElementType::f32, {1, 3}, true}};
+  const Array output{y.data(), ElementType::i64, {1, 3}, true};
+  EXPECT_THAT(bad_input_message([&] {
+                session.run(inputs, {&output, 1});
+              }),
+              HasSubstr("'y' is int64, which is made on the host"));
+  inputs[1].type = ElementType::i32;
+  EXPECT_THAT(bad_input_message([&] { session.run(inputs, {&output, 1}); }), HasSubstr("'b' is int32"));
 }
 
 TEST_F(SessionTest, NamesTheInputsThatAreMissing) {
