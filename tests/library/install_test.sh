@@ -77,9 +77,20 @@ completed=$(
 ! command -v zsh >/dev/null || zsh -n "$root/share/zsh/site-functions/_convlab" || fail "zsh does not take its completion"
 ! command -v fish >/dev/null || fish -n "$root/share/fish/vendor_completions.d/convlab.fish" || fail "fish does not take its completion"
 
+# Kernel files of both kinds are written and verified, far from the sources.
+for kind in mxnet own; do
+  (cd / && "$root/bin/convlab" new $kind -o "$folder/$kind.cu" && "$root/bin/convlab" verify "$folder/$kind.cu" --device simt) >log 2>&1 ||
+    [ $? = 3 ] || fail "the installed program does not verify a kernel file of kind $kind: $(tail -n 5 log)"
+done
+
 # The program finds its models, and the library exports one name.
 "$root/bin/convlab" list models >models.txt
 grep -q fa19 models.txt || fail "the installed program does not find its models"
 names=$(nm -D --defined-only "$(find "$root" -name 'libconvlab.so')" | awk '{ print $3 }')
 [ "$names" = convlab_get_api ] || fail "the library exports: $names"
+
+# Nothing that a package would have says where it was built.
+cmake --install "$build" --strip --prefix "$folder/stripped" >log || fail "$(tail -n 5 log)"
+named=$(grep -rlF "$sources" stripped || true)
+[ -z "$named" ] || fail "these name the sources' folder: $named"
 echo "install: the examples, pkg-config's and the installed program work"

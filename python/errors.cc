@@ -1,0 +1,19 @@
+#include "errors.h"
+
+#include <nanobind/nanobind.h>
+
+namespace convlab::python {
+
+namespace nb = nanobind;
+
+void fail(convlab_status status, const std::string& text) {
+  // A file's name, which an error may quote, is any bytes.
+  const nb::object words =
+      nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+  if (!words.is_valid()) nb::raise_python_error();
+  const nb::object error = nb::module_::import_("convlab.errors").attr("Error")(words, static_cast<int>(status));
+  PyErr_SetObject(error.type().ptr(), error.ptr());
+  nb::raise_python_error();
+}
+
+}  // namespace convlab::python

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <convlab/convlab.h>
+
+#include <string>
+
+namespace convlab::python {
+
+/// Throws Python's convlab.Error.
+[[noreturn]] void fail(convlab_status status, const std::string& text);
+
+}  // namespace convlab::python

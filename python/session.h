@@ -1,0 +1,75 @@
+#pragma once
+
+#include <convlab/convlab.h>
+#include <nanobind/nanobind.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "arrays.h"
+
+namespace convlab::python {
+
+/// The table of the library that was found when the extension was loaded.
+const convlab_api& api();
+
+/// Python's convlab.Session. Its methods are called with the interpreter's lock, which is given away while convlab works.
+class Session {
+ public:
+  Session(nanobind::handle model, const char* device, const char* math, const char* plan, int threads,
+          int gather_wait_us, int gather_images);
+
+  /// All outputs in the order of `names`, or all where that is None.
+  nanobind::list run(nanobind::handle names, const nanobind::dict& feed, nanobind::handle out, nanobind::handle stream);
+
+  /// One array, or a tuple.
+  nanobind::object call(const nanobind::args& inputs, nanobind::handle out, nanobind::handle stream);
+
+  /// Lists of dicts.
+  nanobind::object plan(const nanobind::args& inputs) const;
+  nanobind::object profile(const nanobind::args& inputs, int repeat) const;
+
+  nanobind::list inputs() const { return values(input_names_, api().input); }
+  nanobind::list outputs() const { return values(output_names_, api().output); }
+  const char* device() const { return api().device(session_.get()); }
+  const char* device_name() const { return api().device_name(session_.get()); }
+
+ private:
+  struct Close {
+    void operator()(convlab_session* session) const;
+  };
+  struct Name {
+    nanobind::str object;
+    std::string text;
+  };
+  /// The outputs for inputs of some shapes: as the table wants them, and their shapes as tuples.
+  struct Outputs {
+    std::vector<convlab_array> arrays;
+    std::vector<nanobind::object> shapes;
+  };
+  using Get = convlab_status (*)(const convlab_session*, size_t, convlab_value*);
+
+  std::vector<Name> names_of(size_t count, Get get) const;
+  nanobind::list values(const std::vector<Name>& names, Get get) const;
+  std::vector<Array> arrays_of(const std::vector<nanobind::object>& inputs) const;
+  void require_own_memory(const Array& array, const char* role, const std::string& name) const;
+  std::shared_ptr<const Outputs> outputs_for(const std::vector<convlab_array>& inputs);
+  std::vector<nanobind::object> compute(const std::vector<nanobind::object>& inputs,
+                                        std::vector<nanobind::object> outputs, nanobind::handle stream);
+  std::vector<nanobind::object> given_outputs(nanobind::handle out, const std::vector<size_t>& places) const;
+  template <class Ask>
+  nanobind::object steps(const nanobind::args& inputs, Ask ask) const;
+
+  std::unique_ptr<convlab_session, Close> session_;
+  int gpu_ = -1;  ///< the number of the session's; -1: it computes on the host
+  std::vector<Name> input_names_, output_names_;
+  std::vector<int32_t> output_types_;
+  std::vector<size_t> all_outputs_;  ///< 0, 1, ...
+  nanobind::object numpy_empty_;
+  std::vector<nanobind::object> numpy_types_;                             ///< of the outputs
+  std::map<std::vector<int64_t>, std::shared_ptr<const Outputs>> known_;  ///< by types and shapes of inputs
+};
+
+}  // namespace convlab::python
