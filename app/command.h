@@ -27,6 +27,7 @@ Action declare_compare(CLI::App& options);
 Action declare_convert(CLI::App& options);
 Action declare_explain(CLI::App& options);
 Action declare_infer(CLI::App& options);
+Action declare_merge(CLI::App& options);
 Action declare_judge_file(CLI::App& options);
 Action declare_list(CLI::App& options);
 Action declare_measure_variants(CLI::App& options);

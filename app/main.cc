@@ -24,6 +24,8 @@ constexpr std::array kCommands{
             declare_final},
     Command{"infer", "Run a model on any input", "convlab infer model.onnx --input x.npy --output y.npy",
             declare_infer},
+    Command{"merge", "Put the results of all shares of a run together",
+            "convlab merge result.0-of-2.json result.1-of-2.json", declare_merge},
     Command{"explain", "Show what a network is made of, which kernel computes what and why, and what bounds it",
             "convlab explain fa19 -o fa19.svg", declare_explain},
     Command{"compare", "Find the first layer of a network that is wrong, beside another or a framework's values",

@@ -50,7 +50,7 @@ class Program {
       run_network();
       const Observed part(&recorder_, {Stage::labels});
       classifier_->find_labels(output_, 0, labels);
-      accuracy_ = accuracy_of(labels, *classifier_);
+      accuracy_ = static_cast<double>(right_answers(labels, *classifier_)) / static_cast<double>(classifier_->count());
     }
   }
 

@@ -158,6 +158,7 @@ convlab_status output_shapes(convlab_session* session, const convlab_array* inpu
     for (size_t i = 0; i < shapes.size(); ++i) {
       set_shape(shapes[i], outputs[i]);
       outputs[i].type = type_of(session->session.outputs()[i].type);
+      outputs[i].memory = inputs_given > 0 ? inputs[0].memory : CONVLAB_HOST;
     }
   });
 }

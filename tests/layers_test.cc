@@ -119,8 +119,9 @@ TEST(Layers, FewFilesReadLargeHeaders) {
                           "app/guests/variants.cc", "app/guests/verify_files.cc", "app/results/ablation_json.cc",
                           "app/results/bench_results.cc", "app/results/compare_json.cc", "app/results/counts_json.cc",
                           "app/results/explain_json.cc", "app/results/predict_json.cc", "app/results/profile_json.cc",
-                          "app/results/results_json.cc", "app/results/run_json.cc", "app/results/tune_json.cc",
-                          "app/runs/whole_run.cc"));
+                          "app/results/results_json.cc", "app/results/run_json.cc", "app/results/stream_json.cc",
+                          "app/results/tune_json.cc", "app/runs/whole_run.cc", "app/shards/joined.cc",
+                          "app/shards/merged.cc", "app/shards/share.cc"));
 }
 
 /// The constants to which a header's text gives a value.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <optional>
@@ -19,12 +20,15 @@
 #include "app/networks/model_inputs.h"
 #include "app/networks/model_outputs.h"
 #include "app/networks/model_run.h"
+#include "app/networks/stream_infer.h"
 #include "app/networks/top_classes.h"
 #include "app/plan_files.h"
 #include "app/recorders.h"
 #include "app/results/layer_table.h"
 #include "app/results/profile_json.h"
 #include "app/results/results_json.h"
+#include "app/shards/shard_options.h"
+#include "app/shards/share.h"
 #include "app/usage.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/file.h"
@@ -43,6 +47,8 @@ struct InferOptions {
   std::vector<std::string> inputs;
   ImageOptions images;
   ComputeOptions compute;
+  StreamOptions stream;
+  ShardOptions sharing;
   PlanMode plan = PlanMode::fused;
   int64_t batch = 0, repeat = 0;
   int64_t top = 0;  ///< 0: not said
@@ -53,15 +59,80 @@ bool wants_top(const InferOptions& options) {
   return options.top > 0 || !options.labels.empty() || !options.images.files.empty();
 }
 
+/// What is computed, whoever computes which share of it.
+std::string work_of(const InferOptions& options) {
+  const ComputeOptions& compute = options.compute;
+  std::string work = fmt::format("convlab infer {} {}{} --kernel {} --math {} --plan {}", options.model,
+                                 fmt::join(options.inputs, " "), fmt::join(options.images.files, " "), compute.kernel,
+                                 name_of(compute.math()), name_of(options.plan));
+  if (!compute.plan_file.empty()) work += " --plan-file " + compute.plan_file;
+  return work + (options.stream.classes ? " --classes" : "");
+}
+
+/// Some rows of an array.
+Tensor rows_of(const Tensor& all, int64_t first, int64_t count) {
+  Shape shape = all.shape();
+  const size_t bytes = all.bytes() / static_cast<size_t>(shape[0]);
+  shape[0] = count;
+  Tensor rows(all.type(), std::move(shape));
+  if (rows.bytes() > 0) {
+    std::memcpy(rows.raw(), static_cast<const std::byte*>(all.raw()) + static_cast<size_t>(first) * bytes,
+                rows.bytes());
+  }
+  return rows;
+}
+
+/// Leaves of the inputs what this process computes. Returns the number of all images.
+int64_t take_share(const Shard& shard, std::vector<GivenInput>& given, std::vector<std::string>& image_names) {
+  const Shape& shape = given[0].tensor.shape();
+  const int64_t all = shape.empty() ? 1 : shape[0];
+  if (shard.whole()) return all;
+  if (given.size() > 1 || shape.empty())
+    throw bad_input("--shard: it is for models with one input, of images; 0/1 is all");
+  const int64_t first = shard.first(all), images = shard.images(all);
+  if (images == 0) {
+    throw bad_input("share {}/{} of {} images has none: give as many images as shares, or more", shard.index,
+                    shard.count, all);
+  }
+  given[0].tensor = rows_of(given[0].tensor, first, images);
+  if (!image_names.empty()) image_names = {image_names.begin() + first, image_names.begin() + first + images};
+  return all;
+}
+
 /// What nobody would see is a mistake.
 void check_usage(const InferOptions& options, const Output& output) {
   options.images.require_images();
+  if (options.stream.resume || options.stream.classes) {
+    throw bad_input("{}: it is for --stream", options.stream.resume ? "--resume" : "--classes");
+  }
   if (options.inputs.empty() && options.images.files.empty()) {
     throw bad_input("infer: there is nothing to compute on: give --input or --image");
   }
   const bool shown = !options.output.empty() || wants_top(options) || options.repeat > 0 || options.profile ||
                      !options.trace.empty() || output.wants_json();
   if (!shown) throw bad_input("infer: the result goes nowhere: give --output, --top, --repeat or --json");
+}
+
+/// Runs it in bounded memory; what tells of each image, or of several passes, does not fit to that.
+void infer_stream(const InferOptions& options, Share& share, Output& output) {
+  const std::pair<bool, const char*> given[] = {{options.top > 0, "--top"},
+                                                {!options.labels.empty(), "--labels"},
+                                                {options.repeat > 0, "--repeat"},
+                                                {options.profile, "--profile"},
+                                                {!options.trace.empty(), "--trace"}};
+  for (const auto& [is_given, name] : given) {
+    if (is_given) throw bad_input("{}: with --stream each image is computed once, and nothing is printed of it", name);
+  }
+  stream_infer({.model = options.model,
+                .inputs = options.inputs,
+                .images = options.images,
+                .output = options.output,
+                .compute = options.compute,
+                .plan = options.plan,
+                .batch = options.batch,
+                .options = options.stream,
+                .share = share},
+               output);
 }
 
 /// Has arrays go back to the system when they are freed. glibc would learn from the first large ones to keep others.
@@ -100,7 +171,7 @@ std::vector<std::vector<TopClass>> find_top(const InferOptions& options, const T
   return top_classes(scores, options.top > 0 ? options.top : kUsual, labels, options.labels);
 }
 
-void infer(const InferOptions& options, Output& output) {
+void infer_at_once(const InferOptions& options, const Share& share, Output& output) {
   const Clock::time_point begin = Clock::now();
   check_usage(options, output);
   return_freed_arrays();
@@ -126,6 +197,7 @@ void infer(const InferOptions& options, Output& output) {
   }
   pictures.clear();
   given = in_order(graph, std::move(given));
+  const int64_t all_images = take_share(share.shard(), given, image_names);
   const OutputPlaces places(graph, options.output);
 
   // Bytes are taken as they are where all inputs are.
@@ -151,6 +223,10 @@ void infer(const InferOptions& options, Output& output) {
                                .pipelined = options.repeat > 0 && !recorded};  // otherwise it runs once
   replay_plan_file(options.compute, graph, device->caps(), engine_options);
   ModelRun run(std::move(graph), std::move(inputs), *device, engine_options);
+  if (!share.shard().whole() && !run.splits()) {
+    throw bad_input("{}: it does not compute each image by itself, so that --shard 0/1, all, is its only share",
+                    options.model);
+  }
   result.load_seconds = seconds_since(begin);
   std::vector<Tensor> outputs = run.run();
   std::optional<Recording> recording;
@@ -174,7 +250,18 @@ void infer(const InferOptions& options, Output& output) {
     result.device_network_seconds = times.device_network_s;
     result.layers = std::move(times.layers);
   }
-  write_json(output, result);
+  write_json(output, result, share, all_images);
+}
+
+void infer(InferOptions options, Output& output) {
+  const Shard shard = options.sharing.shard();
+  options.compute.device = device_of(shard, options.compute.device);
+  Share share(shard, work_of(options), output);
+  if (shard.launched() && !options.output.empty()) options.output = part_path(options.output, shard).string();
+  if (!share.done_before(options.stream.resume, output)) {
+    options.stream.on ? infer_stream(options, share, output) : infer_at_once(options, share, output);
+  }
+  share.finish(output);
 }
 
 }  // namespace
@@ -192,6 +279,8 @@ Action declare_infer(CLI::App& parser) {
   add_int(parser, "--top", options->top, 1, kMostTop,
           "print the N most probable classes of each image (default 5 with --image or --labels)");
   add_text(parser, "--labels", options->labels, "FILE", "what to call the classes, one a line");
+  add_stream_options(parser, options->stream);
+  add_shard(parser, options->sharing);
   add_compute(parser, options->compute);
   add_plan_file(parser, options->compute);
   add_parsed(parser, "--plan", "layers|fused|folded", "as of 'convlab run' (default fused)",

@@ -27,7 +27,7 @@ class Output {
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
     const std::string text = fmt::format(format, std::forward<Args>(args)...);
-    if (json_path_ != "-") write(text);
+    if (json_path_ != "-" && !quiet_) write(text);
     printed_ += text;
   }
 
@@ -37,6 +37,13 @@ class Output {
   const std::string& command() const { return command_; }
 
   bool wants_json() const { return !json_path_.empty(); }
+  const std::string& json_path() const { return json_path_; }
+
+  /// From now on the JSON goes to another file.
+  void write_json_to(std::string path) { json_path_ = std::move(path); }
+
+  /// From now on standard output gets nothing; printed() goes on.
+  void say_nothing() { quiet_ = true; }
 
   /// Writes the JSON, if asked for. Call it once, before throwing Error(wrong_result).
   void json(const Json& results);
@@ -49,6 +56,7 @@ class Output {
   static void write(std::string_view text);
 
   std::string json_path_, command_, printed_;
+  bool quiet_ = false;
 };
 
 /// Error(bad_input) that names the option if the file could not be written: a run may take minutes, so call it first.

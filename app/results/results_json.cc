@@ -51,7 +51,7 @@ void write_json(Output& output, const Listing& listing) {
   output.json(json);
 }
 
-void write_json(Output& output, const InferResult& result) {
+void write_json(Output& output, const InferResult& result, const Share& share, int64_t all_images) {
   if (!output.wants_json()) return;
   const auto arrays = [](const std::vector<NamedArray>& all) {
     Json json = Json::array();
@@ -83,6 +83,7 @@ void write_json(Output& output, const InferResult& result) {
       if (!each.label.empty()) found["label"] = each.label;
     }
   }
+  share.add_to(json, all_images);
   output.json(json);
 }
 

@@ -7,6 +7,7 @@
 #include "app/networks/top_classes.h"
 #include "app/results/output.h"
 #include "app/runs/layer_result.h"
+#include "app/shards/share.h"
 #include "convlab/device/device.h"
 #include "convlab/kernels/kernel.h"
 #include "convlab/model/formats/zoo.h"
@@ -15,8 +16,8 @@
 
 namespace convlab::app {
 
-// What the commands found, and how `--json` writes it. Only this file and those beside it whose names end in _json.cc
-// or _results.cc build JSON in app/: reading its header takes the compiler seconds.
+// What the commands found, and how `--json` writes it. Only this file, those beside it whose names end in _json.cc or
+// _results.cc, and app/shards build JSON in app/: reading its header takes the compiler seconds.
 
 struct VerifiedCase {
   const ConvKernel* kernel;
@@ -52,7 +53,8 @@ struct InferResult {
   int64_t memory_before_kb, memory_most_kb;  ///< resident before the model was loaded, and at most until its last pass
   std::vector<std::vector<TopClass>> top;    ///< of each image
 };
-void write_json(Output& output, const InferResult& result);
+/// `all_images`: of all shares.
+void write_json(Output& output, const InferResult& result, const Share& share, int64_t all_images);
 
 struct ConvertResult {
   std::string model, output, layers;

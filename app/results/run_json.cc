@@ -49,6 +49,7 @@ std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier&
                                           {"lines", output.printed()},
                                           {"model", options.model},
                                           {"images", classifier.count()},
+                                          {"right", result.right},
                                           {"accuracy", result.accuracy},
                                           {"device", name_of(caps.kind)},
                                           {"math", name_of(options.compute.math())},

@@ -63,17 +63,28 @@ struct ModelFile {
   int64_t side = 0;
 };
 
-/// The images asked for. Error(bad_input) with the figure if copies would take more memory than there is.
-Dataset load_images(const ClassifyOptions& options) {
-  Dataset all = load_fashion_mnist(options.split, options.data, options.images);
-  if (options.copies == 1) return all;
+/// Images that were asked for, or this process's share of them.
+struct Data {
+  Dataset images;
+  int64_t all_images = 0;  ///< of all shares together
+};
+
+/// Error(bad_input) with the figure if copies would take more memory than there is, or where the share has no image.
+Data load_images(const ClassifyOptions& options) {
+  Dataset once = load_fashion_mnist(options.split, options.data, options.images);
+  const int64_t all = checked_mul(std::ssize(once.labels), options.copies);
+  if (options.copies == 1 && options.shard.whole()) return {std::move(once), all};
+  const int64_t images = options.shard.images(all);
+  if (images == 0) {
+    throw bad_input("share {}/{} of {} images has none: give as many images as shares, or more", options.shard.index,
+                    options.shard.count, all);
+  }
   // Besides its pixels, an image has its label here and in the Classifier, the label found for it, and scores.
   constexpr int64_t kBytesBeside = 2 + sizeof(int) + sizeof(float) * kFashionMnistClasses.size();
-  const int64_t images = checked_mul(std::ssize(all.labels), options.copies);
-  const int64_t pixels = all.images.count() / std::ssize(all.labels);
+  const int64_t pixels = once.images.count() / std::ssize(once.labels);
   require_memory(checked_mul(images, pixels + kBytesBeside),
                  fmt::format("--copies {}: {} images take", options.copies, images), "give fewer");
-  return repeated(all, options.copies);
+  return {part_of_copies(once, options.shard.first(all), images), all};
 }
 
 /// What load_classifier() needs from files; other threads read it while it opens the device: a GPU takes longer.
@@ -84,10 +95,9 @@ struct Reading {
               const int64_t side = image_side(*graph, options.side);
               return ModelFile{std::move(graph), side};
             }).share();
-    data =
-        std::async(std::launch::async, [&options] { return std::make_shared<Dataset>(load_images(options)); }).share();
+    data = std::async(std::launch::async, [&options] { return std::make_shared<Data>(load_images(options)); }).share();
     images = std::async(std::launch::async, [&options, model = model, data = data] {
-      Tensor originals = std::move(data.get()->images);
+      Tensor originals = std::move(data.get()->images.images);
       const int64_t side = leaves_scaling(options) ? originals.shape()[2] : model.get().side;
       // A GPU takes all of them in one go, from locked memory.
       return ScaledImages(std::move(originals), side, static_cast<int>(options.compute.threads), on_gpu(options));
@@ -95,7 +105,7 @@ struct Reading {
   }
 
   std::shared_future<ModelFile> model;
-  std::shared_future<std::shared_ptr<Dataset>> data;  ///< for labels; images are only for `images`
+  std::shared_future<std::shared_ptr<Data>> data;  ///< for labels; images are only for `images`
   std::future<ScaledImages> images;
 };
 
@@ -125,11 +135,12 @@ std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, Stag
   loaded.course_model = course_model_name(graph);
   {
     const Observed part(observer, {Stage::data});
-    loaded.labels = reading.data.get()->labels;
+    loaded.labels = reading.data.get()->images.labels;
+    loaded.all_images = reading.data.get()->all_images;
   }
   const int64_t count = std::ssize(loaded.labels);
-  if (options.images != ClassifyOptions().images && options.images > count / options.copies) {
-    note("--images {}: there are {}; all of them are taken", options.images, count / options.copies);
+  if (options.images != ClassifyOptions().images && options.images > loaded.all_images / options.copies) {
+    note("--images {}: there are {}; all of them are taken", options.images, loaded.all_images / options.copies);
   }
   {
     const Observed part(observer, {Stage::scaling});
@@ -172,10 +183,10 @@ void Classifier::find_labels(std::span<const float> output, int64_t first, std::
   std::ranges::copy(labels_of(output, static_cast<int64_t>(output.size() / labels.size()), first), labels.begin());
 }
 
-double accuracy_of(const std::vector<int>& found, const Classifier& classifier) {
+int64_t right_answers(const std::vector<int>& found, const Classifier& classifier) {
   int64_t right = 0;
   for (size_t i = 0; i < found.size(); ++i) right += found[i] == classifier.labels[i];
-  return static_cast<double>(right) / static_cast<double>(classifier.count());
+  return right;
 }
 
 Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer) {
@@ -250,7 +261,8 @@ Classification classify(Classifier& classifier, int64_t repeat, StageObserver* o
       .network_seconds = median(network_seconds),
       .device_network_seconds = median(on_host ? network_seconds : device_network_seconds),
   };
-  result.accuracy = accuracy_of(labels, classifier);
+  result.right = right_answers(labels, classifier);
+  result.accuracy = static_cast<double>(result.right) / static_cast<double>(count);
   result.labels = std::move(labels);
   for (size_t i = 0; i < steps; ++i) {
     LayerResult layer = describe_layer(first.plan().steps[i], first.batch(), count, engines.shares(count).size());

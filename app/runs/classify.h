@@ -10,6 +10,7 @@
 #include "app/compute_options.h"
 #include "app/runs/layer_result.h"
 #include "app/runs/scaled_images.h"
+#include "app/shards/shard.h"
 #include "convlab/conv/problem.h"
 #include "convlab/dataset/fashion_mnist.h"
 #include "convlab/device/device.h"
@@ -37,6 +38,7 @@ struct ClassifyOptions {
   std::string pixels = "0..255";      ///< see parse_pixels()
   Scaling scaling = Scaling::chosen;  ///< chosen: on the device if that is a GPU
   bool pipelined = true;              ///< see EngineOptions
+  Shard shard;                        ///< of these images
 };
 
 /// What becomes of a pixel from 0 to 255: pixel * factor + offset.
@@ -52,6 +54,7 @@ struct Classifier {
   std::string course_model;  ///< "ece408"
   ScaledImages images;       ///< to the model's side, or originals where the device scales
   std::vector<uint8_t> labels;
+  int64_t all_images = 0;                        ///< of all shares together
   std::vector<std::unique_ptr<Device>> devices;  ///< of one kind
   Buffer locked_images;                          ///< while it lives, the images keep their place in memory
   std::unique_ptr<EngineGroup> engines;
@@ -73,6 +76,7 @@ struct Classifier {
 std::unique_ptr<Classifier> load_classifier(const ClassifyOptions& options, StageObserver* observer = nullptr);
 
 struct Classification {
+  int64_t right = 0;                  ///< answers
   double accuracy = 0;                ///< right answers / images
   double network_seconds = 0;         ///< images in the host's memory to labels there
   double device_network_seconds = 0;  ///< images in the device's memory to labels (or scores) there, by its own clock;
@@ -85,7 +89,7 @@ struct Classification {
 /// `observer` gets all that is timed as one part. Error(wrong_result) where the network computes NaN.
 Classification classify(Classifier& classifier, int64_t repeat, StageObserver* observer = nullptr);
 
-/// Right answers / images.
-double accuracy_of(const std::vector<int>& found, const Classifier& classifier);
+/// How many of the classes found are the images' own.
+int64_t right_answers(const std::vector<int>& found, const Classifier& classifier);
 
 }  // namespace convlab::app

@@ -17,6 +17,8 @@
 #include "app/results/course_lines.h"
 #include "app/results/layer_table.h"
 #include "app/results/run_json.h"
+#include "app/shards/shard_options.h"
+#include "app/shards/share.h"
 #include "app/usage.h"
 #include "convlab/base/error.h"
 #include "convlab/dataset/resize.h"
@@ -70,7 +72,23 @@ void check_order_of_times(const Classification& result, double elapsed_seconds) 
   }
 }
 
-void run(const RunOptions& options, double expect, Output& output) {
+/// What a run computes, whoever computes which share of it.
+std::string work_of(RunOptions options) {
+  const ComputeOptions any;
+  ComputeOptions& compute = options.classify.compute;
+  compute.device = any.device;
+  compute.threads = any.threads;
+  options.classify.batch = 0;
+  options.repeat = 1;
+  return fmt::format("{}", fmt::join(run_command(options), " "));
+}
+
+void run(const RunOptions& options, const ShardOptions& sharing, double expect, Output& output) {
+  if (sharing.resume && options.classify.shard.whole()) {
+    throw bad_input("--resume: it is for --shard, or under mpirun or srun");
+  }
+  Share share(options.classify.shard, work_of(options), output);
+  if (share.done_before(sharing.resume, output)) return share.finish(output);
   StageLog log;
   std::unique_ptr<Classifier> classifier = load_classifier(options.classify, &log);
   output.print("{}{}{}", kLoadingData, kLoadingModel, kNewInference);
@@ -80,7 +98,10 @@ void run(const RunOptions& options, double expect, Output& output) {
 
   std::shared_ptr<Json> json;
   const double json_began_s = monotonic_s();
-  if (output.wants_json()) json = run_json(options.classify, *classifier, result, output);
+  if (output.wants_json()) {
+    json = run_json(options.classify, *classifier, result, output);
+    share.add_to(*json, classifier->all_images);
+  }
   const double json_seconds = monotonic_s() - json_began_s;
   const int64_t images = classifier->count();
   const double load_seconds = classifier->load_seconds;
@@ -116,6 +137,7 @@ void run(const RunOptions& options, double expect, Output& output) {
   }
   output.print("{}\n", usage_text(usage));
   if (json) write_json(output, *json, log, json_seconds);
+  share.finish(output);
   if (!(result.accuracy >= expect)) {
     throw wrong_result("accuracy {} on {} images is below --expect {}", python_repr(result.accuracy), images,
                        python_repr(expect));
@@ -210,13 +232,18 @@ std::vector<std::string> run_command(const RunOptions& options) {
 
 Action declare_run(CLI::App& parser) {
   auto options = std::make_shared<RunOptions>();
+  auto sharing = std::make_shared<ShardOptions>();
   auto expect = std::make_shared<double>(0);
   add_run_options(parser, *options);
   add_real(parser, "--expect", *expect, 0, 1, "exit with 1 where the accuracy is below X");
-  return [options, expect](Output& output) {
+  add_shard(parser, *sharing);
+  add_flag(parser, "--resume", sharing->resume, "leave alone the shares whose Records an earlier, broken launch wrote");
+  return [options, sharing, expect](Output& output) {
     take_file_as_kernel(*options);
-    const ComputeOptions& compute = options->classify.compute;
-    if (!run_in_guest({compute.kernel}, compute.device)) run(*options, *expect, output);
+    ClassifyOptions& classify = options->classify;
+    classify.shard = sharing->shard();
+    classify.compute.device = device_of(classify.shard, classify.compute.device);
+    if (!run_in_guest({classify.compute.kernel}, classify.compute.device)) run(*options, *sharing, *expect, output);
   };
 }
 

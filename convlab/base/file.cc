@@ -46,14 +46,18 @@ std::filesystem::path target_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-InputFile::InputFile(const std::filesystem::path& path, int64_t limit) : path_(path) {
+void require_regular_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (std::filesystem::is_directory(status)) throw bad_input("{}: is a folder, not a file", path.string());
-  // Opening a pipe would wait for a writer.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     throw bad_input("{}: is not a regular file", path.string());
   }
+}
+
+InputFile::InputFile(const std::filesystem::path& path, int64_t limit) : path_(path) {
+  require_regular_file(path);
+  std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   if (error) throw bad_input("{}: cannot open: {}", path.string(), error.message());
   if (size > static_cast<uintmax_t>(limit)) {

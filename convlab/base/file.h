@@ -9,6 +9,10 @@
 
 namespace convlab {
 
+/// Error(bad_input) with path and reason where something else than a regular file is there: opening a pipe would wait for a
+/// writer.
+void require_regular_file(const std::filesystem::path& path);
+
 /// All bytes of a file. Error(bad_input) with path and reason where it is missing, a folder, unreadable, or larger
 /// than `limit` bytes or than the memory that this process may use (nothing is allocated before the size is known).
 std::vector<uint8_t> read_file(const std::filesystem::path& path, int64_t limit = int64_t{4} << 30);

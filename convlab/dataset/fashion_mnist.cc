@@ -80,17 +80,22 @@ Dataset load_fashion_mnist(Split split, const std::filesystem::path& folder, int
   return {first_images(std::move(images), count), std::move(labels)};
 }
 
-Dataset repeated(const Dataset& data, int64_t copies) {
+Dataset part_of_copies(const Dataset& data, int64_t first, int64_t count) {
   Shape shape = data.images.shape();
-  shape[0] = checked_mul(shape[0], copies);
-  Dataset all{.images = Tensor(ElementType::u8, shape)};
-  const std::span<const uint8_t> pixels = data.images.values<uint8_t>();
-  uint8_t* to = all.images.values<uint8_t>().data();
-  for (int64_t copy = 0; copy < copies; ++copy) {
-    to = std::ranges::copy(pixels, to).out;
-    all.labels.insert(all.labels.end(), data.labels.begin(), data.labels.end());
+  const int64_t images = shape[0], pixels = data.images.count() / images;
+  shape[0] = count;
+  Dataset part{.images = Tensor(ElementType::u8, shape)};
+  part.labels.reserve(static_cast<size_t>(count));
+  const uint8_t* const from = data.images.values<uint8_t>().data();
+  uint8_t* to = part.images.values<uint8_t>().data();
+  for (int64_t at = first, left = count; left > 0;) {
+    const int64_t begin = at % images, some = std::min(left, images - begin);
+    to = std::copy_n(from + begin * pixels, some * pixels, to);
+    part.labels.insert(part.labels.end(), data.labels.begin() + begin, data.labels.begin() + begin + some);
+    at += some;
+    left -= some;
   }
-  return all;
+  return part;
 }
 
 }  // namespace convlab

@@ -35,7 +35,7 @@ struct Dataset {
 Dataset load_fashion_mnist(Split split, const std::filesystem::path& folder = {},
                            int64_t most = std::numeric_limits<int64_t>::max());
 
-/// All images `copies` times, one copy after the other.
-Dataset repeated(const Dataset& data, int64_t copies);
+/// Images `first` to `first` + `count` of as many copies of the data, one behind the other, as that takes.
+Dataset part_of_copies(const Dataset& data, int64_t first, int64_t count);
 
 }  // namespace convlab

@@ -4,9 +4,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
+#include "convlab/base/error.h"
+#include "convlab/base/resources.h"
 #include "convlab/base/symbol.h"
 #include "convlab/simt/execution.h"
 
@@ -22,9 +26,18 @@ std::string first_message(const std::vector<Fault>& faults) {
                      others == 1 ? "" : "s");
 }
 
-/// The path is absolute, or one from the build folder.
+/// The place of a source, as the compiler was given it: absolute, or from a build folder in the repository. "" where the sources are
+/// not here.
+std::filesystem::path source_file(const std::filesystem::path& path) try {
+  if (path.is_absolute()) return path;
+  const auto named = std::ranges::find_if(path, [](const std::filesystem::path& part) { return part != ".."; });
+  return find_resource(std::accumulate(named, path.end(), std::filesystem::path(), std::divides<>()));
+} catch (const Error&) {
+  return {};
+}
+
 std::string line_of_file(const char* path, uint32_t number) {
-  std::ifstream file(std::filesystem::path(CONVLAB_BUILD_DIR) / path);
+  std::ifstream file(source_file(path));
   std::string line;
   for (uint32_t i = 0; i < number; ++i) {
     if (!std::getline(file, line)) return "";

@@ -42,13 +42,14 @@ Tensor widened(const uint8_t* bytes, Shape shape, std::string_view name) {
 struct WidenedCode {
   std::string_view code;
   size_t bytes;
+  ElementType type;  ///< that holds them
   Tensor (*widen)(const uint8_t* bytes, Shape shape, std::string_view name);
 };
 constexpr WidenedCode kWidenedCodes[] = {
-    {"<i2", 2, widened<int16_t, int32_t>},
-    {"<u2", 2, widened<uint16_t, int32_t>},
-    {"<u4", 4, widened<uint32_t, int64_t>},
-    {"<u8", 8, widened<uint64_t, int64_t>},
+    {"<i2", 2, ElementType::i32, widened<int16_t, int32_t>},
+    {"<u2", 2, ElementType::i32, widened<uint16_t, int32_t>},
+    {"<u4", 4, ElementType::i64, widened<uint32_t, int64_t>},
+    {"<u8", 8, ElementType::i64, widened<uint64_t, int64_t>},
 };
 
 /// The text after `'key':` in the header, a Python dictionary literal of three known keys.
@@ -88,7 +89,7 @@ Shape parse_shape(std::string_view header, std::string_view name) {
 
 }  // namespace
 
-Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name) {
+NpyHeader parse_npy_header(std::span<const uint8_t> bytes, std::string_view name) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (bytes.size() < 10 || !text.starts_with(kMagic)) throw bad_input("{}: not an .npy file (no NUMPY magic)", name);
   const int version = bytes[6];
@@ -113,33 +114,51 @@ Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name) {
   if (after_key(header, "fortran_order", name).starts_with("True")) {
     throw bad_input("{}: npy is in Fortran order; save it with numpy.ascontiguousarray", name);
   }
-  Shape shape = parse_shape(header, name);
-  const int64_t wanted = checked_mul(element_count(shape), static_cast<int64_t>(type ? size_of(*type) : wide->bytes));
-  const int64_t present = static_cast<int64_t>(bytes.size() - begin);
+  return {.code = std::string(code),
+          .shape = parse_shape(header, name),
+          .type = type ? *type : wide->type,
+          .element_bytes = type ? size_of(*type) : wide->bytes,
+          .bytes = begin};
+}
+
+Tensor npy_elements(const NpyHeader& header, std::span<const uint8_t> bytes, Shape shape, std::string_view name) {
+  const int64_t wanted = checked_mul(element_count(shape), static_cast<int64_t>(header.element_bytes));
+  const auto present = static_cast<int64_t>(bytes.size());
+  const auto* const wide = std::ranges::find(kWidenedCodes, header.code, &WidenedCode::code);
   if (wanted != present) {
     throw bad_input("{}: shape {} of {} needs {} bytes, the file has {}", name, to_text(shape),
-                    type ? name_of(*type) : code, wanted, present);
+                    wide == std::end(kWidenedCodes) ? name_of(header.type) : header.code, wanted, present);
   }
-  if (!type) return wide->widen(bytes.data() + begin, std::move(shape), name);
-  Tensor tensor(*type, std::move(shape));
-  std::memcpy(tensor.raw(), bytes.data() + begin, tensor.bytes());
+  if (wide != std::end(kWidenedCodes)) return wide->widen(bytes.data(), std::move(shape), name);
+  Tensor tensor(header.type, std::move(shape));
+  std::memcpy(tensor.raw(), bytes.data(), tensor.bytes());
   return tensor;
 }
 
-std::vector<uint8_t> to_npy(const Tensor& tensor) {
+Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name) {
+  const NpyHeader header = parse_npy_header(bytes, name);
+  return npy_elements(header, bytes.subspan(header.bytes), header.shape, name);
+}
+
+std::vector<uint8_t> npy_header(ElementType type, const Shape& shape) {
   std::string_view code;
   for (const TypeCode& candidate : kTypeCodes) {
-    if (candidate.type == tensor.type()) code = candidate.code;
+    if (candidate.type == type) code = candidate.code;
   }
-  const std::string comma = tensor.shape().size() == 1 ? "," : "";
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", code,
-                                   fmt::join(tensor.shape(), ", "), comma);
+  const std::string comma = shape.size() == 1 ? "," : "";
+  std::string header =
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", code, fmt::join(shape, ", "), comma);
   constexpr size_t kPreamble = 10, kAlignment = 64;
   header.append(kAlignment - (kPreamble + header.size() + 1) % kAlignment, ' ').push_back('\n');
 
   std::vector<uint8_t> bytes(kMagic.begin(), kMagic.end());
   bytes.insert(bytes.end(), {1, 0, static_cast<uint8_t>(header.size()), static_cast<uint8_t>(header.size() >> 8)});
   bytes.insert(bytes.end(), header.begin(), header.end());
+  return bytes;
+}
+
+std::vector<uint8_t> to_npy(const Tensor& tensor) {
+  std::vector<uint8_t> bytes = npy_header(tensor.type(), tensor.shape());
   const auto* data = static_cast<const uint8_t*>(tensor.raw());
   bytes.insert(bytes.end(), data, data + tensor.bytes());
   return bytes;

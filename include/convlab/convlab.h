@@ -110,8 +110,8 @@ typedef struct convlab_api {
   convlab_status (*input)(const convlab_session* session, size_t index, convlab_value* value);
   convlab_status (*output)(const convlab_session* session, size_t index, convlab_value* value);
 
-  /* Fills type, rank and shape of the outputs for inputs of these shapes, whose data may be NULL. The first call for a shape
-   * makes the model ready for it. */
+  /* Fills all but the data of the outputs for inputs of these shapes, whose data may be NULL: in the inputs' memory. The first
+   * call for a shape makes the model ready for it. */
   convlab_status (*output_shapes)(convlab_session* session, const convlab_array* inputs, size_t input_count,
                                   convlab_array* outputs, size_t output_count);
 

@@ -51,9 +51,14 @@ TEST_F(FashionMnist, LoadsTheFirstImagesAlone) {
 }
 
 TEST_F(FashionMnist, IsRepeated) {
-  const Dataset data = load_fashion_mnist(Split::test, folder_.path(), 2), thrice = repeated(data, 3);
+  const Dataset data = load_fashion_mnist(Split::test, folder_.path(), 2), thrice = part_of_copies(data, 0, 6);
   EXPECT_EQ(thrice.images.shape(), (Shape{6, 1, 28, 28}));
   EXPECT_THAT(thrice.labels, ElementsAre(9, 0, 9, 0, 9, 0));
+  const Dataset some = part_of_copies(data, 3, 2);
+  EXPECT_THAT(some.labels, ElementsAre(0, 9));
+  EXPECT_TRUE(
+      std::ranges::equal(some.images.values<uint8_t>(), thrice.images.values<uint8_t>().subspan(3 * 784, 2 * 784)));
+  EXPECT_EQ(part_of_copies(data, 5, 0).images.shape()[0], 0);
   const std::span<const uint8_t> pixels = data.images.values<uint8_t>(), all = thrice.images.values<uint8_t>();
   for (size_t copy = 0; copy < 3; ++copy) {
     EXPECT_TRUE(std::ranges::equal(all.subspan(copy * pixels.size(), pixels.size()), pixels));

@@ -166,9 +166,14 @@ class Workplace {
     Tensor x(ElementType::f32, {1, 1, kSide, kSide});
     std::ranges::fill(x.values<float>(), 0.5f);
     write_file(here / "x.npy", to_npy(x));
+    fs::create_directory(here / "pictures");
     for (const std::string kind : {".jpg", ".png"}) {
       fs::copy_file(kRoot / ("fuzz/corpus/image/rgb" + kind), here / ("photo" + kind));
+      fs::copy_file(here / ("photo" + kind), here / "pictures" / ("photo" + kind));
     }
+    std::vector<uint8_t> idx = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, kSide, 0, 0, 0, kSide};
+    idx.resize(idx.size() + 2 * kSide * kSide);
+    write_file(here / "images-idx3-ubyte", idx);
     write_file(here / "labels.txt", "T-shirt\ntrousers\npullover\ndress\ncoat\nsandal\nshirt\nsneaker\nbag\nboot\n");
     const NamedTensor arrays[] = {{"arr_0", std::move(x)}};
     write_file(here / "x.npz", to_npz(arrays));

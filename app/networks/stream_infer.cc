@@ -1,0 +1,225 @@
+#include "app/networks/stream_infer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "app/interrupt.h"
+#include "app/networks/image_source.h"
+#include "app/networks/image_stream.h"
+#include "app/networks/part_file.h"
+#include "app/plan_files.h"
+#include "app/results/stream_json.h"
+#include "app/usage.h"
+#include "convlab/base/clock.h"
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/base/fingerprint.h"
+#include "convlab/base/resources.h"
+#include "convlab/base/text.h"
+#include "convlab/engine/engine.h"
+#include "convlab/measure/machine.h"
+#include "convlab/model/formats/zoo.h"
+
+namespace convlab::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Bytes that are read, and bytes that are written, at a time: on a host some of its batches, so that little is lost when it is
+/// killed; a GPU computes faster, and needs more to be busy while others come and go.
+int64_t chunk_bytes(const DeviceCaps& caps) { return int64_t{caps.kind == DeviceKind::cuda ? 64 : 8} << 20; }
+
+void check_usage(const StreamRequest& request) {
+  request.images.require_images();
+  if (request.inputs.size() + request.images.files.size() != 1) {
+    throw bad_input("--stream: it takes one file, folder or archive: give one --input or one --image");
+  }
+  if (fs::path(request.output).extension() != ".npy") {
+    throw bad_input("--stream: give --output Y.npy, for the rows that are computed");
+  }
+  require_writable("--output", request.output);
+}
+
+/// Tells whether two models are the same, with all that they hold.
+std::string sum_of_model(const std::string& model, const Graph& graph) {
+  const fs::path path(model);
+  std::vector<fs::path> files = {path};
+  if (path.extension() == ".params") {
+    const std::string stem = path.stem().string();
+    files.push_back(path.parent_path() / (stem.substr(0, stem.rfind('-')) + "-symbol.json"));
+  } else if (path.extension() != ".onnx") {
+    files = {find_resource("models") / (model + ".onnx")};
+  }
+  Fingerprint sum;
+  for (const fs::path& file : files) sum.add(read_text(file));
+  for (const auto& [value, tensor] : graph.constants) {  // weights may lie in other files
+    sum.add({static_cast<const char*>(tensor.raw()), tensor.bytes()});
+  }
+  return sum.hex();
+}
+
+/// An image's row: the model's output for it.
+Shape row_shape(const Engine& engine, const std::string& model) {
+  Shape shape = engine.output_shape(1);
+  if (shape.empty() || shape[0] != 1) throw bad_input("{}: its output {} is no row an image", model, to_text(shape));
+  return shape;
+}
+
+/// An engine for chunks of images. Error(bad_input) where it would need all images at once.
+std::unique_ptr<Engine> make_engine(Graph graph, const ImageSource& source, Device& device,
+                                    const EngineOptions& options) {
+  Shape input = source.shape();
+  const int64_t fit =
+      chunk_bytes(device.caps()) / (image_element_count(input) * static_cast<int64_t>(size_of(source.type())));
+  input[0] = std::min(input[0], std::max({int64_t{1}, fit, options.batch}));
+  const std::string name = graph.name;
+  auto engine = std::make_unique<Engine>(std::move(graph), input, device, options);
+  if (!engine->splits()) throw bad_input("{}: it does not compute each image by itself: leave --stream out", name);
+  return engine;
+}
+
+/// Images in a chunk: whole batches, as many as fit.
+int64_t chunk_of(const Engine& engine, const ImageSource& source, const Shape& row, const DeviceCaps& caps) {
+  const auto bytes = std::max(image_element_count(source.shape()) * static_cast<int64_t>(size_of(source.type())),
+                              image_element_count(row) * static_cast<int64_t>(sizeof(float)));
+  return std::max<int64_t>(1, chunk_bytes(caps) / bytes / engine.batch()) * engine.batch();
+}
+
+Facts facts_of(const StreamRequest& request, const ImageSource& source, const std::string& model_sum, DeviceKind device,
+               int64_t batch) {
+  const ComputeOptions& compute = request.compute;
+  std::string kernels = compute.plan_file.empty() ? compute.kernel : compute.plan_file;
+  if (fs::is_regular_file(kernels)) {
+    Fingerprint sum;
+    sum.add(read_text(kernels));
+    kernels += " with the sum " + sum.hex();
+  }
+  Facts facts = {{"convlab", this_build().version},
+                 {"model", fmt::format("{} with the sum {}", request.model, model_sum)}};
+  for (auto& each : source.facts()) facts.push_back(each);
+  facts.insert(facts.end(), {{"share", fmt::format("{}/{}", request.share.shard().index, request.share.shard().count)},
+                             {"results", request.options.classes ? "classes" : "outputs"},
+                             {"device", std::string(name_of(device))},
+                             {"math", std::string(name_of(compute.math()))},
+                             {"plan", std::string(name_of(request.plan))},
+                             {"kernels", kernels},
+                             {"batch", std::to_string(batch)}});
+  return facts;
+}
+
+std::string where_it_stands(const PartFile& part, int64_t total) {
+  return fmt::format("{} of {} rows are in {}: --resume goes on with them", part.rows(), total, part.part());
+}
+
+void print_result(Output& output, const StreamResult& result) {
+  output.print("{}: {} -> {}: {}\n", result.input, to_text(result.input_shape), result.output,
+               to_text(result.output_shape));
+  if (result.resumed > 0) output.print("{} rows were there before\n", result.resumed);
+  output.print("{} images in {:.3f} s: {:.0f} images/s; the engine alone {:.0f} images/s; at most {} MB of memory\n",
+               result.images, result.seconds, rate_of(result.images, result.seconds),
+               rate_of(result.images, result.engine_seconds), result.memory_most_kb / 1000);
+}
+
+}  // namespace
+
+void add_stream_options(CLI::App& parser, StreamOptions& options) {
+  add_flag(
+      parser, "--stream", options.on,
+      "for files larger than memory: read, compute and write some images at a time; --input may also be an idx file, "
+      "--image a folder or a tar archive of pictures");
+  add_flag(parser, "--resume", options.resume, "with --stream: go on where an earlier run was stopped");
+  add_flag(parser, "--classes", options.classes, "with --stream: write the class of each image instead of its scores");
+}
+
+void stream_infer(const StreamRequest& request, Output& output) {
+  const Clock::time_point begin = Clock::now();
+  check_usage(request);
+  // These outlive what hears of Ctrl-C, which must be there before any thread is.
+  std::unique_ptr<PartFile> part;
+  std::atomic<PartFile*> interrupted = nullptr;
+  int64_t total = 0;
+  const OnInterrupt on_interrupt([&] {
+    PartFile* const results = interrupted;
+    if (results == nullptr) return;
+    results->keep();
+    note("interrupted: {}", where_it_stands(*results, total));
+  });
+  const std::unique_ptr<Device> device = request.compute.open();
+  const DeviceCaps& caps = device->caps();
+  StreamResult result{.model = request.model,
+                      .output = request.output,
+                      .device = caps.kind,
+                      .math = request.compute.math(),
+                      .plan = request.plan,
+                      .threads = caps.threads,
+                      .memory_before_kb = resident_memory().now_kb};
+  const bool pictures = !request.images.files.empty();
+  const NamedFile place = parse_named_file(pictures ? request.images.files[0] : request.inputs[0]);
+  const std::unique_ptr<ImageSource> source =
+      pictures ? open_pictures(place, request.images, request.compute.threads) : open_array(place);
+  std::map<std::string, Shape> shapes;
+  if (source->shape().size() != 3) shapes.emplace(place.name, source->shape());  // of three, a channel may be missing
+  Graph graph = load_model(request.model, shapes);
+  if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
+    throw bad_input("{}: it has {} inputs and {} outputs; --stream is for one of each", graph.name, graph.inputs.size(),
+                    graph.outputs.size());
+  }
+  source->fit(graph);
+  EngineOptions engine_options{.plan = request.compute.plan_options(request.plan, source->type()),
+                               .batch = request.batch,
+                               .labels = request.options.classes};
+  replay_plan_file(request.compute, graph, caps, engine_options);
+  const ElementType own_type = graph.outputs[0].type;
+  const std::string model_sum = sum_of_model(request.model, graph);
+  const std::unique_ptr<Engine> engine = make_engine(std::move(graph), *source, *device, engine_options);
+
+  const Shape row = row_shape(*engine, request.model);
+  result.input = place.file;
+  result.input_shape = source->shape();
+  result.output_shape = row;
+  const int64_t all = source->shape()[0], first = request.share.shard().first(all);
+  result.output_shape[0] = total = request.share.shard().images(all);
+  result.batch = engine->batch();
+  result.chunk = chunk_of(*engine, *source, row, caps);
+  const ElementType type = request.options.classes ? ElementType::i64 : is_real(own_type) ? ElementType::f32 : own_type;
+  part = std::make_unique<PartFile>(request.output, type, result.output_shape,
+                                    facts_of(request, *source, model_sum, caps.kind, result.batch),
+                                    request.options.resume);
+  result.resumed = part->rows();
+  // Whole batches are computed again, so that each image is in the same as without the interruption.
+  if (result.resumed < total) result.resumed -= result.resumed % result.batch;
+  part->go_back(result.resumed);
+  result.images = total - result.resumed;
+  result.load_seconds = seconds_since(begin);
+  const Clock::time_point first_read = Clock::now();
+  interrupted = part.get();
+  if (!part->whole()) {
+    try {
+      result.engine_seconds = run_stream({.source = *source,
+                                          .device = *device,
+                                          .engine = *engine,
+                                          .results = *part,
+                                          .chunk = result.chunk,
+                                          .type = type,
+                                          .classes = request.options.classes},
+                                         first + result.resumed, first + total);
+      part->finish();
+    } catch (const Error& error) {
+      throw Error(error.kind(), fmt::format("{}; {}", error.what(), where_it_stands(*part, total)));
+    }
+  }
+  interrupted = nullptr;
+  result.seconds = seconds_since(first_read);
+  result.memory_most_kb = resident_memory().most_kb;
+  print_result(output, result);
+  write_json(output, result, request.share, all);
+}
+
+}  // namespace convlab::app

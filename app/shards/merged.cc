@@ -1,0 +1,159 @@
+#include "app/shards/merged.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "convlab/base/error.h"
+#include "convlab/base/file.h"
+#include "convlab/base/json.h"
+#include "convlab/measure/json_members.h"
+
+namespace convlab::app {
+namespace {
+
+std::string place_of(const Part& part) { return fmt::format("{}/{}", part.shard.index, part.shard.count); }
+
+/// Both are of one work, started together.
+void require_same(const Part& one, const Part& other) {
+  const auto require = [&](bool same, const char* what, const auto& here, const auto& there) {
+    if (same) return;
+    throw bad_input("{} and {} do not belong together: {} '{}' and '{}'", one.file.string(), other.file.string(), what,
+                    here, there);
+  };
+  require(one.work == other.work, "they computed", one.work, other.work);
+  require(one.shard.count == other.shard.count, "their numbers of shares are", one.shard.count, other.shard.count);
+  require(one.of == other.of, "their numbers of all images are", one.of, other.of);
+  require(one.launch == other.launch, "they were started by", one.launch, other.launch);
+}
+
+/// Each share is there once. They are in order.
+void require_all(const std::vector<Part>& parts) {
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].shard.index != parts[i - 1].shard.index) continue;
+    throw bad_input("{} and {} are the same share, {}", parts[i - 1].file.string(), parts[i].file.string(),
+                    place_of(parts[i]));
+  }
+  const int64_t count = parts.front().shard.count;
+  if (std::cmp_equal(parts.size(), count)) return;
+  constexpr size_t kMostNamed = 8;
+  std::vector<std::string> missing;
+  auto part = parts.begin();
+  for (int64_t index = 0; index < count && missing.size() < kMostNamed; ++index) {
+    if (part != parts.end() && part->shard.index == index) {
+      ++part;
+    } else {
+      missing.push_back(fmt::format("{}/{}", index, count));
+    }
+  }
+  throw bad_input("{} of {} shares are not there: {}{}", count - std::ssize(parts), count, fmt::join(missing, ", "),
+                  count - std::ssize(parts) > std::ssize(missing) ? ", ..." : "");
+}
+
+/// Seconds that the images of a share took, without loading.
+double seconds_of(const Json& record) {
+  for (const char* const name : {"network_s", "seconds"}) {
+    if (record.contains(name) && record[name].is_number()) return record[name].get<double>();
+  }
+  return 0;
+}
+
+}  // namespace
+
+Part::Part(Json json) : record(std::make_unique<Json>(std::move(json))) {}
+
+Part read_part(const std::filesystem::path& path) {
+  Part part(parse_json(read_text(path), path.string()));
+  part.file = path;
+  const JsonMembers record(*part.record, path.string());
+  if (!record.has("shard")) {
+    throw bad_input(
+        "{}: this is no share of a run: 'convlab run' and 'convlab infer' write one with --shard, or under mpirun or "
+        "srun",
+        path.string());
+  }
+  const JsonMembers shard = record.object("shard");
+  shard.read("index", part.shard.index);
+  shard.read("count", part.shard.count);
+  shard.read("first", part.first);
+  shard.read("images", part.images);
+  shard.read("of", part.of);
+  shard.read("work", part.work);
+  shard.read("launch", part.launch);
+  shard.read("host", part.host);
+  int64_t images = 0;
+  if (record.has("output_shape")) {
+    const Json& shape = (*part.record)["output_shape"];
+    if (shape.is_array() && !shape.empty() && shape[0].is_number_integer()) images = shape[0].get<int64_t>();
+  } else {
+    record.read("images", images);
+  }
+  const Shard& place = part.shard;
+  const bool placed = place.count >= 1 && place.count <= kMostShards && place.index >= 0 && place.index < place.count &&
+                      part.of >= 0 && part.of <= kMostShardedImages;
+  if (!placed || part.first != place.first(part.of) || part.images != place.images(part.of) || images != part.images) {
+    throw bad_input("{}: {} images from {} on are not share {} of {}", path.string(), images, part.first,
+                    place_of(part), part.of);
+  }
+  if (record.has("labels") && std::cmp_not_equal((*part.record)["labels"].size(), images)) {
+    throw bad_input("{}: has {} labels for {} images", path.string(), (*part.record)["labels"].size(), images);
+  }
+  return part;
+}
+
+void require_one_work(std::vector<Part>& parts) {
+  std::ranges::sort(parts, {}, [](const Part& part) { return part.shard.index; });
+  for (const Part& part : parts) require_same(parts.front(), part);
+  require_all(parts);
+}
+
+void write_merged(const std::vector<Part>& parts, Output& output) {
+  const Json& one = *parts.front().record;
+  const bool classified = one.contains("right");
+  Json shares = Json::array(), labels = Json::array();
+  int64_t images = 0, right = 0;
+  double seconds = 0;
+  output.print("{:>9}  {:>10}  {:>10}  {:>10}  {:>12}  {}\n", "share", "from image", "images",
+               classified ? "right" : "", "time (ms)", "computed on");
+  for (const Part& part : parts) {
+    const Json& record = *part.record;
+    const double took = seconds_of(record);
+    Json share{{"index", part.shard.index}, {"first", part.first},        {"images", part.images},
+               {"host", part.host},         {"device", record["device"]}, {"seconds", took}};
+    std::string right_text;
+    if (classified) {
+      const JsonMembers members(record, part.file.string());
+      int64_t of_part = 0;
+      members.read("right", of_part);
+      right += of_part;
+      share["right"] = of_part;
+      right_text = std::to_string(of_part);
+      labels.insert(labels.end(), record["labels"].begin(), record["labels"].end());
+    }
+    shares.push_back(std::move(share));
+    images += part.images;
+    seconds = std::max(seconds, took);
+    output.print("{:>9}  {:>10}  {:>10}  {:>10}  {:>12.3f}  {}, {}\n", place_of(part), part.first, part.images,
+                 right_text, took * 1e3, part.host, record["device"].get<std::string>());
+  }
+  const double rate = seconds > 0 ? static_cast<double>(images) / seconds : 0;
+  Json all{
+      {"command", output.command()}, {"work", parts.front().work}, {"model", one["model"]}, {"device", one["device"]},
+      {"math", one["math"]},         {"plan", one["plan"]},        {"images", images}};
+  if (classified) {
+    const double accuracy = static_cast<double>(right) / static_cast<double>(images);
+    all["right"] = right;
+    all["accuracy"] = accuracy;
+    output.print("\n{} of {} images are right: {}\n", right, images, accuracy);
+  }
+  output.print("{}{} images; the longest share took {:.3f} ms: {:.0f} images a second\n", classified ? "" : "\n",
+               images, seconds * 1e3, rate);
+  all["seconds"] = seconds;
+  all["images_per_s"] = rate;
+  all["launch"] = parts.front().launch;
+  all["shares"] = std::move(shares);
+  if (classified) all["labels"] = std::move(labels);
+  output.json(all);
+}
+
+}  // namespace convlab::app

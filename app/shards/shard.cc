@@ -1,0 +1,77 @@
+#include "app/shards/shard.h"
+
+#include <unistd.h>
+
+#include "convlab/base/error.h"
+#include "convlab/base/text.h"
+#include "convlab/device/cuda.h"
+
+namespace convlab::app {
+namespace {
+
+/// What a launcher sets in the environment of its processes. An MPI launcher may itself run under srun, so those come first.
+struct Launcher {
+  const char *name, *rank, *size, *local_rank;
+  const char* ids[2];  ///< which together name a launch; some may be missing
+};
+
+constexpr Launcher kLaunchers[] = {
+    // Open MPI: https://docs.open-mpi.org/en/v5.0.x/tuning-apps/environment-var.html
+    {"mpirun",
+     "OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_LOCAL_RANK",
+     {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"}},
+    // MPICH's and Intel's.
+    {"mpiexec", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", {"PMI_JOBID", "PMI_KVS"}},
+    // https://slurm.schedmd.com/srun.html: a batch script has a SLURM_PROCID, too, but is no step's task.
+    {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", {"SLURM_JOB_ID", "SLURM_STEP_ID"}},
+};
+
+}  // namespace
+
+Shard parse_shard(const std::string& text, const std::string& name) {
+  const std::vector<std::string> parts = split(text, '/');
+  if (parts.size() != 2)
+    throw bad_input("{}: '{}' is no I/N, as 0/4 is the first of four shares", name, printable(text));
+  Shard shard{.count = parse_int(parts[1], name, 1, kMostShards)};
+  shard.index = parse_int(parts[0], name, 0, kMostShards);
+  if (shard.index >= shard.count) {
+    throw bad_input("{} {}: there is no such share: they are counted from 0/{} to {}/{}", name, text, shard.count,
+                    shard.count - 1, shard.count);
+  }
+  return shard;
+}
+
+Shard launched_shard(const std::function<const char*(const char*)>& variable) {
+  for (const Launcher& launcher : kLaunchers) {
+    const char *const rank = variable(launcher.rank), *const size = variable(launcher.size);
+    if (rank == nullptr || size == nullptr) continue;
+    Shard shard{.index = parse_int(rank, launcher.rank, 0, kMostShards),
+                .count = parse_int(size, launcher.size, 1, kMostShards)};
+    if (shard.index >= shard.count) {
+      throw bad_input("{} is {} and {} is {}: there is no such share; give --shard", launcher.rank, rank, launcher.size,
+                      size);
+    }
+    if (shard.whole()) return {};
+    shard.launch = launcher.name;
+    bool named = false;
+    for (const char* const id : launcher.ids) {
+      if (const char* const value = variable(id)) shard.launch += std::string(" ") + value, named = true;
+    }
+    if (!named) shard.launch += fmt::format(" by process {}", ::getppid());  // the same for all on one host
+    if (const char* const local = variable(launcher.local_rank)) {
+      shard.local_index = parse_int(local, launcher.local_rank, 0, kMostShards);
+    }
+    return shard;
+  }
+  return {};
+}
+
+std::string device_of(const Shard& shard, const std::string& device) {
+  const bool any = device == "cuda" || (device == "auto" && cuda_present());
+  if (!shard.launched() || !any) return device;
+  return fmt::format("cuda:{}", shard.local_index % std::ssize(list_cuda()));
+}
+
+}  // namespace convlab::app
