@@ -66,7 +66,8 @@ std::string work_of(const InferOptions& options) {
                                  fmt::join(options.inputs, " "), fmt::join(options.images.files, " "), compute.kernel,
                                  name_of(compute.math()), name_of(options.plan));
   if (!compute.plan_file.empty()) work += " --plan-file " + compute.plan_file;
-  return work + (options.stream.classes ? " --classes" : "");
+  if (options.stream.classes) work += " --classes";
+  return with_contents(std::move(work), {options.model, compute.kernel, compute.plan_file});
 }
 
 /// Some rows of an array.

@@ -80,7 +80,8 @@ std::string work_of(RunOptions options) {
   compute.threads = any.threads;
   options.classify.batch = 0;
   options.repeat = 1;
-  return fmt::format("{}", fmt::join(run_command(options), " "));
+  return with_contents(fmt::format("{}", fmt::join(run_command(options), " ")),
+                       {options.classify.model, compute.kernel, compute.plan_file});
 }
 
 void run(const RunOptions& options, const ShardOptions& sharing, double expect, Output& output) {

@@ -81,12 +81,17 @@ Part read_part(const std::filesystem::path& path) {
   shard.read("work", part.work);
   shard.read("launch", part.launch);
   shard.read("host", part.host);
+  record.read("model", part.model);
+  record.read("device", part.device);
+  record.read("math", part.math);
+  record.read("plan", part.plan);
   int64_t images = 0;
-  if (record.has("output_shape")) {
+  if (record.has("output_shape")) {  // of `infer`
     const Json& shape = (*part.record)["output_shape"];
     if (shape.is_array() && !shape.empty() && shape[0].is_number_integer()) images = shape[0].get<int64_t>();
   } else {
     record.read("images", images);
+    record.read("right", part.right.emplace());
   }
   const Shard& place = part.shard;
   const bool placed = place.count >= 1 && place.count <= kMostShards && place.index >= 0 && place.index < place.count &&
@@ -95,9 +100,13 @@ Part read_part(const std::filesystem::path& path) {
     throw bad_input("{}: {} images from {} on are not share {} of {}", path.string(), images, part.first,
                     place_of(part), part.of);
   }
-  if (record.has("labels") && std::cmp_not_equal((*part.record)["labels"].size(), images)) {
-    throw bad_input("{}: has {} labels for {} images", path.string(), (*part.record)["labels"].size(), images);
+  if (!part.right) return part;
+  if (*part.right < 0 || *part.right > images) {
+    throw bad_input("{}: {} of {} images cannot be right", path.string(), *part.right, images);
   }
+  const size_t labels = record.has("labels") ? (*part.record)["labels"].size() : 0;
+  if (std::cmp_not_equal(labels, images))
+    throw bad_input("{}: has {} labels for {} images", path.string(), labels, images);
   return part;
 }
 
@@ -108,51 +117,49 @@ void require_one_work(std::vector<Part>& parts) {
 }
 
 void write_merged(const std::vector<Part>& parts, Output& output) {
-  const Json& one = *parts.front().record;
-  const bool classified = one.contains("right");
+  const Part& one = parts.front();
   Json shares = Json::array(), labels = Json::array();
   int64_t images = 0, right = 0;
   double seconds = 0;
-  output.print("{:>9}  {:>10}  {:>10}  {:>10}  {:>12}  {}\n", "share", "from image", "images",
-               classified ? "right" : "", "time (ms)", "computed on");
+  output.print("{:>9}  {:>10}  {:>10}  {:>10}  {:>12}  {}\n", "share", "from image", "images", one.right ? "right" : "",
+               "time (ms)", "computed on");
   for (const Part& part : parts) {
     const Json& record = *part.record;
     const double took = seconds_of(record);
-    Json share{{"index", part.shard.index}, {"first", part.first},        {"images", part.images},
-               {"host", part.host},         {"device", record["device"]}, {"seconds", took}};
-    std::string right_text;
-    if (classified) {
-      const JsonMembers members(record, part.file.string());
-      int64_t of_part = 0;
-      members.read("right", of_part);
-      right += of_part;
-      share["right"] = of_part;
-      right_text = std::to_string(of_part);
+    Json share{{"index", part.shard.index}, {"first", part.first},   {"images", part.images},
+               {"host", part.host},         {"device", part.device}, {"seconds", took}};
+    if (part.right) {
+      share["right"] = *part.right;
+      right += *part.right;
       labels.insert(labels.end(), record["labels"].begin(), record["labels"].end());
     }
     shares.push_back(std::move(share));
     images += part.images;
     seconds = std::max(seconds, took);
     output.print("{:>9}  {:>10}  {:>10}  {:>10}  {:>12.3f}  {}, {}\n", place_of(part), part.first, part.images,
-                 right_text, took * 1e3, part.host, record["device"].get<std::string>());
+                 part.right ? std::to_string(*part.right) : "", took * 1e3, part.host, part.device);
   }
   const double rate = seconds > 0 ? static_cast<double>(images) / seconds : 0;
-  Json all{
-      {"command", output.command()}, {"work", parts.front().work}, {"model", one["model"]}, {"device", one["device"]},
-      {"math", one["math"]},         {"plan", one["plan"]},        {"images", images}};
-  if (classified) {
+  Json all{{"command", output.command()},
+           {"work", one.work},
+           {"model", one.model},
+           {"device", one.device},
+           {"math", one.math},
+           {"plan", one.plan},
+           {"images", images}};
+  output.print("\n");
+  if (one.right) {
     const double accuracy = static_cast<double>(right) / static_cast<double>(images);
     all["right"] = right;
     all["accuracy"] = accuracy;
-    output.print("\n{} of {} images are right: {}\n", right, images, accuracy);
+    output.print("{} of {} images are right: {}\n", right, images, accuracy);
   }
-  output.print("{}{} images; the longest share took {:.3f} ms: {:.0f} images a second\n", classified ? "" : "\n",
-               images, seconds * 1e3, rate);
+  output.print("{} images; the longest share took {:.3f} ms: {:.0f} images a second\n", images, seconds * 1e3, rate);
   all["seconds"] = seconds;
   all["images_per_s"] = rate;
-  all["launch"] = parts.front().launch;
+  all["launch"] = one.launch;
   all["shares"] = std::move(shares);
-  if (classified) all["labels"] = std::move(labels);
+  if (one.right) all["labels"] = std::move(labels);
   output.json(all);
 }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct Part {
   int64_t first = 0, images = 0;  ///< of
   int64_t of = 0;                 ///< all images
   std::string work, launch, host;
+  std::string model, device, math, plan;
+  std::optional<int64_t> right;  ///< answers, of `run`
   std::unique_ptr<Json> record;
 };
 

@@ -5,11 +5,11 @@
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
-#include <vector>
 
 #include "app/shards/merged.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/fingerprint.h"
 #include "convlab/base/json.h"
 
 namespace convlab::app {
@@ -26,6 +26,17 @@ std::filesystem::path part_path(const std::filesystem::path& path, const Shard& 
   std::filesystem::path part = path;
   part.replace_extension(fmt::format(".{}-of-{}{}", shard.index, shard.count, path.extension().string()));
   return part;
+}
+
+std::string with_contents(std::string work, const std::vector<std::string>& names) {
+  Fingerprint sum;
+  bool any = false;
+  for (const std::string& name : names) {
+    if (std::error_code error; !std::filesystem::is_regular_file(name, error)) continue;
+    sum.add(read_text(name));
+    any = true;
+  }
+  return any ? fmt::format("{} (files with the sum {})", work, sum.hex()) : work;
 }
 
 Share::Share(const Shard& shard, std::string work, Output& output) : shard_(shard), work_(std::move(work)) {

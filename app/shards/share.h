@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/results/output.h"
 #include "app/shards/shard.h"
@@ -15,6 +16,9 @@ namespace convlab::app {
 
 /// "result.2-of-4.json" of "result.json": what process 2 of 4 that were launched together writes.
 std::filesystem::path part_path(const std::filesystem::path& path, const Shard& shard);
+
+/// `work`, and a sum of the contents of those of `names` that are files: two networks may have one name, one after the other.
+std::string with_contents(std::string work, const std::vector<std::string>& names);
 
 /// One process's part in a command that several processes compute: which images it takes, where its Record goes, and the Record
 /// of all.
