@@ -257,7 +257,7 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
 void infer(InferOptions options, Output& output) {
   const Shard shard = options.sharing.shard();
   options.compute.device = device_of(shard, options.compute.device);
-  Share share(shard, work_of(options), output);
+  Share share(shard, shard.whole() ? "" : work_of(options), output);
   if (shard.launched() && !options.output.empty()) options.output = part_path(options.output, shard).string();
   if (!share.done_before(options.stream.resume, output)) {
     options.stream.on ? infer_stream(options, share, output) : infer_at_once(options, share, output);

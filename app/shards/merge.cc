@@ -5,18 +5,22 @@
 #include <vector>
 
 #include "app/command.h"
+#include "app/results/course_lines.h"
 #include "app/results/output.h"
 #include "app/shards/joined.h"
 #include "app/shards/merged.h"
+#include "convlab/base/error.h"
 
 namespace convlab::app {
 Action declare_merge(CLI::App& parser) {
   auto files = std::make_shared<std::vector<std::string>>();
+  auto expect = std::make_shared<double>(0);
   auto rows = std::make_shared<std::string>();
   require(add_texts(parser, "RESULT.json", *files, 1, kAnyNumber, "",
                     "what each share of one 'convlab run' or 'convlab infer' wrote with --json"));
   add_text(parser, "--output", *rows, "Y.npy", "put the shares' outputs together, too, in the order of the images");
-  return [files, rows](Output& output) {
+  add_real(parser, "--expect", *expect, 0, 1, "exit with 1 where the accuracy of all is below X");
+  return [files, rows, expect](Output& output) {
     std::vector<Part> parts;
     for (const std::string& file : *files) parts.push_back(read_part(file));
     require_one_work(parts);
@@ -24,7 +28,11 @@ Action declare_merge(CLI::App& parser) {
       require_writable("--output", *rows);
       join_outputs(parts, *rows);
     }
-    write_merged(parts, output);
+    const double accuracy = write_merged(parts, output).value_or(1);
+    if (accuracy < *expect) {
+      throw wrong_result("accuracy {} on {} images is below --expect {}", python_repr(accuracy), parts.front().of,
+                         python_repr(*expect));
+    }
   };
 }
 

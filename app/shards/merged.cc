@@ -116,7 +116,7 @@ void require_one_work(std::vector<Part>& parts) {
   require_all(parts);
 }
 
-void write_merged(const std::vector<Part>& parts, Output& output) {
+std::optional<double> write_merged(const std::vector<Part>& parts, Output& output) {
   const Part& one = parts.front();
   Json shares = Json::array(), labels = Json::array();
   int64_t images = 0, right = 0;
@@ -148,11 +148,12 @@ void write_merged(const std::vector<Part>& parts, Output& output) {
            {"plan", one.plan},
            {"images", images}};
   output.print("\n");
+  std::optional<double> accuracy;
   if (one.right) {
-    const double accuracy = static_cast<double>(right) / static_cast<double>(images);
+    accuracy = static_cast<double>(right) / static_cast<double>(images);
     all["right"] = right;
-    all["accuracy"] = accuracy;
-    output.print("{} of {} images are right: {}\n", right, images, accuracy);
+    all["accuracy"] = *accuracy;
+    output.print("{} of {} images are right: {}\n", right, images, *accuracy);
   }
   output.print("{} images; the longest share took {:.3f} ms: {:.0f} images a second\n", images, seconds * 1e3, rate);
   all["seconds"] = seconds;
@@ -161,6 +162,7 @@ void write_merged(const std::vector<Part>& parts, Output& output) {
   all["shares"] = std::move(shares);
   if (one.right) all["labels"] = std::move(labels);
   output.json(all);
+  return accuracy;
 }
 
 }  // namespace convlab::app

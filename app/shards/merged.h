@@ -32,7 +32,7 @@ Part read_part(const std::filesystem::path& path);
 /// there twice.
 void require_one_work(std::vector<Part>& parts);
 
-/// Writes one Record of them, and prints its summary.
-void write_merged(const std::vector<Part>& parts, Output& output);
+/// Writes one Record of them, and prints its summary. Returns their accuracy, where right answers were counted.
+std::optional<double> write_merged(const std::vector<Part>& parts, Output& output);
 
 }  // namespace convlab::app

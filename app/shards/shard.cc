@@ -1,6 +1,6 @@
 #include "app/shards/shard.h"
 
-#include <unistd.h>
+#include <string_view>
 
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
@@ -46,7 +46,12 @@ Shard parse_shard(const std::string& text, const std::string& name) {
 Shard launched_shard(const std::function<const char*(const char*)>& variable) {
   for (const Launcher& launcher : kLaunchers) {
     const char *const rank = variable(launcher.rank), *const size = variable(launcher.size);
-    if (rank == nullptr || size == nullptr) continue;
+    const bool batch_script = size == nullptr && launcher.name == std::string_view("srun");
+    if (batch_script || (rank == nullptr && size == nullptr)) continue;
+    if (rank == nullptr || size == nullptr) {
+      throw bad_input("{} is set and {} is not: which share is it? Give --shard",
+                      rank != nullptr ? launcher.rank : launcher.size, rank != nullptr ? launcher.size : launcher.rank);
+    }
     Shard shard{.index = parse_int(rank, launcher.rank, 0, kMostShards),
                 .count = parse_int(size, launcher.size, 1, kMostShards)};
     if (shard.index >= shard.count) {
@@ -55,11 +60,9 @@ Shard launched_shard(const std::function<const char*(const char*)>& variable) {
     }
     if (shard.whole()) return {};
     shard.launch = launcher.name;
-    bool named = false;
     for (const char* const id : launcher.ids) {
-      if (const char* const value = variable(id)) shard.launch += std::string(" ") + value, named = true;
+      if (const char* const value = variable(id)) shard.launch += std::string(" ") + value;
     }
-    if (!named) shard.launch += fmt::format(" by process {}", ::getppid());  // the same for all on one host
     if (const char* const local = variable(launcher.local_rank)) {
       shard.local_index = parse_int(local, launcher.local_rank, 0, kMostShards);
     }

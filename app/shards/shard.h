@@ -12,8 +12,8 @@ constexpr int64_t kMostShards = int64_t{1} << 20, kMostShardedImages = int64_t{1
 struct Shard {
   int64_t index = 0, count = 1;
 
-  /// What srun or mpirun calls the processes that it started together, with the launcher's name: "mpirun 3512467457". "" where
-  /// somebody said --shard.
+  /// What srun or mpirun calls the processes that it started together, with the launcher's name: "mpirun 3512467457", or
+  /// "mpiexec" where it gives no number. "" where somebody said --shard.
   std::string launch;
   int64_t local_index = 0;  ///< among a launch's processes on this host
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -14,6 +15,8 @@
 
 namespace convlab::app {
 namespace {
+
+constexpr int64_t kPiece = int64_t{1} << 20;
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -33,7 +36,13 @@ std::string with_contents(std::string work, const std::vector<std::string>& name
   bool any = false;
   for (const std::string& name : names) {
     if (std::error_code error; !std::filesystem::is_regular_file(name, error)) continue;
-    sum.add(read_text(name));
+    const InputFile file(name);
+    std::string piece;
+    for (int64_t at = 0; at < file.size(); at += std::ssize(piece)) {
+      piece.resize(static_cast<size_t>(std::min(kPiece, file.size() - at)));
+      file.read(at, {reinterpret_cast<uint8_t*>(piece.data()), piece.size()});
+      sum.add(piece);
+    }
     any = true;
   }
   return any ? fmt::format("{} (files with the sum {})", work, sum.hex()) : work;
@@ -78,19 +87,20 @@ void Share::add_to(Json& record, int64_t all_images) const {
                      {"host", host_name()}};
 }
 
-void Share::finish(Output& output) const {
-  if (whole_.empty()) return;
+std::optional<double> Share::finish(Output& output) const {
+  if (whole_.empty()) return std::nullopt;
   std::vector<Part> parts;
   for (Shard other = shard_; std::cmp_less(parts.size(), shard_.count); parts.back().shard = other) {
     other.index = std::ssize(parts);
     const std::filesystem::path path = part_path(whole_, other);
-    if (!std::filesystem::exists(path)) return;  // somebody is still at work
+    if (!std::filesystem::exists(path)) return std::nullopt;  // somebody is still at work
     parts.push_back(read_part(path));
-    if (parts.back().launch != shard_.launch) return;  // of an earlier launch: its successor is still at work
+    // Of an earlier launch: its successor is still at work.
+    if (parts.back().launch != shard_.launch) return std::nullopt;
   }
   Output all(whole_.string(), output.command());
   require_one_work(parts);
-  write_merged(parts, all);
+  return write_merged(parts, all);
 }
 
 }  // namespace convlab::app

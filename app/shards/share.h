@@ -27,7 +27,7 @@ std::string with_contents(std::string work, const std::vector<std::string>& name
 /// all others there, and writes that one: nobody waits for a process that died.
 class Share {
  public:
-  /// `work`: what is computed, in words that are the same for all processes. Takes `output` to this process's file; a launch's
+  /// `work`: what is computed, in words that are the same for all processes; of the only process any. Takes `output` to this process's file; a launch's
   /// processes but the first print nothing. Error(bad_input) where a launch's Record would go to standard output.
   Share(const Shard& shard, std::string work, Output& output);
 
@@ -40,8 +40,9 @@ class Share {
   /// The member "shard" of the Record, of so many images in all; no member for the only process.
   void add_to(Json& record, int64_t all_images) const;
 
-  /// Once the Record is written: writes the Record of all, and prints its summary, where no other share is missing.
-  void finish(Output& output) const;
+  /// Once the Record is written: writes the Record of all, and prints its summary, where no other share is missing. Returns
+  /// the accuracy of all, where that is known.
+  std::optional<double> finish(Output& output) const;
 
  private:
   Shard shard_;

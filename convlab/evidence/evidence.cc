@@ -57,6 +57,8 @@ bool add_known(Evidence& evidence, const Json& json, const std::string& file) {
       evidence.predictions.push_back(std::move(prediction));
     }
     content = "predictions";
+  } else if (all({"shard"}) || all({"shares", "launch"})) {
+    throw bad_input("{}: tells of a run by several processes; a report is about runs by one", file);
   } else if (all({"layers", "network_s"})) {
     evidence.runs.push_back(saved_run_from_json(JsonMembers(json, file)));
     content = "a run";

@@ -31,9 +31,13 @@ int64_t usual_count(int64_t images) {
 
 }  // namespace
 
+bool Gatherer::learned() {
+  const std::lock_guard lock(mutex_);
+  return learned_;
+}
+
 void Gatherer::learn(const ConstArray& input, const Array& output) {
   const std::lock_guard lock(mutex_);
-  if (learned_) return;
   inputs_ = zeros(input.type, input.shape, most_);
   outputs_ = zeros(output.type, output.shape, most_);
   learned_ = true;

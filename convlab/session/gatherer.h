@@ -18,7 +18,7 @@ namespace convlab {
 /// Calls of few images, which several threads make at a time, computed together. The first call to come waits for others
 /// until there are enough images, or its time is up and the device is free; its thread then computes those of all.
 ///
-/// Only images of the shape that was learned first are gathered, where a model has one input and one output, float32 or uint8 pixels
+/// Only images of the shape that was learned are gathered, where a model has one input and one output, float32 or uint8 pixels
 /// in and float32 out, and computes each image by itself.
 class Gatherer {
  public:
@@ -31,8 +31,10 @@ class Gatherer {
 
   int64_t most() const { return most_; }
 
-  /// Computes such arrays from now on, whatever their numbers of images; what comes later is not learned. The caller has the
-  /// turn.
+  /// Whether it knows what to gather.
+  bool learned();
+
+  /// Computes such arrays from now on, whatever their numbers of images. Call it once; the caller has the turn.
   void learn(const ConstArray& input, const Array& output);
 
   /// Computes a call together with others, and returns when its output is there. False, and nothing is done, where the arrays

@@ -204,7 +204,7 @@ void Session::run(std::span<const ConstArray> inputs, std::span<const Array> out
   require_outputs(outputs, output_shapes(ready, given.images()), given.on_device);
   if (given.on_device) return run_on_device(ready, given, outputs, stream);
   run_ready(ready, given, outputs);
-  if (gatherer_ && ready.engine && ready.engine->splits()) learn(inputs[0], outputs[0]);
+  if (gatherer_ && !gatherer_->learned() && ready.engine && ready.engine->splits()) learn(inputs[0], outputs[0]);
 }
 
 /// Calls with such arrays are gathered from now on.

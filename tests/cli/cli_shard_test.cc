@@ -88,6 +88,11 @@ TEST(Shard, IsTheOneThatALauncherGives) {
                 launched_with({{"PMI_RANK", "4"}, {"PMI_SIZE", "4"}});
               }),
               AllOf(HasSubstr("PMI_RANK is 4"), HasSubstr("--shard")));
+  EXPECT_THAT(bad_input_message([] {
+                launched_with({{"PMI_RANK", "1"}});
+              }),
+              AllOf(HasSubstr("PMI_SIZE is not"), HasSubstr("--shard")));
+  EXPECT_EQ(launched_with({{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}}).launch, "mpiexec") << "the same on all hosts";
   EXPECT_THAT(bad_input_message([] { launched_with({{"PMI_RANK", "x"}, {"PMI_SIZE", "4"}}); }), HasSubstr("PMI_RANK"));
 }
 
@@ -285,9 +290,36 @@ TEST_F(Shares, OfAnotherModelOfTheSameNameAreNotResumed) {
   EXPECT_EQ(run(options, path("net.onnx")).complaint.find("was computed before"), std::string::npos);
 }
 
+TEST_F(Shares, AreExpectedToBeRightTogether) {
+  const double accuracy = [&] {
+    EXPECT_EQ(run({"--json", path("one.json")}).status, 0);
+    return read("one.json")["accuracy"].get<double>();
+  }();
+  const std::string less = std::to_string(accuracy / 2), more = std::to_string(accuracy * 1.5);
+  for (const int index : {0, 1, 2}) EXPECT_EQ(run_launched(index, "a", {"--expect", "1"}).status, 0);
+  EXPECT_EQ(run_launched(3, "a", {"--expect", less}).status, 0);
+  const ProgramRun wrong = run_launched(3, "a", {"--expect", more});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_THAT(wrong.complaint, HasSubstr("--expect"));
+  EXPECT_EQ(run_launched(3, "a", {"--expect", more, "--resume"}).status, 1);
+  const std::vector<std::string> all{"all.0-of-4.json", "all.1-of-4.json", "all.2-of-4.json", "all.3-of-4.json"};
+  EXPECT_EQ(merge(all, {"--expect", less}).status, 0);
+  EXPECT_EQ(merge(all, {"--expect", more}).status, 1);
+}
+
 TEST_F(Shares, ThatLaunchersGiveAreTurnedOffByTheOption) {
   ASSERT_EQ(run_launched(2, "any", {"--shard", "0/1"}).status, 0);
   EXPECT_EQ(read("all.json")["images"], kImages);
+}
+
+TEST_F(Shares, AreNotWhatAReportIsMadeFrom) {
+  run_shares();
+  ASSERT_EQ(merge(records_, {"--json", path("merged.json")}).status, 0);
+  for (const char* name : {"r.1-of-4.json", "merged.json"}) {
+    const ProgramRun report = run_program({"report", "--from", path(name), "-o", path("report.html")});
+    EXPECT_EQ(report.status, 2);
+    EXPECT_THAT(report.complaint, AllOf(HasSubstr(name), HasSubstr("several processes")));
+  }
 }
 
 TEST_F(Shares, MoreThanThereAreImagesAreAnError) {
