@@ -90,11 +90,7 @@ int64_t take_share(const Shard& shard, std::vector<GivenInput>& given, std::vect
   if (shard.whole()) return all;
   if (given.size() > 1 || shape.empty())
     throw bad_input("--shard: it is for models with one input, of images; 0/1 is all");
-  const int64_t first = shard.first(all), images = shard.images(all);
-  if (images == 0) {
-    throw bad_input("share {}/{} of {} images has none: give as many images as shares, or more", shard.index,
-                    shard.count, all);
-  }
+  const int64_t first = shard.first(all), images = shard.some_images(all);
   given[0].tensor = rows_of(given[0].tensor, first, images);
   if (!image_names.empty()) image_names = {image_names.begin() + first, image_names.begin() + first + images};
   return all;

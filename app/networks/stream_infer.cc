@@ -18,7 +18,6 @@
 #include "app/usage.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
-#include "convlab/base/file.h"
 #include "convlab/base/fingerprint.h"
 #include "convlab/base/resources.h"
 #include "convlab/base/text.h"
@@ -58,7 +57,7 @@ std::string sum_of_model(const std::string& model, const Graph& graph) {
     files = {find_resource("models") / (model + ".onnx")};
   }
   Fingerprint sum;
-  for (const fs::path& file : files) sum.add(read_text(file));
+  for (const fs::path& file : files) sum.add_file(file);
   for (const auto& [value, tensor] : graph.constants) {  // weights may lie in other files
     sum.add({static_cast<const char*>(tensor.raw()), tensor.bytes()});
   }
@@ -98,7 +97,7 @@ Facts facts_of(const StreamRequest& request, const ImageSource& source, const st
   std::string kernels = compute.plan_file.empty() ? compute.kernel : compute.plan_file;
   if (fs::is_regular_file(kernels)) {
     Fingerprint sum;
-    sum.add(read_text(kernels));
+    sum.add_file(kernels);
     kernels += " with the sum " + sum.hex();
   }
   Facts facts = {{"convlab", this_build().version},

@@ -74,11 +74,7 @@ Data load_images(const ClassifyOptions& options) {
   Dataset once = load_fashion_mnist(options.split, options.data, options.images);
   const int64_t all = checked_mul(std::ssize(once.labels), options.copies);
   if (options.copies == 1 && options.shard.whole()) return {std::move(once), all};
-  const int64_t images = options.shard.images(all);
-  if (images == 0) {
-    throw bad_input("share {}/{} of {} images has none: give as many images as shares, or more", options.shard.index,
-                    options.shard.count, all);
-  }
+  const int64_t images = options.shard.some_images(all);
   // Besides its pixels, an image has its label here and in the Classifier, the label found for it, and scores.
   constexpr int64_t kBytesBeside = 2 + sizeof(int) + sizeof(float) * kFashionMnistClasses.size();
   const int64_t pixels = once.images.count() / std::ssize(once.labels);

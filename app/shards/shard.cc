@@ -30,6 +30,11 @@ constexpr Launcher kLaunchers[] = {
 
 }  // namespace
 
+int64_t Shard::some_images(int64_t n) const {
+  if (const int64_t own = images(n); own > 0) return own;
+  throw bad_input("share {}/{} of {} images has none: give as many images as shares, or more", index, count, n);
+}
+
 Shard parse_shard(const std::string& text, const std::string& name) {
   const std::vector<std::string> parts = split(text, '/');
   if (parts.size() != 2)

@@ -23,6 +23,9 @@ struct Shard {
   /// The share of n images, at most kMostShardedImages: those from first(n) on, images(n) of them. Shares are of one size, or differ by one.
   int64_t first(int64_t n) const { return n * index / count; }
   int64_t images(int64_t n) const { return n * (index + 1) / count - first(n); }
+
+  /// images(n). Error(bad_input) where there is none.
+  int64_t some_images(int64_t n) const;
 };
 
 /// "I/N", I from 0 to N - 1. Error(bad_input) otherwise. `name` is the option's.

@@ -2,21 +2,17 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "app/shards/merged.h"
 #include "convlab/base/error.h"
-#include "convlab/base/file.h"
 #include "convlab/base/fingerprint.h"
 #include "convlab/base/json.h"
 
 namespace convlab::app {
 namespace {
-
-constexpr int64_t kPiece = int64_t{1} << 20;
 
 std::string host_name() {
   std::array<char, 256> name{};
@@ -36,13 +32,7 @@ std::string with_contents(std::string work, const std::vector<std::string>& name
   bool any = false;
   for (const std::string& name : names) {
     if (std::error_code error; !std::filesystem::is_regular_file(name, error)) continue;
-    const InputFile file(name);
-    std::string piece;
-    for (int64_t at = 0; at < file.size(); at += std::ssize(piece)) {
-      piece.resize(static_cast<size_t>(std::min(kPiece, file.size() - at)));
-      file.read(at, {reinterpret_cast<uint8_t*>(piece.data()), piece.size()});
-      sum.add(piece);
-    }
+    sum.add_file(name);
     any = true;
   }
   return any ? fmt::format("{} (files with the sum {})", work, sum.hex()) : work;

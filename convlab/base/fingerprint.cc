@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "convlab/base/file.h"
+
 namespace convlab {
 
 void Fingerprint::add(std::string_view text) {
@@ -13,6 +17,17 @@ void Fingerprint::add(std::string_view text) {
   // So that "ab" and "c" are not "a" and "bc".
   low_ = (low_ ^ text.size()) * kPrime;
   high_ = (high_ ^ ~text.size()) * kPrime;
+}
+
+void Fingerprint::add_file(const std::filesystem::path& path) {
+  constexpr int64_t kPiece = int64_t{1} << 20;
+  const InputFile file(path);
+  std::string piece;
+  for (int64_t at = 0; at < file.size(); at += std::ssize(piece)) {
+    piece.resize(static_cast<size_t>(std::min(kPiece, file.size() - at)));
+    file.read(at, {reinterpret_cast<uint8_t*>(piece.data()), piece.size()});
+    add(piece);
+  }
 }
 
 std::string Fingerprint::hex() const { return fmt::format("{:016x}{:016x}", high_, low_); }

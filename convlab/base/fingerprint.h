@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,9 @@ namespace convlab {
 class Fingerprint {
  public:
   void add(std::string_view text);
+
+  /// A file's content, a piece at a time. Errors as of InputFile.
+  void add_file(const std::filesystem::path& path);
   std::string hex() const;
 
  private:
