@@ -96,21 +96,32 @@ const char* library_version() { return CONVLAB_VERSION; }
 
 const char* error_text() { return last_error.c_str(); }
 
+SessionOptions options_of(const convlab_options* options) {
+  SessionOptions wanted;
+  if (options == nullptr) return wanted;
+  if (options->device != nullptr) wanted.device = options->device;
+  if (options->math != nullptr) wanted.math = options->math;
+  if (options->plan != nullptr) wanted.plan = options->plan;
+  wanted.threads = options->threads;
+  if (wanted.threads < 0) throw bad_input("threads: {} is less than 0", wanted.threads);
+  wanted.gather_wait = std::chrono::microseconds(options->gather_wait_us);
+  if (options->gather_images != 0) wanted.gather_images = options->gather_images;
+  return wanted;
+}
+
 convlab_status open(const char* model, const convlab_options* options, convlab_session** session) {
   return status_of([&] {
     require_given(model != nullptr, "the model");
     require_given(session != nullptr, "where the session goes");
-    SessionOptions wanted;
-    if (options != nullptr) {
-      if (options->device != nullptr) wanted.device = options->device;
-      if (options->math != nullptr) wanted.math = options->math;
-      if (options->plan != nullptr) wanted.plan = options->plan;
-      wanted.threads = options->threads;
-      if (wanted.threads < 0) throw bad_input("threads: {} is less than 0", wanted.threads);
-      wanted.gather_wait = std::chrono::microseconds(options->gather_wait_us);
-      if (options->gather_images != 0) wanted.gather_images = options->gather_images;
-    }
-    *session = new convlab_session{.session = Session(model, wanted)};
+    *session = new convlab_session{.session = Session(model, options_of(options))};
+  });
+}
+
+convlab_status another(const convlab_session* other, const convlab_options* options, convlab_session** session) {
+  return status_of([&] {
+    require_given(other != nullptr, "the other session");
+    require_given(session != nullptr, "where the session goes");
+    *session = new convlab_session{.session = other->session.another(options_of(options))};
   });
 }
 
@@ -210,7 +221,8 @@ constexpr convlab_api kTable{.version = CONVLAB_API_VERSION,
                              .run = run,
                              .plan = plan,
                              .profile = profile,
-                             .free_text = free_text};
+                             .free_text = free_text,
+                             .another = another};
 
 }  // namespace
 }  // namespace convlab

@@ -3,6 +3,7 @@
 #include <convlab/convlab.h>
 #include <dlfcn.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include "session.h"
 
@@ -34,12 +35,17 @@ an input of shape [N, C, H, W] has N images of C channels. Strided arrays on the
 arrays, or PyTorch's where the first input is PyTorch's.
 
 What is wrong is a convlab.Error; the session serves on.)")
-      .def(nb::init<nb::handle, const char*, const char*, const char*, int, int, int>(), "model"_a, nb::kw_only(),
-           "device"_a = "auto", "math"_a = "fp32", "plan"_a = "fused", "threads"_a = 0, "gather_wait_us"_a = 0,
-           "gather_images"_a = 0,
-           nb::sig("def __init__(self, model: str | os.PathLike[str], *, device: str = 'auto', math: str = 'fp32', "
-                   "plan: str = 'fused', threads: int = 0, gather_wait_us: int = 0, gather_images: int = 0) -> None"),
-           R"(Loads a model.
+      .def(
+          "__init__",
+          [](Session* session, nb::handle model, const char* device, const char* math, const char* plan, int threads,
+             int gather_wait_us, int gather_images) {
+            new (session) Session(model, convlab_options{device, math, plan, threads, gather_wait_us, gather_images});
+          },
+          "model"_a, nb::kw_only(), "device"_a = "auto", "math"_a = "fp32", "plan"_a = "fused", "threads"_a = 0,
+          "gather_wait_us"_a = 0, "gather_images"_a = 0,
+          nb::sig("def __init__(self, model: str | os.PathLike[str], *, device: str = 'auto', math: str = 'fp32', "
+                  "plan: str = 'fused', threads: int = 0, gather_wait_us: int = 0, gather_images: int = 0) -> None"),
+          R"(Loads a model.
 
 model: an .onnx file, an MXNet .params file with its symbol beside it, or a shipped model's name, such as "sp25".
 device: "auto", a GPU where there is one; "cpu", "cuda", "cuda:1".
@@ -49,6 +55,20 @@ threads: of the processor; 0: as many as this process may use.
 gather_wait_us: above 0, calls of few images that come from several threads are computed together, and each waits at most
     so many microseconds for others to come.
 gather_images: the most that are computed together; 0: 64.)")
+      .def(
+          "another",
+          [](const Session& session, const char* device, const char* math, const char* plan, int threads,
+             int gather_wait_us, int gather_images) {
+            return session.another(convlab_options{device, math, plan, threads, gather_wait_us, gather_images});
+          },
+          nb::kw_only(), "device"_a = "auto", "math"_a = "fp32", "plan"_a = "fused", "threads"_a = 0,
+          "gather_wait_us"_a = 0, "gather_images"_a = 0,
+          nb::sig("def another(self, *, device: str = 'auto', math: str = 'fp32', plan: str = 'fused', threads: int = "
+                  "0, gather_wait_us: int = 0, gather_images: int = 0) -> Session"),
+          R"(A session of the same model, which shares with this one what both have in memory of its weights.
+
+Runs of the two do not take turns: with a session a thread, each of one thread, threads compute side by side. Arguments as
+Session's.)")
       .def("run", &Session::run, "output_names"_a.none(), "input_feed"_a, nb::kw_only(), "out"_a = nb::none(),
            "stream"_a = nb::none(),
            nb::sig("def run(self, output_names: collections.abc.Sequence[str] | None, input_feed: dict[str, "

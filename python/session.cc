@@ -98,34 +98,40 @@ void Session::Close::operator()(convlab_session* session) const {
   api().close(session);
 }
 
-Session::Session(nb::handle model, const char* device, const char* math, const char* plan, int threads,
-                 int gather_wait_us, int gather_images) {
-  const nb::bytes path = path_of(model);
-  const convlab_options options{.device = device,
-                                .math = math,
-                                .plan = plan,
-                                .threads = threads,
-                                .gather_wait_us = gather_wait_us,
-                                .gather_images = gather_images};
+/// What open(&session) opens, without the interpreter's lock.
+template <class Open>
+Session::Handle Session::opened(Open open) {
   convlab_session* session = nullptr;
   convlab_status status;
   {
     const nb::gil_scoped_release unlocked;
-    status = api().open(path.c_str(), &options, &session);
+    status = open(&session);
   }
   check(status);
-  session_.reset(session);
+  return Handle(session);
+}
 
+Session::Session(nb::handle model, const convlab_options& options)
+    : Session(opened([&options, path = path_of(model)](convlab_session** session) {
+        return api().open(path.c_str(), &options, session);
+      })) {}
+
+std::unique_ptr<Session> Session::another(const convlab_options& options) const {
+  return std::unique_ptr<Session>(
+      new Session(opened([&](convlab_session** session) { return api().another(session_.get(), &options, session); })));
+}
+
+Session::Session(Handle session) : session_(std::move(session)) {
   gpu_ = gpu_of(device_name());
-  input_names_ = names_of(api().input_count(session), api().input);
-  output_names_ = names_of(api().output_count(session), api().output);
+  input_names_ = names_of(api().input_count(session_.get()), api().input);
+  output_names_ = names_of(api().output_count(session_.get()), api().output);
   all_outputs_.resize(output_names_.size());
   std::iota(all_outputs_.begin(), all_outputs_.end(), size_t{0});
   const nb::module_ numpy = nb::module_::import_("numpy");
   numpy_empty_ = numpy.attr("empty");
   for (const size_t i : all_outputs_) {
     convlab_value value{};
-    check(api().output(session, i, &value));
+    check(api().output(session_.get(), i, &value));
     output_types_.push_back(value.type);
     numpy_types_.push_back(numpy.attr("dtype")(type_name(value.type)));
   }

@@ -18,8 +18,10 @@ const convlab_api& api();
 /// Python's convlab.Session. Its methods are called with the interpreter's lock, which is given away while convlab works.
 class Session {
  public:
-  Session(nanobind::handle model, const char* device, const char* math, const char* plan, int threads,
-          int gather_wait_us, int gather_images);
+  Session(nanobind::handle model, const convlab_options& options);
+
+  /// A session of the same model that shares weights with this one.
+  std::unique_ptr<Session> another(const convlab_options& options) const;
 
   /// All outputs in the order of `names`, or all where that is None.
   nanobind::list run(nanobind::handle names, const nanobind::dict& feed, nanobind::handle out, nanobind::handle stream);
@@ -50,7 +52,11 @@ class Session {
     std::vector<nanobind::object> shapes;
   };
   using Get = convlab_status (*)(const convlab_session*, size_t, convlab_value*);
+  using Handle = std::unique_ptr<convlab_session, Close>;
 
+  explicit Session(Handle session);
+  template <class Open>
+  static Handle opened(Open open);
   std::vector<Name> names_of(size_t count, Get get) const;
   nanobind::list values(const std::vector<Name>& names, Get get) const;
   std::vector<Array> arrays_of(const std::vector<nanobind::object>& inputs) const;
@@ -62,7 +68,7 @@ class Session {
   template <class Ask>
   nanobind::object steps(const nanobind::args& inputs, Ask ask) const;
 
-  std::unique_ptr<convlab_session, Close> session_;
+  Handle session_;
   int gpu_ = -1;  ///< the number of the session's; -1: it computes on the host
   std::vector<Name> input_names_, output_names_;
   std::vector<int32_t> output_types_;

@@ -5,34 +5,56 @@
 #include "convlab/engine/plan_facts.h"
 
 namespace convlab {
+namespace {
+
+/// Calls visit(value, packed) for each that a step reads: `packed` where only preparing does, and launches do not.
+template <class Visit>
+void for_each_constant(const Plan& plan, Visit visit) {
+  for (const PlanStep& step : plan.steps) {
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      if (step.inputs[i].place != Location::Place::constant) continue;
+      visit(static_cast<ValueId>(step.inputs[i].at), i == PlanStep::kWeights && step.packs_weights());
+    }
+  }
+}
+
+}  // namespace
 
 void DeviceConstants::place(const Plan& plan, StageObserver* observer) {
   if (reads_host_memory(device_)) return;
   const Observed part(observer, {Stage::weights});
-  for (const PlanStep& step : plan.steps) {
-    for (const Location& input : step.inputs) {
-      const auto value = static_cast<ValueId>(input.at);
-      if (input.place != Location::Place::constant || copies_.contains(value)) continue;
-      const Tensor& tensor = graph_.constants.at(value);
-      Buffer copy = device_.allocate(tensor.bytes());
-      stream_.upload(copy.data(), tensor.raw(), tensor.bytes());
-      copies_.emplace(value, std::move(copy));
-    }
-  }
+  for_each_constant(plan, [&](ValueId value, bool packed) {
+    if (!packed) copy(value, copies_);
+  });
   stream_.synchronize();
 }
 
+DeviceConstants::Packing::Packing(DeviceConstants& constants, const Plan& plan) : constants_(constants) {
+  if (reads_host_memory(constants.device_)) return;
+  for_each_constant(plan, [&](ValueId value, bool packed) {
+    if (packed && !constants.copies_.contains(value)) constants.copy(value, constants.to_pack_);
+  });
+  constants.stream_.synchronize();
+}
+
+void DeviceConstants::copy(ValueId value, Copies& to) {
+  if (to.contains(value)) return;
+  const Tensor& tensor = graph_.constants.at(value);
+  Buffer copy = device_.allocate(tensor.bytes());
+  stream_.upload(copy.data(), tensor.raw(), tensor.bytes());
+  to.emplace(value, std::move(copy));
+}
+
 const void* DeviceConstants::address(ValueId value) const {
-  return reads_host_memory(device_) ? graph_.constants.at(value).raw() : copies_.at(value).data();
+  if (reads_host_memory(device_)) return std::as_const(graph_).constants.at(value).raw();
+  const auto found = copies_.find(value);
+  return (found != copies_.end() ? found->second : to_pack_.at(value)).data();
 }
 
 void DeviceConstants::expect(const Plan& plan, bool packs) {
-  for (const PlanStep& step : plan.steps) {
-    for (size_t i = 0; i < step.inputs.size(); ++i) {
-      if (step.inputs[i].place != Location::Place::constant) continue;
-      if (packs || i != PlanStep::kWeights || !step.packs_weights()) ++reads_[static_cast<ValueId>(step.inputs[i].at)];
-    }
-  }
+  for_each_constant(plan, [&](ValueId value, bool packed) {
+    if (packs || !packed) ++reads_[value];
+  });
 }
 
 void DeviceConstants::note_packed(const PlanStep& step) {

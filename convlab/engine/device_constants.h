@@ -15,8 +15,20 @@ class DeviceConstants {
  public:
   DeviceConstants(Graph& graph, Device& device, Stream& stream) : graph_(graph), device_(device), stream_(stream) {}
 
-  /// Makes sure that those that the plan's steps read are there.
+  /// Makes sure that those that launches of the plan's steps read are there.
   void place(const Plan& plan, StageObserver* observer);
+
+  /// While it lives, all others that the plan's steps read are there, too.
+  class Packing {
+   public:
+    Packing(DeviceConstants& constants, const Plan& plan);
+    ~Packing() { constants_.to_pack_.clear(); }
+    Packing(const Packing&) = delete;
+    Packing& operator=(const Packing&) = delete;
+
+   private:
+    DeviceConstants& constants_;
+  };
 
   const void* address(ValueId value) const;
 
@@ -28,10 +40,14 @@ class DeviceConstants {
   void note_packed(const PlanStep& step);
 
  private:
+  using Copies = std::map<ValueId, Buffer>;
+
+  void copy(ValueId value, Copies& to);
+
   Graph& graph_;
   Device& device_;
   Stream& stream_;
-  std::map<ValueId, Buffer> copies_;
+  Copies copies_, to_pack_;
   std::map<ValueId, int64_t> reads_;  ///< by steps of expected plans, still to come
 };
 

@@ -61,7 +61,7 @@ class Engine {
   /// The stream on which everything runs, in order.
   Stream& stream();
 
-  /// Seconds that packing the weights took, when the engine was made.
+  /// Seconds that packing the weights took, when the engine was made; 0 where SharedWeights had them.
   double prepare_seconds() const;
 
   /// Runs n images, batch by batch, from host memory (of options.plan.input elements) to host memory, where the output

@@ -25,6 +25,7 @@ EngineGroup::EngineGroup(Graph graph, const Shape& input, const std::vector<std:
     : members_(shares_of(input.empty() ? 1 : input[0], devices.size()).size()),
       threads_(static_cast<int>(members_.size())) {
   for (size_t i = 0; i < members_.size(); ++i) members_[i].name = devices[i]->caps().name;
+  if (members_.size() > 1) graph.share_elements();
   on_each(members_.size(), [&](size_t i) {
     Device& device = *devices[i];
     if (members_.size() == 1) {

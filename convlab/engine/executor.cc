@@ -29,11 +29,14 @@ struct Executor::Parts {
         graph(planned_graph(std::move(model), inputs, options.plan.mode, device.caps().threads).graph),
         constants(graph, device, *stream),
         memory(device),
-        plan(make_plan(graph, inputs, device.caps(), options.plan), constants, memory, nullptr) {
-    constants.place(plan.plan(), options.observer);
+        plan(make_plan(graph, inputs, device.caps(), options.plan), constants, memory) {
     constants.expect(plan.plan(), true);
     memory.make_room(plan.plan(), options.observer);
-    prepare_seconds = plan.prepare(device, *stream);
+    SharedWeights own;
+    const auto seconds = plan.prepare(device, *stream, options.weights ? *options.weights : own, options.observer);
+    prepare_seconds = seconds.value_or(0);
+    if (seconds) return;
+    for (const PlanStep& step : plan.plan().steps) constants.note_packed(step);
   }
 
   Device& device;

@@ -16,8 +16,8 @@ namespace convlab {
 /// batches, no chunks (see Engine for streams of images). Any thread may use it, but only one at a time.
 class Executor {
  public:
-  /// Errors as make_plan(); Error(bad_input) where the model does not take these shapes. Of `options`, plan and observer
-  /// count. The device must outlive it.
+  /// Errors as make_plan(); Error(bad_input) where the model does not take these shapes. Of `options`, plan, observer
+  /// and weights count. The device must outlive it.
   Executor(Graph graph, InputShapes inputs, Device& device, const EngineOptions& options);
   ~Executor();
   Executor(const Executor&) = delete;
@@ -26,7 +26,7 @@ class Executor {
   const Graph& graph() const;  ///< as it is computed: simplified
   const Plan& plan() const;
 
-  /// Seconds that packing the weights took.
+  /// Seconds that packing the weights took; 0 where SharedWeights had them.
   double prepare_seconds() const;
 
   /// The stream on which everything runs, in order.

@@ -23,25 +23,39 @@ std::vector<size_t> largest_first(const Plan& plan) {
 
 }  // namespace
 
-double ReadyPlan::prepare(Device& device, Stream& stream) {
+std::optional<double> ReadyPlan::prepare(Device& device, Stream& stream, SharedWeights& shared,
+                                         StageObserver* observer) {
+  constants_.place(plan_, observer);
+  std::optional<double> seconds;
+  prepared_ = shared.prepared(device.caps().name, plan_, [&] {
+    const Observed part(observer, {Stage::weights});
+    return packed(device, stream, seconds.emplace());
+  });
+  return seconds;
+}
+
+PreparedWeights ReadyPlan::packed(Device& device, Stream& stream, double& seconds) {
+  const DeviceConstants::Packing all(constants_, plan_);
   const std::vector<size_t> order = largest_first(plan_);
+  PreparedWeights weights;
+  weights.at.resize(plan_.steps.size());
   int64_t bytes = 0;
-  prepared_at_.resize(plan_.steps.size());
   for (const size_t i : order) {
-    prepared_at_[i] = bytes;
+    weights.at[i] = static_cast<size_t>(bytes);
     bytes = checked_add(bytes, round_up(static_cast<int64_t>(plan_.steps[i].prepared_bytes), kPreparedAlignment));
   }
-  if (bytes > 0) prepared_ = device.allocate(static_cast<size_t>(bytes));
+  if (bytes > 0) weights.buffer = device.allocate(static_cast<size_t>(bytes));
   const auto begin = Clock::now();
   const auto prepare = [&](const auto& kernel, const auto& args) {
     if (kernel.prepare != nullptr) kernel.prepare(args, stream);
   };
   for (const size_t i : order) {
-    visit(i, {}, {}, prepare, prepare);
+    visit(i, weights, {}, {}, prepare, prepare);
     constants_.note_packed(plan_.steps[i]);
   }
   stream.synchronize();
-  return seconds_since(begin);
+  seconds = seconds_since(begin);
+  return weights;
 }
 
 void ReadyPlan::launch(Stream& stream, Inputs inputs, Outputs outputs, StageObserver* observer,
@@ -54,7 +68,7 @@ void ReadyPlan::launch(Stream& stream, Inputs inputs, Outputs outputs, StageObse
     const auto begin = Clock::now();
     const PlanStep& step = plan_.steps[i];
     const Observed part(observer, {Stage::step, step.name, step.kernel_name()});
-    visit(i, inputs, outputs, launch, launch);
+    visit(i, *prepared_, inputs, outputs, launch, launch);
     if (seconds == nullptr) continue;
     stream.synchronize();
     (*seconds)[i] += seconds_since(begin) - aside.take().seconds;
@@ -79,18 +93,19 @@ const void* ReadyPlan::address(const Location& location, Inputs inputs, Outputs 
 }
 
 /// What was prepared for the next step that has any; of much, the begin.
-SoonRead ReadyPlan::prepared_behind(size_t i) const {
+SoonRead ReadyPlan::behind(size_t i, const PreparedWeights& weights) const {
   constexpr int64_t kMost = 8 << 20;  // more would leave an H100's second cache before it is read
   while (++i < plan_.steps.size()) {
     const auto bytes = static_cast<int64_t>(plan_.steps[i].prepared_bytes);
-    if (bytes > 0) return {.from = prepared_for(i), .bytes = std::min(bytes, kMost)};
+    if (bytes > 0) return {.from = weights.of(i), .bytes = std::min(bytes, kMost)};
   }
   return {};
 }
 
 /// Calls the function that fits the step, with its kernel and arguments.
 template <class OnConv, class OnOp>
-void ReadyPlan::visit(size_t i, Inputs inputs, Outputs outputs, OnConv on_conv, OnOp on_op) {
+void ReadyPlan::visit(size_t i, const PreparedWeights& weights, Inputs inputs, Outputs outputs, OnConv on_conv,
+                      OnOp on_op) {
   const PlanStep& step = plan_.steps[i];
   addresses_.clear();
   const bool packed = !outputs.empty() && step.packs_weights();
@@ -108,16 +123,16 @@ void ReadyPlan::visit(size_t i, Inputs inputs, Outputs outputs, OnConv on_conv, 
                                  .bias = bias ? addresses_[2] : nullptr,
                                  .added = conv->adds ? addresses_[bias ? 3 : 2] : nullptr,
                                  .y = y,
-                                 .prepared = prepared_for(i),
+                                 .prepared = weights.of(i),
                                  .workspace = workspace,
-                                 .soon = prepared_behind(i)});
+                                 .soon = behind(i, weights)});
   } else {
     on_op(*step.op, OpArgs{.step = *step.op_step(),
                            .inputs = addresses_,
                            .output = y,
-                           .prepared = prepared_for(i),
+                           .prepared = weights.of(i),
                            .workspace = workspace,
-                           .soon = prepared_behind(i),
+                           .soon = behind(i, weights),
                            .turn = turn_});
   }
 }

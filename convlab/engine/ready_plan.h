@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "convlab/engine/device_constants.h"
 #include "convlab/engine/run_memory.h"
+#include "convlab/engine/shared_weights.h"
 #include "convlab/plan/plan.h"
 
 namespace convlab {
@@ -16,15 +19,14 @@ class ReadyPlan {
   using Inputs = std::span<const void* const>;
   using Outputs = std::span<void* const>;
 
-  /// `full`: a plan whose prepared weights serve this one, too, and which outlives it; null: this one has its own,
-  /// after prepare().
-  ReadyPlan(Plan plan, DeviceConstants& constants, const RunMemory& memory, const ReadyPlan* full)
-      : plan_(std::move(plan)), constants_(constants), memory_(memory), full_(full) {}
+  ReadyPlan(Plan plan, DeviceConstants& constants, const RunMemory& memory)
+      : plan_(std::move(plan)), constants_(constants), memory_(memory) {}
 
   const Plan& plan() const { return plan_; }
 
-  /// Packs the weights of all steps for their kernels. Returns the seconds that this took.
-  double prepare(Device& device, Stream& stream);
+  /// Takes the weights that `shared` has for such a plan, or packs those of all steps for their kernels, and then returns
+  /// the seconds that this took. The observer may be null.
+  std::optional<double> prepare(Device& device, Stream& stream, SharedWeights& shared, StageObserver* observer);
 
   /// Gives all steps to the stream, from the arrays at `inputs` to those at `outputs`, in memory of the device. Each
   /// is a part to the observer, which may be null. With `seconds`, it waits for the device before and after each step
@@ -38,20 +40,15 @@ class ReadyPlan {
 
  private:
   const void* address(const Location& location, Inputs inputs, Outputs outputs) const;
-  void* prepared_for(size_t step) const {
-    return full_ != nullptr ? full_->prepared_for(step)
-                            : static_cast<std::byte*>(prepared_.data()) + prepared_at_[step];
-  }
-  SoonRead prepared_behind(size_t step) const;
+  PreparedWeights packed(Device& device, Stream& stream, double& seconds);
+  SoonRead behind(size_t step, const PreparedWeights& weights) const;
   template <class OnConv, class OnOp>
-  void visit(size_t step, Inputs inputs, Outputs outputs, OnConv on_conv, OnOp on_op);
+  void visit(size_t step, const PreparedWeights& weights, Inputs inputs, Outputs outputs, OnConv on_conv, OnOp on_op);
 
   Plan plan_;
   DeviceConstants& constants_;
   const RunMemory& memory_;
-  const ReadyPlan* full_;
-  Buffer prepared_;  ///< of all steps, so that a CPU's lie on large pages; none where the full plan has them
-  std::vector<int64_t> prepared_at_;     ///< by step, in bytes
+  std::shared_ptr<const PreparedWeights> prepared_;
   std::vector<const float*> addresses_;  ///< of the current step's inputs
   int64_t turn_ = 0;                     ///< launches of the plan so far
 };

@@ -14,13 +14,6 @@ namespace {
 /// How many plans we keep besides the full batch's: a last batch's size and a batch's chunks come again and again.
 constexpr size_t kPlansKept = 16;
 
-bool same_steps(const Plan& a, const Plan& b) {
-  return std::equal(
-      a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), [](const PlanStep& x, const PlanStep& y) {
-        return x.name == y.name && x.conv == y.conv && x.op == y.op && x.prepared_bytes == y.prepared_bytes;
-      });
-}
-
 }  // namespace
 
 ReadyPlans::ReadyPlans(BatchedGraph& graph, int64_t images, Device& device, Stream& stream,
@@ -30,8 +23,10 @@ ReadyPlans::ReadyPlans(BatchedGraph& graph, int64_t images, Device& device, Stre
       stream_(stream),
       options_(options),
       gives_up_(options.same_count && reads_host_memory(device)),
+      weights_(options.weights ? options.weights : std::make_shared<SharedWeights>()),
       constants_(graph.graph(), device, stream),
       memory_(device) {
+  if (options.weights && !gives_up_) weights_->unify(graph.graph());
   const int64_t batch = graph.batch();
   Plan plan = planned(batch);
   if (!gives_up_) {
@@ -44,7 +39,7 @@ ReadyPlans::ReadyPlans(BatchedGraph& graph, int64_t images, Device& device, Stre
   for (const int64_t n : graph.batches(images)) {
     if (n == batch) continue;
     others.emplace_back(n, planned(n));
-    constants_.expect(others.back().second, !same_steps(plan, others.back().second));
+    constants_.expect(others.back().second, !same_weights(plan, others.back().second));
   }
   add(batch, std::move(plan));
   for (auto& [n, other] : others) add(n, std::move(other));
@@ -61,14 +56,9 @@ std::shared_ptr<ReadyPlan> ReadyPlans::of(int64_t n) {
 
 std::shared_ptr<ReadyPlan> ReadyPlans::add(int64_t n, Plan plan) {
   memory_.make_room(plan, options_.observer);
-  constants_.place(plan, options_.observer);
-  const ReadyPlan* full = !plans_.empty() && same_steps(this->full(), plan) ? plans_.front().plan.get() : nullptr;
-  auto ready = std::make_shared<ReadyPlan>(std::move(plan), constants_, memory_, full);
-  if (full == nullptr) {
-    const Observed part(options_.observer, {Stage::weights});
-    const double seconds = ready->prepare(device_, stream_);
-    if (plans_.empty()) prepare_seconds_ = seconds;
-  }
+  auto ready = std::make_shared<ReadyPlan>(std::move(plan), constants_, memory_);
+  const std::optional<double> seconds = ready->prepare(device_, stream_, *weights_, options_.observer);
+  if (plans_.empty()) prepare_seconds_ = seconds.value_or(0);
   if (plans_.size() > kPlansKept) plans_.erase(plans_.begin() + 1);
   plans_.push_back({n, ready});
   return ready;

@@ -121,8 +121,8 @@ using Refusal = std::optional<std::string>;
 
 /// The contract of a convolution kernel. Functions keep no state between calls and see only their arguments:
 /// DeviceCaps, or Stream::caps(), describe the device. Two layers may be interleaved.
-/// prepared_bytes() and what prepare() writes must not depend on the step's n: a last, smaller batch uses what was
-/// prepared for the full one.
+/// prepared_bytes() and what prepare() writes must not depend on the step's n, nor, but in libraries, on the stream's
+/// threads: a last, smaller batch uses what was prepared for the full one, and sessions share it. Launches only read it.
 struct ConvKernel {
   KernelInfo info;
   Refusal (*refuses)(const ConvStep&, const DeviceCaps&) = nullptr;

@@ -37,6 +37,10 @@ Graph Graph::clone() const {
   return copy;
 }
 
+void Graph::share_elements() {
+  for (auto& [value, tensor] : constants) tensor.share_elements();
+}
+
 void drop_unused(Graph& graph) {
   std::unordered_set<ValueId> used;
   for (const GraphOutput& output : graph.outputs) used.insert(output.value);

@@ -64,8 +64,11 @@ struct Graph {
     return output.name.empty() ? name_of(output.value) : output.name;
   }
 
-  /// A copy, with constants of its own.
+  /// A copy, with constants of its own, or such as share_elements() makes.
   Graph clone() const;
+
+  /// From now on, clones share the constants' elements in memory until they are written.
+  void share_elements();
 
   ValueId add_value(std::string value_name) {
     value_names.push_back(std::move(value_name));

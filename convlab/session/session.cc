@@ -49,24 +49,36 @@ std::vector<Session::Step> steps_of(const Plan& plan) {
 
 }  // namespace
 
+Session::Model::Model(Graph loaded)
+    : graph((loaded.share_elements(), std::move(loaded))), weights(std::make_shared<SharedWeights>()) {}
+
 Session::Session(const std::string& model, const SessionOptions& options)
+    : Session(std::make_shared<const Model>(load_model(model)), options) {}
+
+Session::Session(std::shared_ptr<const Model> shared, const SessionOptions& options)
     : device_(open_device(options.device, {.threads = options.threads})),
-      model_(load_model(model)),
-      engine_options_{.plan = {.mode = parse_plan(options.plan, "plan"), .math = parse_math(options.math, "math")}},
+      shared_(std::move(shared)),
+      engine_options_{.plan = {.mode = parse_plan(options.plan, "plan"), .math = parse_math(options.math, "math")},
+                      .weights = shared_->weights},
       forks_(forks()) {
   require_math(engine_options_.plan.math, device_->caps().kind, "math");
   if (options.gather_wait.count() < 0 || options.gather_images < 1) {
     throw bad_input("gathering waits {} us for {} images; 0 or more, and 1 or more, are possible",
                     options.gather_wait.count(), options.gather_images);
   }
-  for (const GraphInput& input : model_.inputs) inputs_.push_back({model_.name_of(input), input.type, input.shape});
-  for (const GraphOutput& output : model_.outputs) outputs_.push_back({model_.name_of(output), output.type, {}});
+  for (const GraphInput& input : model().inputs) inputs_.push_back({model().name_of(input), input.type, input.shape});
+  for (const GraphOutput& output : model().outputs) outputs_.push_back({model().name_of(output), output.type, {}});
   if (options.gather_wait.count() == 0 || inputs_.size() != 1 || outputs_.size() != 1) return;
   gatherer_ = std::make_unique<Gatherer>(options.gather_wait, options.gather_images, mutex_,
                                          [this](const ConstArray& input, const Array& output) {
                                            const Inputs given = inputs_of({&input, 1}, true);
                                            run_ready(ready_for(given), given, {&output, 1});
                                          });
+}
+
+Session Session::another(const SessionOptions& options) const {
+  require_own_process();
+  return Session(shared_, options);
 }
 
 bool Session::inherited() const { return forks_ != forks(); }
@@ -79,7 +91,7 @@ std::unique_lock<std::mutex> Session::turn() const {
 
 void Session::require_own_process() const {
   if (!inherited()) return;
-  throw unavailable("{}: the session was opened before this process was forked; open one here", model_.name);
+  throw unavailable("{}: the session was opened before this process was forked; open one here", model().name);
 }
 
 bool Session::Ready::serves(const std::vector<Shape>& wanted, ElementType element) const {
@@ -93,7 +105,7 @@ void Session::require_inputs(std::span<const ConstArray> inputs) const {
   if (inputs.size() == inputs_.size()) return;
   std::string names;
   for (const Value& value : inputs_) names += (names.empty() ? "'" : ", '") + value.name + "'";
-  throw bad_input("{}: {} inputs are given; it takes {}: {}", model_.name, inputs.size(), inputs_.size(), names);
+  throw bad_input("{}: {} inputs are given; it takes {}: {}", model().name, inputs.size(), inputs_.size(), names);
 }
 
 Session::Inputs Session::inputs_of(std::span<const ConstArray> inputs, bool with_data) const {
@@ -106,17 +118,17 @@ Session::Inputs Session::inputs_of(std::span<const ConstArray> inputs, bool with
     result.shapes.push_back(each.shape);
     if (!with_data) continue;
     if (each.data == nullptr && element_count(each.shape) > 0) {
-      throw bad_input("{}: '{}' has no data", model_.name, inputs_[i].name);
+      throw bad_input("{}: '{}' has no data", model().name, inputs_[i].name);
     }
     if (each.on_device != result.on_device) {
-      throw bad_input("{}: some arrays are in the host's memory and some in a GPU's", model_.name);
+      throw bad_input("{}: some arrays are in the host's memory and some in a GPU's", model().name);
     }
     if (each.on_device) require_on_device(each.data, inputs_[i].name);
     if (each.type == result.type) {
       result.data.push_back(each.data);
     } else if (each.on_device) {
       throw bad_input("{}: '{}' is {}; in a GPU's memory it must be float32, or uint8 where all inputs are",
-                      model_.name, inputs_[i].name, name_of(each.type));
+                      model().name, inputs_[i].name, name_of(each.type));
     } else {
       result.converted.push_back(convlab::converted(copied(each), result.type));
       result.data.push_back(result.converted.back().raw());
@@ -136,12 +148,12 @@ Session::Ready& Session::ready_for(const Inputs& inputs) {
   options.plan.input = inputs.type;
   Ready ready{.shapes = inputs.shapes, .type = inputs.type, .engine = {}, .executor = {}};
   if (inputs.shapes.size() == 1 && !inputs.shapes[0].empty() && outputs_.size() == 1) {
-    ready.engine = std::make_unique<Engine>(model_.clone(), inputs.shapes[0], *device_, options);
+    ready.engine = std::make_unique<Engine>(model().clone(), inputs.shapes[0], *device_, options);
     std::erase_if(ready_, [&](const Ready& other) {  // what serves fewer images is not needed any more
       return ready.engine->splits() && ready.serves(other.shapes, other.type);
     });
   } else {
-    ready.executor = std::make_unique<Executor>(model_.clone(), inputs.shapes, *device_, options);
+    ready.executor = std::make_unique<Executor>(model().clone(), inputs.shapes, *device_, options);
   }
   ready_.push_front(std::move(ready));
   if (ready_.size() > kKept) ready_.pop_back();
@@ -161,32 +173,32 @@ std::vector<Shape> Session::output_shapes(std::span<const ConstArray> inputs) {
 
 void Session::require_on_device(const void* data, const std::string& name) const {
   if (device_->caps().kind == DeviceKind::cpu) {
-    throw bad_input("{}: the array for '{}' is in a GPU's memory; the session computes on {}", model_.name, name,
+    throw bad_input("{}: the array for '{}' is in a GPU's memory; the session computes on {}", model().name, name,
                     device_->caps().name);
   }
   if (!device_->reaches(data)) {
-    throw bad_input("{}: the array for '{}' is not in the memory of {}", model_.name, name, device_->caps().name);
+    throw bad_input("{}: the array for '{}' is not in the memory of {}", model().name, name, device_->caps().name);
   }
 }
 
 void Session::require_outputs(std::span<const Array> outputs, const std::vector<Shape>& shapes, bool on_device) const {
   if (outputs.size() != outputs_.size()) {
-    throw bad_input("{}: {} outputs are asked for; it gives {}", model_.name, outputs.size(), outputs_.size());
+    throw bad_input("{}: {} outputs are asked for; it gives {}", model().name, outputs.size(), outputs_.size());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     const auto& [name, type, unused] = outputs_[i];
     if (outputs[i].shape != shapes[i] || outputs[i].type != type) {
-      throw bad_input("{}: the array for '{}' is {} {}; it gives {} {}", model_.name, name, name_of(outputs[i].type),
+      throw bad_input("{}: the array for '{}' is {} {}; it gives {} {}", model().name, name, name_of(outputs[i].type),
                       to_text(outputs[i].shape), name_of(type), to_text(shapes[i]));
     }
-    if (outputs[i].data == nullptr) throw bad_input("{}: the array for '{}' has no data", model_.name, name);
+    if (outputs[i].data == nullptr) throw bad_input("{}: the array for '{}' has no data", model().name, name);
     if (outputs[i].on_device != on_device) {
-      throw bad_input("{}: some arrays are in the host's memory and some in a GPU's", model_.name);
+      throw bad_input("{}: some arrays are in the host's memory and some in a GPU's", model().name);
     }
     if (!on_device) continue;
     require_on_device(outputs[i].data, name);
     if (type != ElementType::f32) {
-      throw bad_input("{}: '{}' is {}, which is made on the host: give arrays in the host's memory", model_.name, name,
+      throw bad_input("{}: '{}' is {}, which is made on the host: give arrays in the host's memory", model().name, name,
                       name_of(type));
     }
   }
@@ -198,7 +210,7 @@ void Session::run(std::span<const ConstArray> inputs, std::span<const Array> out
   const auto lock = turn();
   const Inputs given = inputs_of(inputs, true);
   if (stream != nullptr && !given.on_device) {
-    throw bad_input("{}: with a stream, arrays must be in the GPU's memory", model_.name);
+    throw bad_input("{}: with a stream, arrays must be in the GPU's memory", model().name);
   }
   Ready& ready = ready_for(given);
   require_outputs(outputs, output_shapes(ready, given.images()), given.on_device);
@@ -261,7 +273,7 @@ std::vector<Session::Step> Session::profile(std::span<const ConstArray> inputs, 
   if (repeat < 1) throw bad_input("a profile takes at least one run, not {}", repeat);
   const auto lock = turn();
   const Inputs given = inputs_of(inputs, true);
-  if (given.on_device) throw bad_input("{}: a profile takes arrays in the host's memory", model_.name);
+  if (given.on_device) throw bad_input("{}: a profile takes arrays in the host's memory", model().name);
   Ready& ready = ready_for(given);
   std::vector<Step> steps = steps_of(ready.plan());
   std::vector<Tensor> outputs;

@@ -35,12 +35,17 @@ struct SessionOptions {
 /// A model on a device, ready for inputs of any shapes that it takes: what programs call. Any thread may use it at any time;
 /// runs of several threads take turns, or are gathered.
 ///
-/// What it computes for is made ready at the first run of a shape, and of the last few shapes kept.
+/// What it computes for is made ready at the first run of a shape, and of the last few shapes kept. Weights are in memory
+/// once for all shapes whose images are of one size, and once for all sessions that another() has opened.
 class Session {
  public:
   /// `model`: as load_model() takes it. Errors of load_model(), open_device() and require_math(); Error(bad_input) where
   /// gather_wait is negative, or gather_images below 1.
   Session(const std::string& model, const SessionOptions& options);
+
+  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights; this
+  /// one may end before. Runs of the two do not take turns. Errors as Session(), and where inherited().
+  Session another(const SessionOptions& options) const;
 
   const DeviceCaps& device() const { return device_->caps(); }
 
@@ -86,6 +91,15 @@ class Session {
   std::vector<Step> profile(std::span<const ConstArray> inputs, int repeat);
 
  private:
+  /// The model as its file has it, and what engines have made of its weights.
+  struct Model {
+    explicit Model(Graph graph);
+    const Graph graph;
+    const std::shared_ptr<SharedWeights> weights;
+  };
+
+  Session(std::shared_ptr<const Model> shared, const SessionOptions& options);
+
   /// The model, ready for one shape of its inputs, or for any number of images of one.
   struct Ready {
     std::vector<Shape> shapes;
@@ -108,6 +122,7 @@ class Session {
     int64_t images() const { return shapes.empty() || shapes[0].empty() ? 1 : shapes[0][0]; }
   };
 
+  const Graph& model() const { return shared_->graph; }
   void require_own_process() const;
   std::unique_lock<std::mutex> turn() const;
   void require_inputs(std::span<const ConstArray> inputs) const;
@@ -121,7 +136,7 @@ class Session {
   void run_on_device(Ready& ready, const Inputs& inputs, std::span<const Array> outputs, void* stream) const;
 
   std::unique_ptr<Device> device_;
-  Graph model_;
+  std::shared_ptr<const Model> shared_;
   EngineOptions engine_options_;
   std::vector<Value> inputs_, outputs_;
   int forks_;                 ///< of the process and those before it, when the session was opened

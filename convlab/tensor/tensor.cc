@@ -32,7 +32,8 @@ Tensor::Tensor(ElementType type, Shape shape) : type_(type), shape_(std::move(sh
   constexpr int64_t kAlignment = 64;
   const int64_t bytes = checked_mul(count_, static_cast<int64_t>(size_of(type_)));
   // An empty tensor still has an address: a null pointer means "no tensor".
-  data_.reset(std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(round_up(bytes, kAlignment), kAlignment))));
+  data_.reset(std::aligned_alloc(kAlignment, static_cast<size_t>(std::max(round_up(bytes, kAlignment), kAlignment))),
+              &std::free);
   if (!data_) throw bad_input("a tensor of shape {} needs {} bytes, more than there is memory", to_text(shape_), bytes);
 }
 
@@ -58,9 +59,29 @@ void Tensor::make_elements() const {
 Tensor Tensor::clone() const {
   if (empty()) return {};
   if (deferred_ != nullptr) return deferred(type_, shape_, deferred_->make);
+  if (shared_) {
+    Tensor other;
+    other.type_ = type_;
+    other.shape_ = shape_;
+    other.count_ = count_;
+    other.data_ = data_;
+    other.shared_ = true;
+    return other;
+  }
   Tensor copy(type_, shape_);
   std::memcpy(copy.raw(), raw(), bytes());
   return copy;
+}
+
+bool Tensor::share_elements() {
+  if (data_ != nullptr && deferred_ == nullptr) shared_ = true;
+  return shared_;
+}
+
+void Tensor::own_elements() {
+  Tensor own(type_, shape_);
+  std::memcpy(own.data_.get(), data_.get(), bytes());
+  *this = std::move(own);
 }
 
 Tensor Tensor::reshaped(Shape shape) && {

@@ -45,7 +45,7 @@ constexpr ElementType element_type_of<int64_t>() {
   return ElementType::i64;
 }
 
-/// A dense tensor in host memory, row-major, 64-byte aligned. Copying shares nothing: use clone(); moving is cheap.
+/// A dense tensor in host memory, row-major, 64-byte aligned. It is copied by clone() only; moving is cheap.
 class Tensor {
  public:
   Tensor() = default;
@@ -60,7 +60,12 @@ class Tensor {
   /// Elements that `make` gives, as a tensor of this type and as many, when something first reads them; any thread may.
   static Tensor deferred(ElementType type, Shape shape, std::function<Tensor()> make);
 
+  /// A copy. After share_elements() it has the same elements in memory, and is the first to have its own when it is written.
   Tensor clone() const;
+
+  /// From now on, clones share the elements until they are written: those of this tensor, and theirs. Returns whether
+  /// there are any yet.
+  bool share_elements();
 
   /// The same elements under another shape of as many elements.
   Tensor reshaped(Shape shape) &&;
@@ -69,6 +74,7 @@ class Tensor {
   void free_elements() {
     data_.reset();
     deferred_.reset();
+    shared_ = false;
   }
 
   ElementType type() const { return type_; }
@@ -77,7 +83,10 @@ class Tensor {
   size_t bytes() const { return static_cast<size_t>(count_) * size_of(type_); }
   bool empty() const { return data_ == nullptr && deferred_ == nullptr; }
 
-  void* raw() { return elements(); }
+  void* raw() {
+    if (shared_) own_elements();
+    return elements();
+  }
   const void* raw() const { return elements(); }
 
   /// All elements. T must be the element type's (uint16_t for f16), otherwise Error(bad_input).
@@ -93,10 +102,6 @@ class Tensor {
   }
 
  private:
-  struct Free {
-    void operator()(void* memory) const { std::free(memory); }
-  };
-
   struct Deferred {
     std::function<Tensor()> make;
     std::once_flag once;
@@ -108,11 +113,13 @@ class Tensor {
     return data_.get();
   }
   void make_elements() const;
+  void own_elements();
 
   ElementType type_ = ElementType::f32;
   Shape shape_;
   int64_t count_ = 0;
-  mutable std::unique_ptr<void, Free> data_;
+  mutable std::shared_ptr<void> data_;
+  bool shared_ = false;                 ///< others may read the same elements
   std::unique_ptr<Deferred> deferred_;  ///< with no data yet, or with what it has made
 };
 

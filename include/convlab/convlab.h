@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define CONVLAB_API_VERSION 1
+#define CONVLAB_API_VERSION 2
 
 /* The most sizes that a shape has here. */
 #define CONVLAB_MAX_RANK 8
@@ -135,6 +135,10 @@ typedef struct convlab_api {
 
   /* Frees a text; NULL is fine. */
   void (*free_text)(char* text);
+
+  /* From version 2 on. Opens a session of the same model, on any device, which shares with `other` what both have in memory of
+   * its weights. Runs of the two do not take turns, and either may be closed first. */
+  convlab_status (*another)(const convlab_session* other, const convlab_options* options, convlab_session** session);
 } convlab_api;
 
 /* The table, for a program compiled with this version of it; NULL where the library is older. The only name that the library

@@ -261,18 +261,17 @@ struct Value {
 class Session {
  public:
   /// `model`: an .onnx file, an MXNet .params file with its symbol beside it, or a shipped model's name such as "fa19".
-  explicit Session(const std::string& model, const Options& options = {}) {
-    static constexpr const char* kMaths[] = {"fp32", "tf32", "bf16x2", "bf16", "fp16"};
-    static constexpr const char* kPlans[] = {"fused", "layers", "folded"};
-    const convlab_options wanted{.device = options.device.c_str(),
-                                 .math = kMaths[static_cast<size_t>(options.math)],
-                                 .plan = kPlans[static_cast<size_t>(options.plan)],
-                                 .threads = options.threads,
-                                 .gather_wait_us = static_cast<int32_t>(options.gather_wait.count()),
-                                 .gather_images = options.gather_images};
-    convlab_session* session = nullptr;
-    detail::check(detail::api().open(model.c_str(), &wanted, &session));
-    session_.reset(session);
+  explicit Session(const std::string& model, const Options& options = {})
+      : session_(opened(options, [&](const convlab_options* wanted, convlab_session** session) {
+          return detail::api().open(model.c_str(), wanted, session);
+        })) {}
+
+  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights. Runs of
+  /// the two do not take turns, and either may end first.
+  Session another(const Options& options = {}) const {
+    return Session(opened(options, [&](const convlab_options* wanted, convlab_session** session) {
+      return detail::api().another(session_.get(), wanted, session);
+    }));
   }
 
   /// Where it computes, in words.
@@ -337,6 +336,25 @@ class Session {
   struct Close {
     void operator()(convlab_session* session) const { detail::api().close(session); }
   };
+  using Handle = std::unique_ptr<convlab_session, Close>;
+
+  explicit Session(Handle session) : session_(std::move(session)) {}
+
+  /// What open(options, &session) opens.
+  template <class Open>
+  static Handle opened(const Options& options, Open open) {
+    static constexpr const char* kMaths[] = {"fp32", "tf32", "bf16x2", "bf16", "fp16"};
+    static constexpr const char* kPlans[] = {"fused", "layers", "folded"};
+    const convlab_options wanted{.device = options.device.c_str(),
+                                 .math = kMaths[static_cast<size_t>(options.math)],
+                                 .plan = kPlans[static_cast<size_t>(options.plan)],
+                                 .threads = options.threads,
+                                 .gather_wait_us = static_cast<int32_t>(options.gather_wait.count()),
+                                 .gather_images = options.gather_images};
+    convlab_session* session = nullptr;
+    detail::check(open(&wanted, &session));
+    return Handle(session);
+  }
 
   template <class Count, class Get>
   std::vector<Value> values(Count count, Get get) const {
@@ -361,7 +379,7 @@ class Session {
     return text.get();
   }
 
-  std::unique_ptr<convlab_session, Close> session_;
+  Handle session_;
 };
 
 }  // namespace convlab

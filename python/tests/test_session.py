@@ -1,5 +1,7 @@
 """What a session gives, and in which ways it is asked."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -76,6 +78,19 @@ def test_options(images):
     for options in ({"plan": "folded"}, {"plan": "layers"}, {"threads": 1}, {"math": "bf16"}):
         other = convlab.Session("sp25", device="cpu", **options)(images)
         np.testing.assert_allclose(other, scores, atol=0.02)
+
+
+def test_another_session(images):
+    session = convlab.Session("sp25", device="cpu", threads=1)
+    scores = session(images)
+    others = [session.another(device="cpu", threads=1) for _ in range(3)]
+    others.append(others[0].another(device="cpu", plan="layers"))
+    del session
+    with ThreadPoolExecutor(len(others)) as threads:
+        for each in threads.map(lambda other: other(images), others):
+            np.testing.assert_allclose(each, scores, atol=1e-5)
+    with pytest.raises(convlab.Error, match="tpu"):
+        others[0].another(device="tpu")
 
 
 def test_device(session):

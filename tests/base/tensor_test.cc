@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "convlab/base/error.h"
@@ -244,6 +245,37 @@ TEST(Layout, ImagesInLanesStandSideBySideAndComeBack) {
   EXPECT_EQ(values[16 * 6 + 1], 17 * 6) << "the first element of the last image, in the second block";
   EXPECT_TRUE(std::isnan(values[16 * 6 + 2])) << "there is no 19th image";
   EXPECT_THAT(from_image_lanes(values, images.shape()), testing::ElementsAreArray(images.values<float>()));
+}
+
+TEST(TensorSharing, ClonesHaveTheSameElementsUntilOneIsWritten) {
+  Tensor tensor = tensor_of<float>({1, 2, 3});
+  EXPECT_TRUE(tensor.share_elements());
+  const Tensor reads = tensor.clone();
+  Tensor writes = reads.clone();
+  EXPECT_EQ(reads.raw(), std::as_const(tensor).raw());
+  EXPECT_EQ(std::as_const(writes).raw(), reads.raw());
+  writes.values<float>()[1] = 5;
+  tensor.values<float>()[2] = 7;
+  EXPECT_THAT(writes.values<float>(), ElementsAre(1, 5, 3));
+  EXPECT_THAT(tensor.values<float>(), ElementsAre(1, 2, 7));
+  EXPECT_THAT(reads.values<float>(), ElementsAre(1, 2, 3));
+  const void* const own = std::as_const(writes).raw();
+  EXPECT_EQ(writes.raw(), own) << "they are copied once";
+}
+
+TEST(TensorSharing, WhatOneGivesUpTheOthersKeep) {
+  Tensor tensor = tensor_of<float>({1, 2});
+  tensor.share_elements();
+  const Tensor copy = tensor.clone();
+  tensor.free_elements();
+  EXPECT_TRUE(tensor.empty());
+  EXPECT_THAT(copy.values<float>(), ElementsAre(1, 2));
+}
+
+TEST(TensorSharing, LeavesAloneWhatIsNotMadeYet) {
+  Tensor tensor = Tensor::deferred(ElementType::f32, {1}, []() -> Tensor { throw bad_input("it is made"); });
+  EXPECT_FALSE(tensor.share_elements());
+  EXPECT_FALSE(Tensor().share_elements());
 }
 
 }  // namespace convlab

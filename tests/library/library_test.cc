@@ -255,6 +255,30 @@ TEST(Library, ServesThreadsAtOnce) {
   EXPECT_EQ(wrong, 0);
 }
 
+// One session a thread, of one thread each, computes side by side with the others.
+TEST(Library, AnotherSessionServesAnotherThread) {
+  auto session = std::make_unique<Session>(kModel, Options{.device = "cpu", .threads = 1});
+  std::vector<Session> others;
+  for (int i = 0; i < 3; ++i) others.push_back(session->another({.device = "cpu", .threads = 1}));
+  const Tensor x = images(3);
+  const std::vector<float> wanted = numbers(session->run(x));
+  others.push_back(others.back().another({.device = "cpu", .plan = convlab::Plan::layers}));
+  session.reset();
+  std::atomic<int> right = 0;
+  std::vector<std::jthread> threads;
+  for (Session& other : others) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 5; ++i) {
+        const std::vector<float> y = numbers(other.run(x));
+        right += std::ranges::equal(y, wanted, [](float a, float b) { return std::abs(a - b) < 1e-4f; });
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(right, 4 * 5);
+  EXPECT_THAT(error_of([&] { others[0].another({.device = "tpu"}); }), HasSubstr("tpu"));
+}
+
 TEST(LibraryTable, IsThereForItsVersionsOnly) {
   EXPECT_EQ(convlab_get_api(0), nullptr);
   EXPECT_EQ(convlab_get_api(CONVLAB_API_VERSION + 1), nullptr);
@@ -272,7 +296,8 @@ TEST(LibraryTable, KeepsEverythingInItsPlace) {
                            offsetof(convlab_api, output_count), offsetof(convlab_api, input),
                            offsetof(convlab_api, output),       offsetof(convlab_api, output_shapes),
                            offsetof(convlab_api, run),          offsetof(convlab_api, plan),
-                           offsetof(convlab_api, profile),      offsetof(convlab_api, free_text)};
+                           offsetof(convlab_api, profile),      offsetof(convlab_api, free_text),
+                           offsetof(convlab_api, another)};
   for (size_t i = 0; i < std::size(places); ++i) EXPECT_EQ(places[i], i * sizeof(void*)) << i;
   EXPECT_EQ(offsetof(convlab_options, threads), 3 * sizeof(void*));
   EXPECT_EQ(offsetof(convlab_options, gather_images), 3 * sizeof(void*) + 8);
@@ -295,6 +320,8 @@ TEST(LibraryTable, TakesNothingForWhatMustBeGiven) {
   EXPECT_EQ(session, nullptr);
   options.threads = 1;
   ASSERT_EQ(api().open(kModel.c_str(), &options, &session), CONVLAB_OK);
+  EXPECT_EQ(api().another(nullptr, &options, &session), CONVLAB_BAD_INPUT);
+  EXPECT_EQ(api().another(session, &options, nullptr), CONVLAB_BAD_INPUT);
   convlab_value value;
   EXPECT_EQ(api().input(session, 1, &value), CONVLAB_BAD_INPUT);
   EXPECT_EQ(api().run(session, nullptr, 1, nullptr, 1, nullptr), CONVLAB_BAD_INPUT);

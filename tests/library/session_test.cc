@@ -4,9 +4,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <vector>
 
 #include "convlab/device/device.h"
@@ -149,6 +151,37 @@ TEST_F(SessionTest, MakesOtherTypesOnTheHostOnly) {
               HasSubstr("'y' is int64, which is made on the host"));
   inputs[1].type = ElementType::i32;
   EXPECT_THAT(bad_input_message([&] { session.run(inputs, {&output, 1}); }), HasSubstr("'b' is int32"));
+}
+
+/// Bytes that the process has in memory.
+int64_t bytes_in_memory() {
+  std::ifstream file("/proc/self/statm");
+  int64_t pages = 0, resident = 0;
+  file >> pages >> resident;
+  return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST_F(SessionTest, OthersHaveItsWeightsInMemoryOnce) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer keeps what is freed in memory";
+#endif
+  constexpr int64_t kSide = 3000, kWeights = kSide * kSide * 4;
+  OnnxModel model(13);
+  model.input("x", {-1, kSide}).initializer("w", OnnxModel::ones({kSide, kSide})).output("y");
+  model.node("MatMul", {"x", "w"}, {"product"}).node("Relu", {"product"}, {"y"});
+  Session session = opened(model, "cpu");
+  std::vector<float> x(kSide, 1.0f), y(kSide);
+  const ConstArray input{x.data(), ElementType::f32, {1, kSide}};
+  const Array output{y.data(), ElementType::f32, {1, kSide}};
+  session.run({&input, 1}, {&output, 1});
+  const int64_t before = bytes_in_memory();
+  std::vector<std::unique_ptr<Session>> others;
+  for (int i = 0; i < 4; ++i) {
+    others.emplace_back(new Session(session.another({.device = "cpu"})));
+    others.back()->run({&input, 1}, {&output, 1});
+    EXPECT_EQ(y[0], kSide);
+  }
+  EXPECT_LT(bytes_in_memory() - before, kWeights);
 }
 
 TEST_F(SessionTest, NamesTheInputsThatAreMissing) {

@@ -1,0 +1,61 @@
+#include "convlab/engine/shared_weights.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace convlab {
+namespace {
+
+/// A step's sizes of which what is prepared may depend, and the kernel: all but the number of images.
+bool same_weights(const PlanStep& a, const PlanStep& b) {
+  if (a.name != b.name || a.conv != b.conv || a.op != b.op || a.prepared_bytes != b.prepared_bytes) return false;
+  if (const ConvStep* conv = a.conv_step()) {
+    ConvProblem one = conv->problem, other = b.conv_step()->problem;
+    one.n = other.n = 1;
+    return one == other;
+  }
+  return std::ranges::equal(a.op_step()->inputs, b.op_step()->inputs, [](const Shape& x, const Shape& y) {
+    return x.size() == y.size() && (x.empty() || std::equal(x.begin() + 1, x.end(), y.begin() + 1));
+  });
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  return a.type() == b.type() && a.shape() == b.shape() &&
+         (a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
+}
+
+}  // namespace
+
+bool same_weights(const Plan& a, const Plan& b) {
+  return a.options.mode == b.options.mode && a.options.math == b.options.math && a.options.input == b.options.input &&
+         std::ranges::equal(a.steps, b.steps, [](const PlanStep& x, const PlanStep& y) { return same_weights(x, y); });
+}
+
+std::shared_ptr<const PreparedWeights> SharedWeights::prepared(const std::string& device, const Plan& plan,
+                                                               const Prepare& prepare) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [](const Entry& entry) { return entry.weights.expired(); });
+  for (const Entry& entry : entries_) {
+    if (entry.device != device || !same_weights(entry.plan, plan)) continue;
+    if (auto known = entry.weights.lock()) return known;
+  }
+  auto made = std::make_shared<const PreparedWeights>(prepare());
+  entries_.push_back({device, plan, made});
+  return made;
+}
+
+void SharedWeights::unify(Graph& graph) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [value, constant] : graph.constants) {
+    if (!constant.share_elements()) continue;  // they are made when something reads them
+    const auto [known, first] = constants_.try_emplace(value, constant.clone());
+    if (first) continue;
+    if (same_elements(known->second, constant)) {
+      constant = known->second.clone();
+    } else {
+      known->second = constant.clone();
+    }
+  }
+}
+
+}  // namespace convlab

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""What sessions of one model take in memory, by convlab, whose sessions share weights, and by ONNX Runtime.
+
+Each engine is alone in a process of its own, which opens one session after another and computes one input of ones with each;
+what is printed is what the process has in memory beyond what it had before, in MB. Sizes that the model leaves open are 1.
+
+    python3 python/bench/session_memory.py net.onnx [--sessions 4]
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ENGINES = ["convlab", "ONNX Runtime"]
+
+
+def resident_mb() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+def opener(engine: str, model: str):
+    """A function that opens a session; of convlab the first one's others."""
+    if engine == "convlab":
+        import convlab
+
+        sessions = []
+
+        def open_next():
+            options = {"device": "cpu", "threads": 1}
+            sessions.append(sessions[0].another(**options) if sessions else convlab.Session(model, **options))
+            return sessions[-1]
+
+        return open_next
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    return lambda: onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def measure(engine: str, model: str, count: int) -> list[float]:
+    open_next = opener(engine, model)
+    before, kept, taken = resident_mb(), [], []
+    for _ in range(count):
+        kept.append(open_next())
+        feed = {each.name: np.ones([size if isinstance(size, int) else 1 for size in each.shape], np.float32)
+                for each in kept[-1].get_inputs()}
+        kept[-1].run(None, feed)
+        taken.append(resident_mb() - before)
+    return taken
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", help="an .onnx file of float32 inputs")
+    parser.add_argument("--sessions", type=int, default=4)
+    parser.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)  # of one process
+    arguments = parser.parse_args()
+    if arguments.engine:
+        print(*(f"{each:.0f}" for each in measure(arguments.engine, arguments.model, arguments.sessions)))
+        return 0
+    print("sessions", *range(1, arguments.sessions + 1), sep="\t")
+    for engine in ENGINES:
+        again = [sys.executable, __file__, arguments.model, "--sessions", str(arguments.sessions), "--engine", engine]
+        taken = subprocess.run(again, check=True, capture_output=True, text=True).stdout.split()
+        print(engine, *taken, sep="\t")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
