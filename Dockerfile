@@ -31,7 +31,6 @@ RUN cmake --preset cuda -DCONVLAB_TESTS=OFF -DCONVLAB_CLASS=OFF "-DCONVLAB_CUDA_
 FROM ${DEBIAN} AS cpu
 LABEL org.opencontainers.image.title="convlab" \
       org.opencontainers.image.description="A CNN inference engine with a laboratory of convolution kernels; CPU" \
-      org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.licenses="MIT"
 # For kernel files; empty for an image that only runs networks.
 ARG COMPILER="g++ libc6-dev libfmt-dev"
@@ -55,7 +54,6 @@ CMD ["--help"]
 FROM nvidia/cuda:${CUDA}-${CUDA_KIND}-ubuntu24.04 AS cuda
 LABEL org.opencontainers.image.title="convlab" \
       org.opencontainers.image.description="A CNN inference engine with a laboratory of convolution kernels; CPU and NVIDIA GPUs" \
-      org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.licenses="MIT"
 ARG COMPILER="g++ libc6-dev libfmt-dev"
 # Ubuntu's image has a user with this id.
