@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "convlab/device/device.h"
-#include "convlab/device/simt.h"
 #include "tests/errors.h"
 #include "tests/onnx_model.h"
 #include "tests/temporary_folder.h"
@@ -26,30 +25,6 @@ using testing::SizeIs;
 
 class SessionTest : public testing::Test {
  protected:
-  /// Arrays in simt's memory, which its kernels may read and write, and no others.
-  class Memory {
-   public:
-    /// `skipped`: bytes before the array, in its memory.
-    Memory(const std::vector<float>& values, size_t skipped)
-        : buffer_(device_->allocate(values.size() * sizeof(float) + skipped)),
-          skipped_(skipped),
-          count_(values.size()) {
-      stream_->upload(data(), values.data(), count_ * sizeof(float));
-    }
-    void* data() const { return static_cast<std::byte*>(buffer_.data()) + skipped_; }
-    std::vector<float> values() {
-      std::vector<float> values(count_);
-      stream_->download(values.data(), data(), count_ * sizeof(float));
-      return values;
-    }
-
-   private:
-    std::unique_ptr<Device> device_ = open_device("simt", {.threads = 1});
-    std::unique_ptr<Stream> stream_ = device_->make_stream();
-    Buffer buffer_;
-    size_t skipped_, count_;
-  };
-
   Session opened(const OnnxModel& model, const std::string& device) {
     const std::filesystem::path path = folder_.path() / "model.onnx";
     std::ofstream(path, std::ios::binary) << model.proto.SerializeAsString();
@@ -99,10 +74,54 @@ TEST_F(SessionTest, GivesSeveralOutputsInTheirOwnTypes) {
   EXPECT_THAT(place, ElementsAre(1, 0));
 }
 
+/// Of devices with memory of their own.
+class SessionInMemory : public SessionTest, public testing::WithParamInterface<std::string> {
+ protected:
+  void SetUp() override {
+    try {
+      device_ = open_device(GetParam(), {.threads = 1});
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+    stream_ = device_->make_stream();
+  }
+
+  /// An array in the device's memory.
+  class Memory {
+   public:
+    /// `skipped`: bytes before the array, in its memory.
+    Memory(SessionInMemory& test, const std::vector<float>& values, size_t skipped)
+        : stream_(*test.stream_),
+          buffer_(test.device_->allocate(values.size() * sizeof(float) + skipped)),
+          skipped_(skipped),
+          count_(values.size()) {
+      stream_.upload(data(), values.data(), count_ * sizeof(float));
+      stream_.synchronize();
+    }
+    void* data() const { return static_cast<std::byte*>(buffer_.data()) + skipped_; }
+    std::vector<float> values() {
+      std::vector<float> values(count_);
+      stream_.download(values.data(), data(), count_ * sizeof(float));
+      stream_.synchronize();
+      return values;
+    }
+
+   private:
+    Stream& stream_;
+    Buffer buffer_;
+    size_t skipped_, count_;
+  };
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Stream> stream_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, SessionInMemory, testing::Values("simt", "cuda"),
+                         [](const auto& device) { return device.param; });
+
 // Where addresses suit kernels, arrays are read and written where they are; others are copied. Three runs at the same ones are
 // what a GPU records.
-TEST_F(SessionTest, ComputesInTheMemoryOfADevice) {
-  if (!simt_present()) GTEST_SKIP() << "this build has no simt";
+TEST_P(SessionInMemory, ComputesThere) {
   std::vector<float> x(3 * 25);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;
   const Shape shape{3, 1, 5, 5}, result{3, 2, 3, 3};
@@ -110,9 +129,9 @@ TEST_F(SessionTest, ComputesInTheMemoryOfADevice) {
   const ConstArray input{x.data(), ElementType::f32, shape};
   const Array output{wanted.data(), ElementType::f32, result};
   one_convolution("cpu").run({&input, 1}, {&output, 1});
-  Session session = one_convolution("simt");
+  Session session = one_convolution(GetParam());
   for (const size_t skipped : {0, 4, 0, 0}) {
-    Memory from(x, skipped), to(std::vector<float>(wanted.size()), skipped);
+    Memory from(*this, x, skipped), to(*this, std::vector<float>(wanted.size()), skipped);
     const ConstArray given{from.data(), ElementType::f32, shape, true};
     const Array there{to.data(), ElementType::f32, result, true};
     session.run({&given, 1}, {&there, 1});
@@ -125,11 +144,29 @@ TEST_F(SessionTest, ComputesInTheMemoryOfADevice) {
   }
 }
 
-TEST_F(SessionTest, ComputesSeveralArraysInTheMemoryOfADevice) {
-  if (!simt_present()) GTEST_SKIP() << "this build has no simt";
-  Session session = sum("simt");
+// What the stream is given before makes the input late, and what comes behind reads the output; nobody waits between.
+TEST_P(SessionInMemory, TakesItsPlaceInAStream) {
+  Session session = one_convolution(GetParam());
+  const std::vector<float> ones(25, 1.0f), wanted(18, 9.0f);
+  Memory given(*this, ones, 0), x(*this, std::vector<float>(25), 0), y(*this, std::vector<float>(18), 0);
+  const ConstArray input{x.data(), ElementType::f32, {1, 1, 5, 5}, true};
+  const Array output{y.data(), ElementType::f32, {1, 2, 3, 3}, true};
+  std::vector<float> got(18);
+  for (int i = 0; i < 4; ++i) {
+    stream_->copy(x.data(), given.data(), ones.size() * sizeof(float));
+    session.run({&input, 1}, {&output, 1}, stream_->native());
+    stream_->fill(x.data(), 0, ones.size() * sizeof(float));
+    stream_->download(got.data(), y.data(), got.size() * sizeof(float));
+    stream_->synchronize();
+    EXPECT_EQ(got, wanted) << i;
+  }
+}
+
+TEST_P(SessionInMemory, ComputesSeveralArraysThere) {
+  Session session = sum(GetParam());
   for (const size_t skipped : {0, 4}) {
-    Memory a({1, 5, 2, 9, 0, 3}, skipped), b({1, 1, 1, 2, 2, 2}, 0), y(std::vector<float>(6), skipped);
+    Memory a(*this, {1, 5, 2, 9, 0, 3}, skipped), b(*this, {1, 1, 1, 2, 2, 2}, 0);
+    Memory y(*this, std::vector<float>(6), skipped);
     const std::vector<ConstArray> inputs{{a.data(), ElementType::f32, {2, 3}, true},
                                          {b.data(), ElementType::f32, {2, 3}, true}};
     const Array output{y.data(), ElementType::f32, {2, 3}, true};
@@ -138,10 +175,9 @@ TEST_F(SessionTest, ComputesSeveralArraysInTheMemoryOfADevice) {
   }
 }
 
-TEST_F(SessionTest, MakesOtherTypesOnTheHostOnly) {
-  if (!simt_present()) GTEST_SKIP() << "this build has no simt";
-  Session session = sum("simt", onnx::TensorProto::INT64);
-  Memory a({1, 5, 2}, 0), b({1, 1, 1}, 0), y({0, 0, 0, 0, 0, 0}, 0);
+TEST_P(SessionInMemory, MakesOtherTypesOnTheHostOnly) {
+  Session session = sum(GetParam(), onnx::TensorProto::INT64);
+  Memory a(*this, {1, 5, 2}, 0), b(*this, {1, 1, 1}, 0), y(*this, {0, 0, 0, 0, 0, 0}, 0);
   std::vector<ConstArray> inputs{{a.data(), ElementType::f32, {1, 3}, true},
                                  {b.data(), ElementType::f32, {1, 3}, true}};
   const Array output{y.data(), ElementType::i64, {1, 3}, true};
