@@ -24,6 +24,17 @@ cmp c.txt cpp.txt || fail "the examples in C and in C++ differ"
 [ "$(wc -l <c.txt)" = 10 ] || fail "fa19 has 10 classes; there are $(wc -l <c.txt) lines"
 awk '{ sum += $1 } END { exit !(sum > 0.999 && sum < 1.001) }' c.txt || fail "the scores do not add up to 1: $(cat c.txt)"
 
+examples/steps fa19 cpu >steps.txt
+grep -q '^input data, sizes: -1 1 70 70$' steps.txt || fail "steps does not tell the input: $(cat steps.txt)"
+grep -q '^plan: .*"kernel":' steps.txt && grep -q '^profile: .*"seconds":' steps.txt || fail "steps tells no steps: $(cat steps.txt)"
+examples/side_by_side sp25 3 | grep -qE '^3 threads: [0-9]+ images/s$' || fail "sessions for three threads do not give the same"
+if [ -e examples/gpu_stream ]; then
+  status=0
+  examples/gpu_stream fa19 >gpu.txt 2>log || status=$?
+  # Without a GPU it says so.
+  [ "$status" = 3 ] || { [ "$status" = 0 ] && [ "$(wc -l <gpu.txt)" = 10 ]; } || fail "gpu_stream exits with $status: $(cat log)"
+fi
+
 # A version of another second number is refused.
 mkdir other
 printf 'cmake_minimum_required(VERSION 3.22)\nproject(other LANGUAGES CXX)\nfind_package(convlab 0.2 REQUIRED)\n' >other/CMakeLists.txt
