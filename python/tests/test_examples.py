@@ -36,8 +36,8 @@ def test_two_lines_port_a_script(tmp_path):
     assert [float(score) for score in ours[1::2]] == pytest.approx([float(score) for score in theirs[1::2]], abs=2e-4)
 
 
-@pytest.mark.parametrize("package, example", [("ray", "ray_actor.py"), ("dask.distributed", "dask_actor.py")])
+@pytest.mark.parametrize("package, example", [("ray.data", "ray_data.py"), ("dask.distributed", "dask_actor.py")])
 def test_actors(package, example):
     pytest.importorskip(package)
-    lines = run(EXAMPLES / example, "sp25", 400).splitlines()
+    lines = run(EXAMPLES / example, "sp25", 4000).splitlines()
     assert [line.split(":")[0] for line in lines] == ["1 actors", "2 actors"]
