@@ -35,8 +35,8 @@ struct SessionOptions {
 /// A model on a device, ready for inputs of any shapes that it takes: what programs call. Any thread may use it at any time;
 /// runs of several threads take turns, or are gathered.
 ///
-/// What it computes for is made ready at the first run of a shape, and of the last few shapes kept. Weights are in memory
-/// once for all shapes whose images are of one size, and once for all sessions that another() has opened.
+/// What it computes for is made ready at the first run of a shape, and of the last few shapes kept. What kernels made of the
+/// weights is in memory once for all shapes whose images are of one size, and for all sessions that another() has opened.
 class Session {
  public:
   /// `model`: as load_model() takes it. Errors of load_model(), open_device() and require_math(); Error(bad_input) where

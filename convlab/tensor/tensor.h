@@ -60,11 +60,11 @@ class Tensor {
   /// Elements that `make` gives, as a tensor of this type and as many, when something first reads them; any thread may.
   static Tensor deferred(ElementType type, Shape shape, std::function<Tensor()> make);
 
-  /// A copy. After share_elements() it has the same elements in memory, and is the first to have its own when it is written.
+  /// A copy; after share_elements() one that has the same elements in memory until one of the two is written.
   Tensor clone() const;
 
-  /// From now on, clones share the elements until they are written: those of this tensor, and theirs. Returns whether
-  /// there are any yet.
+  /// From now on, clones share the elements until they are written: this tensor's, and theirs. False where there are none
+  /// yet.
   bool share_elements();
 
   /// The same elements under another shape of as many elements.
