@@ -2,12 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "convlab/base/error.h"
+
 namespace convlab::app {
 
 std::string python_repr(double value) {
   std::string text = fmt::format("{}", value);  // the shortest that reads back as the same number, as in Python
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
+}
+
+void require_accuracy(double accuracy, const std::string& images, double expect) {
+  if (accuracy >= expect) return;
+  throw wrong_result("accuracy {} on {} is below --expect {}", python_repr(accuracy), images, python_repr(expect));
 }
 
 void print_op_times(Output& output, const Classification& result) {

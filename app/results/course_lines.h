@@ -11,6 +11,9 @@ namespace convlab::app {
 /// A fraction as Python prints it: "0.77", "0.7653", "1.0".
 std::string python_repr(double value);
 
+/// Error(wrong_result) where the accuracy on `images`, such as "1000 images", is below --expect.
+void require_accuracy(double accuracy, const std::string& images, double expect);
+
 // The lines that the course's scripts print; `run` prints the own-op ones, too.
 
 inline constexpr std::string_view kLoadingData = "Loading fashion-mnist data... done\n";

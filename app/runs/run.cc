@@ -72,14 +72,9 @@ void check_order_of_times(const Classification& result, double elapsed_seconds) 
   }
 }
 
-void check_accuracy(double accuracy, const std::string& images, double expect) {
-  if (accuracy >= expect) return;
-  throw wrong_result("accuracy {} on {} is below --expect {}", python_repr(accuracy), images, python_repr(expect));
-}
-
 /// Ends a share. Whether all images together are classified well enough, the last one of a launch knows.
 void finish(const Share& share, double expect, Output& output) {
-  if (const std::optional<double> accuracy = share.finish(output)) check_accuracy(*accuracy, "all images", expect);
+  if (const std::optional<double> accuracy = share.finish(output)) require_accuracy(*accuracy, "all images", expect);
 }
 
 /// What a run computes, whoever computes which share of it.
@@ -149,7 +144,7 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
   }
   output.print("{}\n", usage_text(usage));
   if (json) write_json(output, *json, log, json_seconds);
-  if (share.shard().whole()) return check_accuracy(result.accuracy, fmt::format("{} images", images), expect);
+  if (share.shard().whole()) return require_accuracy(result.accuracy, fmt::format("{} images", images), expect);
   finish(share, expect, output);
 }
 

@@ -1,5 +1,7 @@
 // convlab merge: the Records of all shares of a run, put together.
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,7 +11,6 @@
 #include "app/results/output.h"
 #include "app/shards/joined.h"
 #include "app/shards/merged.h"
-#include "convlab/base/error.h"
 
 namespace convlab::app {
 Action declare_merge(CLI::App& parser) {
@@ -29,10 +30,7 @@ Action declare_merge(CLI::App& parser) {
       join_outputs(parts, *rows);
     }
     const double accuracy = write_merged(parts, output).value_or(1);
-    if (accuracy < *expect) {
-      throw wrong_result("accuracy {} on {} images is below --expect {}", python_repr(accuracy), parts.front().of,
-                         python_repr(*expect));
-    }
+    require_accuracy(accuracy, fmt::format("{} images", parts.front().of), *expect);
   };
 }
 

@@ -19,8 +19,8 @@ struct EngineOptions {
   bool pipelined = true;        ///< uploads beside computing, launches replayed; false: one thing after another
   std::vector<int64_t> chunks;  ///< images by chunk of a batch of so many; empty: chosen, see chunk_sizes()
   bool same_count = false;      ///< all runs have as many images as the engine is made for; see ReadyPlans
+  bool must_split = false;      ///< Error(bad_input) where the model does not compute each image by itself
   std::shared_ptr<SharedWeights> weights = {};  ///< shared with engines of the same model; null: with none
-  bool must_split = false;  ///< Error(bad_input) where the model does not compute each image by itself
 };
 
 }  // namespace convlab

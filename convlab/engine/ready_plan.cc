@@ -25,7 +25,7 @@ std::vector<size_t> largest_first(const Plan& plan) {
 
 std::optional<double> ReadyPlan::prepare(Device& device, Stream& stream, SharedWeights& shared,
                                          StageObserver* observer) {
-  constants_.place(plan_, observer);
+  constants_.place(*plan_, observer);
   std::optional<double> seconds;
   prepared_ = shared.prepared(device.caps().name, plan_, [&] {
     const Observed part(observer, {Stage::weights});
@@ -35,14 +35,14 @@ std::optional<double> ReadyPlan::prepare(Device& device, Stream& stream, SharedW
 }
 
 PreparedWeights ReadyPlan::packed(Device& device, Stream& stream, double& seconds) {
-  const DeviceConstants::Packing all(constants_, plan_);
-  const std::vector<size_t> order = largest_first(plan_);
+  const DeviceConstants::Packing all(constants_, *plan_);
+  const std::vector<size_t> order = largest_first(*plan_);
   PreparedWeights weights;
-  weights.at.resize(plan_.steps.size());
+  weights.at.resize(plan_->steps.size());
   int64_t bytes = 0;
   for (const size_t i : order) {
     weights.at[i] = static_cast<size_t>(bytes);
-    bytes = checked_add(bytes, round_up(static_cast<int64_t>(plan_.steps[i].prepared_bytes), kPreparedAlignment));
+    bytes = checked_add(bytes, round_up(static_cast<int64_t>(plan_->steps[i].prepared_bytes), kPreparedAlignment));
   }
   if (bytes > 0) weights.buffer = device.allocate(static_cast<size_t>(bytes));
   const auto begin = Clock::now();
@@ -51,7 +51,7 @@ PreparedWeights ReadyPlan::packed(Device& device, Stream& stream, double& second
   };
   for (const size_t i : order) {
     visit(i, weights, {}, {}, prepare, prepare);
-    constants_.note_packed(plan_.steps[i]);
+    constants_.note_packed(plan_->steps[i]);
   }
   stream.synchronize();
   seconds = seconds_since(begin);
@@ -61,12 +61,12 @@ PreparedWeights ReadyPlan::packed(Device& device, Stream& stream, double& second
 void ReadyPlan::launch(Stream& stream, Inputs inputs, Outputs outputs, StageObserver* observer,
                        std::vector<double>* seconds) {
   const auto launch = [&](const auto& kernel, const auto& args) { kernel.launch(args, stream); };
-  for (size_t i = 0; i < plan_.steps.size(); ++i) {
+  for (size_t i = 0; i < plan_->steps.size(); ++i) {
     if (seconds != nullptr) stream.synchronize();
     SetAside& aside = stream.attached<SetAside>();
     aside.take();
     const auto begin = Clock::now();
-    const PlanStep& step = plan_.steps[i];
+    const PlanStep& step = plan_->steps[i];
     const Observed part(observer, {Stage::step, step.name, step.kernel_name()});
     visit(i, *prepared_, inputs, outputs, launch, launch);
     if (seconds == nullptr) continue;
@@ -95,8 +95,8 @@ const void* ReadyPlan::address(const Location& location, Inputs inputs, Outputs 
 /// What was prepared for the next step that has any; of much, the begin.
 SoonRead ReadyPlan::behind(size_t i, const PreparedWeights& weights) const {
   constexpr int64_t kMost = 8 << 20;  // more would leave an H100's second cache before it is read
-  while (++i < plan_.steps.size()) {
-    const auto bytes = static_cast<int64_t>(plan_.steps[i].prepared_bytes);
+  while (++i < plan_->steps.size()) {
+    const auto bytes = static_cast<int64_t>(plan_->steps[i].prepared_bytes);
     if (bytes > 0) return {.from = weights.of(i), .bytes = std::min(bytes, kMost)};
   }
   return {};
@@ -106,7 +106,7 @@ SoonRead ReadyPlan::behind(size_t i, const PreparedWeights& weights) const {
 template <class OnConv, class OnOp>
 void ReadyPlan::visit(size_t i, const PreparedWeights& weights, Inputs inputs, Outputs outputs, OnConv on_conv,
                       OnOp on_op) {
-  const PlanStep& step = plan_.steps[i];
+  const PlanStep& step = plan_->steps[i];
   addresses_.clear();
   const bool packed = !outputs.empty() && step.packs_weights();
   for (size_t input = 0; input < step.inputs.size(); ++input) {

@@ -20,9 +20,9 @@ class ReadyPlan {
   using Outputs = std::span<void* const>;
 
   ReadyPlan(Plan plan, DeviceConstants& constants, const RunMemory& memory)
-      : plan_(std::move(plan)), constants_(constants), memory_(memory) {}
+      : plan_(std::make_shared<const Plan>(std::move(plan))), constants_(constants), memory_(memory) {}
 
-  const Plan& plan() const { return plan_; }
+  const Plan& plan() const { return *plan_; }
 
   /// Takes the weights that `shared` has for such a plan, or packs those of all steps for their kernels, and then returns
   /// the seconds that this took. The observer may be null.
@@ -45,7 +45,7 @@ class ReadyPlan {
   template <class OnConv, class OnOp>
   void visit(size_t step, const PreparedWeights& weights, Inputs inputs, Outputs outputs, OnConv on_conv, OnOp on_op);
 
-  Plan plan_;
+  std::shared_ptr<const Plan> plan_;
   DeviceConstants& constants_;
   const RunMemory& memory_;
   std::shared_ptr<const PreparedWeights> prepared_;

@@ -31,12 +31,13 @@ bool same_weights(const Plan& a, const Plan& b) {
          std::ranges::equal(a.steps, b.steps, [](const PlanStep& x, const PlanStep& y) { return same_weights(x, y); });
 }
 
-std::shared_ptr<const PreparedWeights> SharedWeights::prepared(const std::string& device, const Plan& plan,
+std::shared_ptr<const PreparedWeights> SharedWeights::prepared(const std::string& device,
+                                                               const std::shared_ptr<const Plan>& plan,
                                                                const Prepare& prepare) {
   const std::lock_guard lock(mutex_);
   std::erase_if(entries_, [](const Entry& entry) { return entry.weights.expired(); });
   for (const Entry& entry : entries_) {
-    if (entry.device != device || !same_weights(entry.plan, plan)) continue;
+    if (entry.device != device || !same_weights(*entry.plan, *plan)) continue;
     if (auto known = entry.weights.lock()) return known;
   }
   auto made = std::make_shared<const PreparedWeights>(prepare());

@@ -32,7 +32,8 @@ class SharedWeights {
   using Prepare = std::function<PreparedWeights()>;
 
   /// What was prepared for such a plan on the device of this name, if a plan still uses it; otherwise what prepare() makes.
-  std::shared_ptr<const PreparedWeights> prepared(const std::string& device, const Plan& plan, const Prepare& prepare);
+  std::shared_ptr<const PreparedWeights> prepared(const std::string& device, const std::shared_ptr<const Plan>& plan,
+                                                  const Prepare& prepare);
 
   /// Has the graph's constants share elements with those of the graph before that are equal.
   void unify(Graph& graph);
@@ -40,7 +41,7 @@ class SharedWeights {
  private:
   struct Entry {
     std::string device;
-    Plan plan;
+    std::shared_ptr<const Plan> plan;
     std::weak_ptr<const PreparedWeights> weights;
   };
 

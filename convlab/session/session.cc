@@ -49,11 +49,13 @@ std::vector<Session::Step> steps_of(const Plan& plan) {
 
 }  // namespace
 
-Session::Model::Model(Graph loaded)
-    : graph((loaded.share_elements(), std::move(loaded))), weights(std::make_shared<SharedWeights>()) {}
+std::shared_ptr<const Session::Model> Session::Model::load(const std::string& name) {
+  Graph graph = load_model(name);
+  graph.share_elements();
+  return std::make_shared<const Model>(Model{std::move(graph), std::make_shared<SharedWeights>()});
+}
 
-Session::Session(const std::string& model, const SessionOptions& options)
-    : Session(std::make_shared<const Model>(load_model(model)), options) {}
+Session::Session(const std::string& model, const SessionOptions& options) : Session(Model::load(model), options) {}
 
 Session::Session(std::shared_ptr<const Model> shared, const SessionOptions& options)
     : device_(open_device(options.device, {.threads = options.threads})),

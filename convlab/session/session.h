@@ -93,9 +93,10 @@ class Session {
  private:
   /// The model as its file has it, and what engines have made of its weights.
   struct Model {
-    explicit Model(Graph graph);
-    const Graph graph;
-    const std::shared_ptr<SharedWeights> weights;
+    Graph graph;
+    std::shared_ptr<SharedWeights> weights;
+
+    static std::shared_ptr<const Model> load(const std::string& name);
   };
 
   Session(std::shared_ptr<const Model> shared, const SessionOptions& options);

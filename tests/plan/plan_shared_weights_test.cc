@@ -16,6 +16,7 @@
 #include "convlab/engine/engine.h"
 #include "convlab/engine/shared_weights.h"
 #include "tests/graph_builder.h"
+#include "tests/kernels/op_checks.h"
 
 namespace convlab {
 namespace {
@@ -29,21 +30,14 @@ Graph network() {
   return builder.take();
 }
 
-Tensor images(int64_t n) {
-  Rng rng(3);
-  Tensor x(ElementType::f32, {n, 3, 8, 8});
-  for (float& each : x.values<float>()) each = rng.uniform(-1, 1);
-  return x;
-}
-
-Plan plan_of(const Graph& graph, const Shape& input, const PlanOptions& options = {}) {
-  return make_plan(graph, input, open_cpu({.threads = 2})->caps(), options);
+std::shared_ptr<const Plan> plan_of(const Graph& graph, const Shape& input, const PlanOptions& options = {}) {
+  return std::make_shared<const Plan>(make_plan(graph, input, open_cpu({.threads = 2})->caps(), options));
 }
 
 class SharedWeightsTest : public testing::Test {
  protected:
   /// Whether the weights of such a plan are prepared now. What a plan uses stays.
-  bool prepares(const Plan& plan, const std::string& device = "cpu") {
+  bool prepares(const std::shared_ptr<const Plan>& plan, const std::string& device = "cpu") {
     bool prepared = false;
     used_.push_back(weights_.prepared(device, plan, [&] {
       prepared = true;
@@ -104,7 +98,8 @@ TEST(SharedWeightsOfEngines, GiveTheSameBits) {
   Graph graph = network();
   const auto device = open_cpu({.threads = 1});
   Engine alone(graph.clone(), {20, 3, 8, 8}, *device, {});
-  const Tensor x = images(20), few = images(3), wanted = alone.run(x), wanted_few = alone.run(few);
+  const Tensor x = random({20, 3, 8, 8}, 3), few = random({3, 3, 8, 8}, 3), wanted = alone.run(x),
+               wanted_few = alone.run(few);
   graph.share_elements();
   const EngineOptions options{.weights = std::make_shared<SharedWeights>()};
   const auto is = [](const Tensor& y, const Tensor& expected) {
