@@ -96,8 +96,9 @@ const char* library_version() { return CONVLAB_VERSION; }
 
 const char* error_text() { return last_error.c_str(); }
 
-SessionOptions options_of(const convlab_options* options) {
-  SessionOptions wanted;
+/// `otherwise` has the device, arithmetic and plan for options that say none.
+SessionOptions options_of(const convlab_options* options, const SessionOptions& otherwise) {
+  SessionOptions wanted{.device = otherwise.device, .math = otherwise.math, .plan = otherwise.plan};
   if (options == nullptr) return wanted;
   if (options->device != nullptr) wanted.device = options->device;
   if (options->math != nullptr) wanted.math = options->math;
@@ -113,7 +114,7 @@ convlab_status open(const char* model, const convlab_options* options, convlab_s
   return status_of([&] {
     require_given(model != nullptr, "the model");
     require_given(session != nullptr, "where the session goes");
-    *session = new convlab_session{.session = Session(model, options_of(options))};
+    *session = new convlab_session{.session = Session(model, options_of(options, {}))};
   });
 }
 
@@ -121,7 +122,7 @@ convlab_status another(const convlab_session* other, const convlab_options* opti
   return status_of([&] {
     require_given(other != nullptr, "the other session");
     require_given(session != nullptr, "where the session goes");
-    *session = new convlab_session{.session = other->session.another(options_of(options))};
+    *session = new convlab_session{.session = other->session.another(options_of(options, other->session.options()))};
   });
 }
 

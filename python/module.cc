@@ -3,7 +3,12 @@
 #include <convlab/convlab.h>
 #include <dlfcn.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
+
+#include <optional>
+#include <string>
 
 #include "session.h"
 
@@ -12,6 +17,11 @@ using namespace nb::literals;
 using convlab::python::Session;
 
 namespace {
+
+using Text = std::optional<std::string>;
+
+/// NULL for None.
+const char* given(const Text& text) { return text ? text->c_str() : nullptr; }
 
 const char* library_path() {
   Dl_info info{};
@@ -57,18 +67,18 @@ gather_wait_us: above 0, calls of few images that come from several threads are 
 gather_images: the most that are computed together; 0: 64.)")
       .def(
           "another",
-          [](const Session& session, const char* device, const char* math, const char* plan, int threads,
+          [](const Session& session, const Text& device, const Text& math, const Text& plan, int threads,
              int gather_wait_us, int gather_images) {
-            return session.another(convlab_options{device, math, plan, threads, gather_wait_us, gather_images});
+            return session.another({given(device), given(math), given(plan), threads, gather_wait_us, gather_images});
           },
-          nb::kw_only(), "device"_a = "auto", "math"_a = "fp32", "plan"_a = "fused", "threads"_a = 0,
+          nb::kw_only(), "device"_a = nb::none(), "math"_a = nb::none(), "plan"_a = nb::none(), "threads"_a = 0,
           "gather_wait_us"_a = 0, "gather_images"_a = 0,
-          nb::sig("def another(self, *, device: str = 'auto', math: str = 'fp32', plan: str = 'fused', threads: int = "
-                  "0, gather_wait_us: int = 0, gather_images: int = 0) -> Session"),
+          nb::sig("def another(self, *, device: str | None = None, math: str | None = None, plan: str | None = None, "
+                  "threads: int = 0, gather_wait_us: int = 0, gather_images: int = 0) -> Session"),
           R"(A session of the same model, which shares with this one what both have in memory of its weights.
 
 Runs of the two do not take turns: with a session a thread, each of one thread, threads compute side by side. Arguments as
-Session's.)")
+Session's; device, math and plan are this session's where they are None.)")
       .def("run", &Session::run, "output_names"_a.none(), "input_feed"_a, nb::kw_only(), "out"_a = nb::none(),
            "stream"_a = nb::none(),
            nb::sig("def run(self, output_names: collections.abc.Sequence[str] | None, input_feed: dict[str, "
@@ -85,9 +95,9 @@ stream: for arrays on a GPU, a cudaStream_t as a number, or an object with .cuda
                    "typing.Any"),
            "The output for inputs in the model's order; a tuple where the model has several. out and stream as in "
            "run().")
-      .def("get_inputs", &Session::inputs, nb::sig("def get_inputs(self) -> list[convlab.values.Value]"),
+      .def("get_inputs", &Session::inputs, nb::sig("def get_inputs(self) -> list[Value]"),
            "The model's inputs, in its order.")
-      .def("get_outputs", &Session::outputs, nb::sig("def get_outputs(self) -> list[convlab.values.Value]"),
+      .def("get_outputs", &Session::outputs, nb::sig("def get_outputs(self) -> list[Value]"),
            "The model's outputs, in its order.")
       .def(
           "plan", &Session::plan, "inputs"_a,

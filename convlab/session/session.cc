@@ -58,7 +58,8 @@ std::shared_ptr<const Session::Model> Session::Model::load(const std::string& na
 Session::Session(const std::string& model, const SessionOptions& options) : Session(Model::load(model), options) {}
 
 Session::Session(std::shared_ptr<const Model> shared, const SessionOptions& options)
-    : device_(open_device(options.device, {.threads = options.threads})),
+    : options_(options),
+      device_(open_device(options.device, {.threads = options.threads})),
       shared_(std::move(shared)),
       engine_options_{.plan = {.mode = parse_plan(options.plan, "plan"), .math = parse_math(options.math, "math")},
                       .weights = shared_->weights},

@@ -47,6 +47,9 @@ class Session {
   /// one may end before. Runs of the two do not take turns. Errors as Session(), and where inherited().
   Session another(const SessionOptions& options) const;
 
+  /// As it was opened.
+  const SessionOptions& options() const { return options_; }
+
   const DeviceCaps& device() const { return device_->caps(); }
 
   /// Whether this process is a child, made by fork(), of the one that opened the session. Threads and GPUs stay with the
@@ -136,6 +139,7 @@ class Session {
   void run_ready(Ready& ready, const Inputs& inputs, std::span<const Array> outputs) const;
   void run_on_device(Ready& ready, const Inputs& inputs, std::span<const Array> outputs, void* stream) const;
 
+  SessionOptions options_;
   std::unique_ptr<Device> device_;
   std::shared_ptr<const Model> shared_;
   EngineOptions engine_options_;

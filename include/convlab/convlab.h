@@ -137,7 +137,8 @@ typedef struct convlab_api {
   void (*free_text)(char* text);
 
   /* From version 2 on. Opens a session of the same model, on any device, which shares with `other` what both have in memory of
-   * its weights. Runs of the two do not take turns, and either may be closed first. */
+   * its weights. Where the options' device, math or plan is NULL, it is as other's. Runs of the two do not take turns, and
+   * either may be closed first. */
   convlab_status (*another)(const convlab_session* other, const convlab_options* options, convlab_session** session);
 } convlab_api;
 

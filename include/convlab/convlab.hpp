@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -46,10 +47,10 @@ enum class Math { fp32, tf32, bf16x2, bf16, fp16 };
 enum class Plan { fused, layers, folded };
 
 struct Options {
-  std::string device = "auto";  ///< a GPU where there is one; "cpu", "cuda", "cuda:1"
-  Math math = Math::fp32;
-  Plan plan = Plan::fused;
-  int threads = 0;  ///< of the processor; 0: as many as this process may use
+  std::string device;        ///< "auto" (default: a GPU where there is one), "cpu", "cuda", "cuda:1"
+  std::optional<Math> math;  ///< default fp32
+  std::optional<Plan> plan;  ///< default fused
+  int threads = 0;           ///< of the processor; 0: as many as this process may use
 
   /// Above 0: calls of few images that come from several threads are computed together, and each waits at most so long for
   /// others to come.
@@ -266,8 +267,8 @@ class Session {
           return detail::api().open(model.c_str(), wanted, session);
         })) {}
 
-  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights. Runs of
-  /// the two do not take turns, and either may end first.
+  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights. What
+  /// the options do not say of device, math and plan is as here. Runs of the two do not take turns, and either may end first.
   Session another(const Options& options = {}) const {
     return Session(opened(options, [&](const convlab_options* wanted, convlab_session** session) {
       return detail::api().another(session_.get(), wanted, session);
@@ -345,9 +346,9 @@ class Session {
   static Handle opened(const Options& options, Open open) {
     static constexpr const char* kMaths[] = {"fp32", "tf32", "bf16x2", "bf16", "fp16"};
     static constexpr const char* kPlans[] = {"fused", "layers", "folded"};
-    const convlab_options wanted{.device = options.device.c_str(),
-                                 .math = kMaths[static_cast<size_t>(options.math)],
-                                 .plan = kPlans[static_cast<size_t>(options.plan)],
+    const convlab_options wanted{.device = options.device.empty() ? nullptr : options.device.c_str(),
+                                 .math = options.math ? kMaths[static_cast<size_t>(*options.math)] : nullptr,
+                                 .plan = options.plan ? kPlans[static_cast<size_t>(*options.plan)] : nullptr,
                                  .threads = options.threads,
                                  .gather_wait_us = static_cast<int32_t>(options.gather_wait.count()),
                                  .gather_images = options.gather_images};

@@ -91,6 +91,7 @@ def test_another_session(images):
             np.testing.assert_allclose(each, scores, atol=1e-5)
     with pytest.raises(convlab.Error, match="tpu"):
         others[0].another(device="tpu")
+    assert others[3].another(math="fp32").plan(images) == others[3].plan(images) != others[0].plan(images)
 
 
 def test_device(session):

@@ -280,6 +280,18 @@ TEST(Library, AnotherSessionServesAnotherThread) {
   EXPECT_THAT(error_of([&] { others[0].another({.device = "tpu"}); }), HasSubstr("tpu"));
 }
 
+TEST(Library, AnotherSessionIsAsTheFirstWhereItIsNotToldOtherwise) {
+  const Tensor x = images(2);
+  Session session(kModel, {.device = "cpu", .math = convlab::Math::bf16, .plan = convlab::Plan::layers});
+  Session alike = session.another(), fused = session.another({.plan = convlab::Plan::fused});
+  EXPECT_EQ(alike.device_name(), "cpu");
+  EXPECT_EQ(alike.plan(x), session.plan(x));
+  EXPECT_EQ(numbers(alike.run(x)), numbers(session.run(x)));
+  EXPECT_NE(fused.plan(x), session.plan(x));
+  EXPECT_EQ(session.another({.math = convlab::Math::fp32}).plan(x),
+            Session(kModel, {.device = "cpu", .plan = convlab::Plan::layers}).plan(x));
+}
+
 TEST(LibraryTable, IsThereForItsVersionsOnly) {
   EXPECT_EQ(convlab_get_api(0), nullptr);
   EXPECT_EQ(convlab_get_api(CONVLAB_API_VERSION + 1), nullptr);

@@ -1,0 +1,2 @@
+_convlab.__prefix__:
+    \from convlab.values import Value
