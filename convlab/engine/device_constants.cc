@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "convlab/engine/plan_facts.h"
+#include "convlab/engine/shared_weights.h"
 
 namespace convlab {
 namespace {
@@ -20,35 +21,39 @@ void for_each_constant(const Plan& plan, Visit visit) {
 
 }  // namespace
 
-void DeviceConstants::place(const Plan& plan, StageObserver* observer) {
+void DeviceConstants::place(const Plan& plan, SharedWeights& shared, StageObserver* observer) {
   if (reads_host_memory(device_)) return;
   const Observed part(observer, {Stage::weights});
   for_each_constant(plan, [&](ValueId value, bool packed) {
-    if (!packed) copy(value, copies_);
+    if (packed || copies_.contains(value)) return;
+    copies_[value] = shared.in_memory_of(device_.caps().name, value, graph_.constants.at(value), [&] {
+      Buffer made = copy(value);
+      stream_.synchronize();  // another's stream may read it
+      return made;
+    });
   });
-  stream_.synchronize();
 }
 
 DeviceConstants::Packing::Packing(DeviceConstants& constants, const Plan& plan) : constants_(constants) {
   if (reads_host_memory(constants.device_)) return;
   for_each_constant(plan, [&](ValueId value, bool packed) {
-    if (packed && !constants.copies_.contains(value)) constants.copy(value, constants.to_pack_);
+    if (!packed || constants.copies_.contains(value) || constants.to_pack_.contains(value)) return;
+    constants.to_pack_.emplace(value, constants.copy(value));
   });
   constants.stream_.synchronize();
 }
 
-void DeviceConstants::copy(ValueId value, Copies& to) {
-  if (to.contains(value)) return;
+Buffer DeviceConstants::copy(ValueId value) {
   const Tensor& tensor = graph_.constants.at(value);
-  Buffer copy = device_.allocate(tensor.bytes());
-  stream_.upload(copy.data(), tensor.raw(), tensor.bytes());
-  to.emplace(value, std::move(copy));
+  Buffer made = device_.allocate(tensor.bytes());
+  stream_.upload(made.data(), tensor.raw(), tensor.bytes());
+  return made;
 }
 
 const void* DeviceConstants::address(ValueId value) const {
   if (reads_host_memory(device_)) return std::as_const(graph_).constants.at(value).raw();
   const auto found = copies_.find(value);
-  return (found != copies_.end() ? found->second : to_pack_.at(value)).data();
+  return found != copies_.end() ? found->second->data() : to_pack_.at(value).data();
 }
 
 void DeviceConstants::expect(const Plan& plan, bool packs) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 
 #include "convlab/device/device.h"
 #include "convlab/engine/engine_options.h"
@@ -15,8 +16,8 @@ class DeviceConstants {
  public:
   DeviceConstants(Graph& graph, Device& device, Stream& stream) : graph_(graph), device_(device), stream_(stream) {}
 
-  /// Makes sure that those that launches of the plan's steps read are there.
-  void place(const Plan& plan, StageObserver* observer);
+  /// Makes sure that those that launches of the plan's steps read are there; what `shared` has is not copied again.
+  void place(const Plan& plan, SharedWeights& shared, StageObserver* observer);
 
   /// While it lives, all others that the plan's steps read are there, too.
   class Packing {
@@ -40,14 +41,13 @@ class DeviceConstants {
   void note_packed(const PlanStep& step);
 
  private:
-  using Copies = std::map<ValueId, Buffer>;
-
-  void copy(ValueId value, Copies& to);
+  Buffer copy(ValueId value);
 
   Graph& graph_;
   Device& device_;
   Stream& stream_;
-  Copies copies_, to_pack_;
+  std::map<ValueId, std::shared_ptr<const Buffer>> copies_;
+  std::map<ValueId, Buffer> to_pack_;
   std::map<ValueId, int64_t> reads_;  ///< by steps of expected plans, still to come
 };
 

@@ -31,6 +31,7 @@ struct Executor::Parts {
         memory(device),
         plan(make_plan(graph, inputs, device.caps(), options.plan), constants, memory) {
     constants.expect(plan.plan(), true);
+    if (options.weights && !reads_host_memory(device)) options.weights->unify(graph);
     memory.make_room(plan.plan(), options.observer);
     SharedWeights own;
     const auto seconds = plan.prepare(device, *stream, options.weights ? *options.weights : own, options.observer);

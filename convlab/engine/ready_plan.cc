@@ -25,7 +25,7 @@ std::vector<size_t> largest_first(const Plan& plan) {
 
 std::optional<double> ReadyPlan::prepare(Device& device, Stream& stream, SharedWeights& shared,
                                          StageObserver* observer) {
-  constants_.place(*plan_, observer);
+  constants_.place(*plan_, shared, observer);
   std::optional<double> seconds;
   prepared_ = shared.prepared(device.caps().name, plan_, [&] {
     const Observed part(observer, {Stage::weights});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace convlab {
 namespace {
@@ -57,6 +58,23 @@ void SharedWeights::unify(Graph& graph) {
       known->second = constant.clone();
     }
   }
+}
+
+std::shared_ptr<const Buffer> SharedWeights::in_memory_of(const std::string& device, ValueId value,
+                                                          const Tensor& constant, const std::function<Buffer()>& copy) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(copies_, [](const Copy& each) { return each.buffer.expired(); });
+  const auto known = std::as_const(constants_).find(value);
+  const bool shared = known != constants_.end() && known->second.raw() == constant.raw();
+  if (shared) {
+    for (const Copy& each : copies_) {
+      if (each.device != device || each.elements.raw() != constant.raw()) continue;
+      if (auto buffer = each.buffer.lock()) return buffer;
+    }
+  }
+  auto made = std::make_shared<const Buffer>(copy());
+  if (shared) copies_.push_back({device, known->second.clone(), made});
+  return made;
 }
 
 }  // namespace convlab

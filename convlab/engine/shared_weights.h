@@ -38,6 +38,11 @@ class SharedWeights {
   /// Has the graph's constants share elements with those of the graph before that are equal.
   void unify(Graph& graph);
 
+  /// A graph's constant in the memory of the device of this name: one that something still uses, if it was made of the same
+  /// elements and unify() had them, otherwise what copy() makes.
+  std::shared_ptr<const Buffer> in_memory_of(const std::string& device, ValueId value, const Tensor& constant,
+                                             const std::function<Buffer()>& copy);
+
  private:
   struct Entry {
     std::string device;
@@ -45,9 +50,16 @@ class SharedWeights {
     std::weak_ptr<const PreparedWeights> weights;
   };
 
+  struct Copy {
+    std::string device;
+    Tensor elements;  ///< shared with the constant, so that no other has them at this address
+    std::weak_ptr<const Buffer> buffer;
+  };
+
   std::mutex mutex_;
   std::vector<Entry> entries_;
   std::map<ValueId, Tensor> constants_;
+  std::vector<Copy> copies_;
 };
 
 }  // namespace convlab

@@ -3,8 +3,9 @@
 
 Each engine is alone in a process of its own, which opens one session after another and computes one input of ones with each;
 what is printed is what the process has in memory beyond what it had before, in MB. Sizes that the model leaves open are 1.
+On a GPU it is the GPU's memory, as PyTorch tells it, and convlab's sessions alone.
 
-    python3 python/bench/session_memory.py net.onnx [--sessions 4]
+    python3 python/bench/session_memory.py net.onnx [--sessions 4] [--device cuda]
 """
 
 from __future__ import annotations
@@ -20,11 +21,16 @@ import numpy as np
 ENGINES = ["convlab", "ONNX Runtime"]
 
 
-def resident_mb() -> float:
+def taken_mb(device: str) -> float:
+    if device != "cpu":
+        import torch
+
+        free, total = torch.cuda.mem_get_info()
+        return (total - free) / 1e6
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
 
 
-def opener(engine: str, model: str):
+def opener(engine: str, model: str, device: str):
     """A function that opens a session; of convlab the first one's others."""
     if engine == "convlab":
         import convlab
@@ -32,8 +38,7 @@ def opener(engine: str, model: str):
         sessions = []
 
         def open_next():
-            options = {"device": "cpu", "threads": 1}
-            sessions.append(sessions[0].another(**options) if sessions else convlab.Session(model, **options))
+            sessions.append(sessions[0].another(threads=1) if sessions else convlab.Session(model, device=device, threads=1))
             return sessions[-1]
 
         return open_next
@@ -44,15 +49,15 @@ def opener(engine: str, model: str):
     return lambda: onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
-def measure(engine: str, model: str, count: int) -> list[float]:
-    open_next = opener(engine, model)
-    before, kept, taken = resident_mb(), [], []
+def measure(engine: str, model: str, count: int, device: str) -> list[float]:
+    open_next = opener(engine, model, device)
+    before, kept, taken = taken_mb(device), [], []
     for _ in range(count):
         kept.append(open_next())
         feed = {each.name: np.ones([size if isinstance(size, int) else 1 for size in each.shape], np.float32)
                 for each in kept[-1].get_inputs()}
         kept[-1].run(None, feed)
-        taken.append(resident_mb() - before)
+        taken.append(taken_mb(device) - before)
     return taken
 
 
@@ -60,14 +65,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", help="an .onnx file of float32 inputs")
     parser.add_argument("--sessions", type=int, default=4)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--engine", choices=ENGINES, help=argparse.SUPPRESS)  # of one process
     arguments = parser.parse_args()
     if arguments.engine:
-        print(*(f"{each:.0f}" for each in measure(arguments.engine, arguments.model, arguments.sessions)))
+        print(*(f"{each:.0f}" for each in measure(arguments.engine, arguments.model, arguments.sessions, arguments.device)))
         return 0
     print("sessions", *range(1, arguments.sessions + 1), sep="\t")
-    for engine in ENGINES:
-        again = [sys.executable, __file__, arguments.model, "--sessions", str(arguments.sessions), "--engine", engine]
+    for engine in ENGINES if arguments.device == "cpu" else ENGINES[:1]:
+        again = [sys.executable, __file__, arguments.model, "--sessions", str(arguments.sessions), "--device", arguments.device,
+                 "--engine", engine]
         taken = subprocess.run(again, check=True, capture_output=True, text=True).stdout.split()
         print(engine, *taken, sep="\t")
     return 0

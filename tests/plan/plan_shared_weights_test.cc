@@ -133,7 +133,8 @@ TEST(ConstantsOfADevice, AreThereForPackingOnlyWhereLaunchesDoNotReadThem) {
     return constants.address(static_cast<ValueId>(step.inputs[PlanStep::kWeights].at));
   };
   size_t packs = 0;
-  constants.place(plan, nullptr);
+  SharedWeights weights;
+  constants.place(plan, weights, nullptr);
   for (int pass = 0; pass < 2; ++pass) {
     for (const PlanStep& step : plan.steps) {
       if (!step.packs_weights()) continue;
@@ -144,6 +145,32 @@ TEST(ConstantsOfADevice, AreThereForPackingOnlyWhereLaunchesDoNotReadThem) {
     }
   }
   EXPECT_GT(packs, 0u);
+}
+
+// A dense layer's launches read its weights and its bias.
+TEST(ConstantsOfADevice, AreInItsMemoryOnceForAllGraphsThatHaveThem) {
+  if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
+  const auto device = open_device("simt", {.threads = 1});
+  const auto stream = device->make_stream();
+  GraphBuilder builder({-1, 32});
+  const ValueId w = builder.constant({32, 10});
+  builder.add(GemmOp{}, {builder.input(), w, builder.constant({10})});
+  Graph one = builder.take(), equal = one.clone(), other = one.clone(), unknown = one.clone();
+  other.constants.at(w).values<float>()[0] += 1;
+  SharedWeights weights;
+  for (Graph* const graph : {&one, &equal}) weights.unify(*graph);
+  const Plan plan = make_plan(one, Shape{2, 32}, device->caps(), {});
+  const auto address = [&](DeviceConstants& constants) {
+    constants.place(plan, weights, nullptr);
+    return constants.address(w);
+  };
+  DeviceConstants of_one(one, *device, *stream), of_equal(equal, *device, *stream), of_other(other, *device, *stream),
+      of_unknown(unknown, *device, *stream);
+  const void* const first = address(of_one);
+  EXPECT_EQ(address(of_equal), first);
+  EXPECT_NE(address(of_unknown), first);
+  weights.unify(other);
+  EXPECT_NE(address(of_other), first);
 }
 
 }  // namespace
