@@ -9,7 +9,7 @@
 `measure` needs PyTorch, the package onnx and a GPU; it takes about five minutes. A convolution's time is `convlab
 bench`'s of a hot kernel; a network's is `convlab run`'s device_network_s (images on the device to labels there) or
 network_s (images in the host's memory to labels there, the median of several processes). PyTorch gets its best of two
-layouts, eager or compiled, with and without CUDA graphs. `scaling` needs two GPUs or more, and nothing beside convlab
+layouts, eager or compiled, with and without CUDA graphs. `scaling` needs two GPUs or more, and mpirun
 (bench/gpu_scaling.py).
 """
 
