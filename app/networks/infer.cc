@@ -202,10 +202,9 @@ void infer_at_once(const InferOptions& options, const Share& share, Output& outp
       std::ranges::all_of(given, [](const GivenInput& each) { return each.tensor.type() == ElementType::u8; });
   const ElementType type = bytes ? ElementType::u8 : ElementType::f32;
   InferResult result{.model = options.model,
-                     .device = device->caps().kind,
+                     .device = device->caps(),
                      .math = options.compute.math(),
                      .plan = options.plan,
-                     .threads = device->caps().threads,
                      .memory_before_kb = memory_before_kb};
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < given.size(); ++i) {

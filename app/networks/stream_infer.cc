@@ -154,10 +154,9 @@ void stream_infer(const StreamRequest& request, Output& output) {
   const DeviceCaps& caps = device->caps();
   StreamResult result{.model = request.model,
                       .output = request.output,
-                      .device = caps.kind,
+                      .device = caps,
                       .math = request.compute.math(),
                       .plan = request.plan,
-                      .threads = caps.threads,
                       .memory_before_kb = resident_memory().now_kb};
   const bool pictures = !request.images.files.empty();
   const NamedFile place = parse_named_file(pictures ? request.images.files[0] : request.inputs[0]);

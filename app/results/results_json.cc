@@ -66,10 +66,10 @@ void write_json(Output& output, const InferResult& result, const Share& share, i
             {"output_shape", result.outputs[0].shape},
             {"inputs", arrays(result.inputs)},
             {"outputs", arrays(result.outputs)},
-            {"device", name_of(result.device)},
+            {"device", name_of(result.device.kind)},
             {"math", name_of(result.math)},
             {"plan", name_of(result.plan)},
-            {"threads", result.threads},
+            {"threads", result.device.threads},
             {"layers", to_json(result.layers)},
             {"network_s", result.network_seconds},
             {"device_network_s", result.device_network_seconds},
@@ -83,7 +83,7 @@ void write_json(Output& output, const InferResult& result, const Share& share, i
       if (!each.label.empty()) found["label"] = each.label;
     }
   }
-  share.add_to(json, all_images);
+  share.add_to(json, all_images, result.device.name);
   output.json(json);
 }
 

@@ -44,10 +44,9 @@ struct NamedArray {
 struct InferResult {
   std::string model;
   std::vector<NamedArray> inputs, outputs;
-  DeviceKind device;
+  DeviceCaps device;
   Math math;
   PlanMode plan;
-  int threads;
   std::vector<LayerResult> layers;
   double network_seconds, device_network_seconds, load_seconds;
   int64_t memory_before_kb, memory_most_kb;  ///< resident before the model was loaded, and at most until its last pass

@@ -13,10 +13,10 @@ void write_json(Output& output, const StreamResult& result, const Share& share, 
             {"input_shape", result.input_shape},
             {"output", result.output},
             {"output_shape", result.output_shape},
-            {"device", name_of(result.device)},
+            {"device", name_of(result.device.kind)},
             {"math", name_of(result.math)},
             {"plan", name_of(result.plan)},
-            {"threads", result.threads},
+            {"threads", result.device.threads},
             {"batch", result.batch},
             {"chunk", result.chunk},
             {"images", result.images},
@@ -28,7 +28,7 @@ void write_json(Output& output, const StreamResult& result, const Share& share, 
             {"engine_images_per_s", rate_of(result.images, result.engine_seconds)},
             {"memory_before_kb", result.memory_before_kb},
             {"memory_most_kb", result.memory_most_kb}};
-  share.add_to(json, all_images);
+  share.add_to(json, all_images, result.device.name);
   output.json(json);
 }
 

@@ -15,10 +15,9 @@ namespace convlab::app {
 struct StreamResult {
   std::string model, input, output;
   Shape input_shape, output_shape;
-  DeviceKind device;
+  DeviceCaps device;
   Math math;
   PlanMode plan;
-  int threads;
   int64_t batch, chunk;                              ///< images computed at a time; read and written at a time
   int64_t images, resumed;                           ///< computed by this run; rows that were there before
   double load_seconds = 0;                           ///< until the first image was read

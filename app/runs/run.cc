@@ -107,7 +107,7 @@ void run(const RunOptions& options, const ShardOptions& sharing, double expect, 
   const double json_began_s = monotonic_s();
   if (output.wants_json()) {
     json = run_json(options.classify, *classifier, result, output);
-    share.add_to(*json, classifier->all_images);
+    share.add_to(*json, classifier->all_images, classifier->caps().name);
   }
   const double json_seconds = monotonic_s() - json_began_s;
   const int64_t images = classifier->count();

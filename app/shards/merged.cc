@@ -81,8 +81,9 @@ Part read_part(const std::filesystem::path& path) {
   shard.read("work", part.work);
   shard.read("launch", part.launch);
   shard.read("host", part.host);
+  shard.read("device", part.device);
   record.read("model", part.model);
-  record.read("device", part.device);
+  record.read("device", part.kind);
   record.read("math", part.math);
   record.read("plan", part.plan);
   int64_t images = 0;
@@ -143,7 +144,7 @@ std::optional<double> write_merged(const std::vector<Part>& parts, Output& outpu
   Json all{{"command", output.command()},
            {"work", one.work},
            {"model", one.model},
-           {"device", one.device},
+           {"device", one.kind},
            {"math", one.math},
            {"plan", one.plan},
            {"images", images}};

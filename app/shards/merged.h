@@ -20,7 +20,8 @@ struct Part {
   int64_t first = 0, images = 0;  ///< of
   int64_t of = 0;                 ///< all images
   std::string work, launch, host;
-  std::string model, device, math, plan;
+  std::string device;  ///< "cpu", "cuda:1"
+  std::string model, kind, math, plan;
   std::optional<int64_t> right;  ///< answers, of `run`
   std::unique_ptr<Json> record;
 };

@@ -65,7 +65,7 @@ bool Share::done_before(bool resume, Output& output) {
   return true;
 }
 
-void Share::add_to(Json& record, int64_t all_images) const {
+void Share::add_to(Json& record, int64_t all_images, const std::string& device) const {
   if (shard_.whole()) return;
   record["shard"] = {{"index", shard_.index},
                      {"count", shard_.count},
@@ -74,7 +74,8 @@ void Share::add_to(Json& record, int64_t all_images) const {
                      {"of", all_images},
                      {"work", work_},
                      {"launch", shard_.launch},
-                     {"host", host_name()}};
+                     {"host", host_name()},
+                     {"device", device}};
 }
 
 std::optional<double> Share::finish(Output& output) const {

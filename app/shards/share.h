@@ -37,8 +37,9 @@ class Share {
   /// is left to do but finish(). Otherwise what an earlier launch left is removed, so that nobody takes it for this one's.
   bool done_before(bool resume, Output& output);
 
-  /// The member "shard" of the Record, of so many images in all; no member for the only process.
-  void add_to(Json& record, int64_t all_images) const;
+  /// The member "shard" of the Record, of so many images in all, which the device of this name computed; no member for the
+  /// only process.
+  void add_to(Json& record, int64_t all_images, const std::string& device) const;
 
   /// Once the Record is written: writes the Record of all, and prints its summary, where no other share is missing. Returns
   /// the accuracy of all, where that is known.

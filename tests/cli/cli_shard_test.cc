@@ -171,6 +171,7 @@ TEST_F(Shares, MergedHaveTheCountsOfOneRun) {
   ASSERT_EQ(all["shares"].size(), 4U);
   EXPECT_EQ(all["shares"][3]["first"], 77);
   EXPECT_EQ(all["shares"][3]["images"], 26);
+  EXPECT_EQ(all["shares"][3]["device"], one["devices"][0]["name"]);
   EXPECT_THAT(merged.output, HasSubstr(std::to_string(one["right"].get<int>()) + " of 103 images are right"));
 }
 
