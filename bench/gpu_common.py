@@ -8,12 +8,17 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 
-def output_of(command: list[str], accepted: tuple[int, ...] = (0,)) -> list | dict:
-    """The result of a convlab command with `--json -`. Exit statuses other than `accepted` end the program."""
+def text_of(command: list[str], accepted: tuple[int, ...] = (0,)) -> str:
+    """What a command prints. Exit statuses other than `accepted` end the program."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode not in accepted:
         raise SystemExit(f"{' '.join(command)}\nexit status {done.returncode}: {done.stderr.strip()[-2000:]}")
-    return json.loads(done.stdout)
+    return done.stdout
+
+
+def output_of(command: list[str], accepted: tuple[int, ...] = (0,)) -> list | dict:
+    """The result of a convlab command with `--json -`. Errors as text_of()."""
+    return json.loads(text_of(command, accepted))
 
 
 def rows_of(path: Path) -> list[dict]:

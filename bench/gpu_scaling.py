@@ -13,11 +13,10 @@ import argparse
 import json
 import shutil
 import statistics
-import subprocess
 import tempfile
 from pathlib import Path
 
-from gpu_common import ms, now, output_of
+from gpu_common import ms, now, output_of, text_of
 
 ROUNDS = 5  # launches of each way
 TIES = 0.0005  # share of labels that rounding may turn: two classes (nearly) tie, and other batch sizes take other kernels
@@ -29,34 +28,27 @@ ROWS = [  # model, arithmetic, plan, copies of 10000 images, passes
 ]
 
 
-def by_one(command: list[str], _: int) -> dict:
-    return output_of([*command, "--device", "cuda:0", "--json", "-"])
+WAYS = {"one": "cuda:0", "threads": "cuda:all", "ranks": "cuda"}  # the --device of each
 
 
-def by_threads(command: list[str], _: int) -> dict:
-    return output_of([*command, "--device", "cuda:all", "--json", "-"])
-
-
-def by_ranks(command: list[str], count: int) -> dict:
+def launched(command: list[str], way: str, gpus: int) -> dict:
+    """The result of one launch, of ranks the one of all."""
+    command = [*command, "--device", WAYS[way]]
+    if way != "ranks":
+        return output_of([*command, "--json", "-"])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "all.json"
-        launch = ["mpirun", "--bind-to", "none", "-n", str(count), *command, "--device", "cuda", "--json", str(path)]
-        done = subprocess.run(launch, capture_output=True, text=True)
-        if done.returncode or not path.exists():
-            raise SystemExit(f"{' '.join(launch)}\nexit status {done.returncode}: {done.stderr.strip()[-2000:]}")
+        text_of(["mpirun", "--bind-to", "none", "-n", str(gpus), *command, "--json", str(path)])
         merged = json.loads(path.read_text())
     return {**merged, "network_s": merged["seconds"]}
-
-
-WAYS = {"one": by_one, "threads": by_threads, "ranks": by_ranks}
 
 
 def measured(binary: str, gpus: int, model: str, math: str, plan: str, copies: int, passes: int, data: list[str]) -> dict:
     command = [binary, "run", model, "--math", math, "--plan", plan, "--copies", str(copies), "--repeat", str(passes), *data]
     runs: dict[str, list[dict]] = {way: [] for way in WAYS}
     for _ in range(ROUNDS):
-        for way, launch in WAYS.items():
-            runs[way].append(launch(command, gpus))
+        for way in WAYS:
+            runs[way].append(launched(command, way, gpus))
     first = runs["one"][0]
     turned = max(sum(a != b for a, b in zip(first["labels"], each["labels"], strict=True)) for results in runs.values() for each in results)
     if turned > TIES * first["images"]:

@@ -25,6 +25,17 @@ bool same_elements(const Tensor& a, const Tensor& b) {
          (a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
 }
 
+/// What an entry that serves keeps, while something uses it; null where there is none. Entries that keep nothing are removed.
+template <class Entry, class Serves>
+auto in_use(std::vector<Entry>& entries, Serves serves) {
+  std::erase_if(entries, [](const Entry& entry) { return entry.kept.expired(); });
+  for (const Entry& entry : entries) {
+    if (!serves(entry)) continue;
+    if (auto known = entry.kept.lock()) return known;
+  }
+  return decltype(Entry::kept.lock())();
+}
+
 }  // namespace
 
 bool same_weights(const Plan& a, const Plan& b) {
@@ -36,11 +47,8 @@ std::shared_ptr<const PreparedWeights> SharedWeights::prepared(const std::string
                                                                const std::shared_ptr<const Plan>& plan,
                                                                const Prepare& prepare) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(entries_, [](const Entry& entry) { return entry.weights.expired(); });
-  for (const Entry& entry : entries_) {
-    if (entry.device != device || !same_weights(*entry.plan, *plan)) continue;
-    if (auto known = entry.weights.lock()) return known;
-  }
+  const auto serves = [&](const Entry& entry) { return entry.device == device && same_weights(*entry.plan, *plan); };
+  if (auto known = in_use(entries_, serves)) return known;
   auto made = std::make_shared<const PreparedWeights>(prepare());
   entries_.push_back({device, plan, made});
   return made;
@@ -63,17 +71,12 @@ void SharedWeights::unify(Graph& graph) {
 std::shared_ptr<const Buffer> SharedWeights::in_memory_of(const std::string& device, ValueId value,
                                                           const Tensor& constant, const std::function<Buffer()>& copy) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(copies_, [](const Copy& each) { return each.buffer.expired(); });
-  const auto known = std::as_const(constants_).find(value);
-  const bool shared = known != constants_.end() && known->second.raw() == constant.raw();
-  if (shared) {
-    for (const Copy& each : copies_) {
-      if (each.device != device || each.elements.raw() != constant.raw()) continue;
-      if (auto buffer = each.buffer.lock()) return buffer;
-    }
-  }
+  const auto first = std::as_const(constants_).find(value);
+  const bool shared = first != constants_.end() && first->second.raw() == constant.raw();
+  const auto serves = [&](const Copy& each) { return each.device == device && each.elements.raw() == constant.raw(); };
+  if (auto known = shared ? in_use(copies_, serves) : nullptr) return known;
   auto made = std::make_shared<const Buffer>(copy());
-  if (shared) copies_.push_back({device, known->second.clone(), made});
+  if (shared) copies_.push_back({device, first->second.clone(), made});
   return made;
 }
 

@@ -47,13 +47,13 @@ class SharedWeights {
   struct Entry {
     std::string device;
     std::shared_ptr<const Plan> plan;
-    std::weak_ptr<const PreparedWeights> weights;
+    std::weak_ptr<const PreparedWeights> kept;
   };
 
   struct Copy {
     std::string device;
     Tensor elements;  ///< shared with the constant, so that no other has them at this address
-    std::weak_ptr<const Buffer> buffer;
+    std::weak_ptr<const Buffer> kept;
   };
 
   std::mutex mutex_;
