@@ -97,7 +97,8 @@ Ablation of_kernels(const AblateOptions& options) {
   return ablation;
 }
 
-/// GPUs are fed, hosts take some milliseconds, and simt counts one image: what a launch does is the same for all of them.
+/// GPUs are fed, hosts take some milliseconds, and simt counts one image: what a launch does is the same for all of
+/// them.
 int64_t default_images(const std::string& device) { return device == "simt" ? 1 : device == "cpu" ? 100 : 10000; }
 
 /// What `auto` comes to is known of files by what they are; of this program's kernels by their names.

@@ -101,8 +101,8 @@ std::vector<const ConvKernel*> chosen_kernels(const BenchOptions& options, Devic
   return kernels;
 }
 
-/// The step given, which is plain; if the kernel refuses it, one from and to its own layout; or a network's first, from plain
-/// images to that.
+/// The step given, which is plain; if the kernel refuses it, one from and to its own layout; or a network's first, from
+/// plain images to that.
 ConvStep step_for(const ConvKernel& kernel, const ConvStep& plain, const DeviceCaps& caps) {
   if (!kernel.refuses(plain, caps)) return plain;
   for (const Layout input : {kernel.layout, Layout::plain}) {

@@ -13,8 +13,9 @@ struct ProgramInfo {
   void (*begin)(int argc, char** argv) = nullptr;
 };
 
-/// What main() does: runs the command that the arguments name. The one place where a failure becomes a message and an exit
-/// status, which it returns: 0 done and right, 1 a wrong result, 2 bad usage or input, 3 something asked for is not there.
+/// What main() does: runs the command that the arguments name. The one place where a failure becomes a message and an
+/// exit status, which it returns: 0 done and right, 1 a wrong result, 2 bad usage or input, 3 something asked for is
+/// not there.
 int run_program(const ProgramInfo& program, std::span<const Command> commands, int argc, char** argv);
 
 }  // namespace convlab::app

@@ -1,4 +1,5 @@
-// convlab report: the course's report with its evidence, one page, of somebody's own kernel files or of convlab's kernels.
+// convlab report: the course's report with its evidence, one page, of somebody's own kernel files or of convlab's
+// kernels.
 
 #include "convlab/report/report.h"
 

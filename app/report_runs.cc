@@ -1,5 +1,5 @@
-// What a report runs itself: each measurement is a command of its own, whose JSON is read as evidence, as if a file held
-// it.
+// What a report runs itself: each measurement is a command of its own, whose JSON is read as evidence, as if a file
+// held it.
 
 #include "app/report_runs.h"
 

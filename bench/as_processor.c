@@ -1,11 +1,11 @@
-// Loaded before a program's libraries (LD_PRELOAD), shows it an earlier processor, which CONVLAB_AS names. `avx2`: one that ends
-// at AVX2 and FMA: no AVX-512, no AVX-VNNI, no AMX. `avx512_vnni`: one with AVX-512 and its products of 8 bits, but none of
-// bfloat16, and no AMX. So engines that choose their code by CPUID, and offer no switch, can be compared as they would run on
-// such a machine.
+// Loaded before a program's libraries (LD_PRELOAD), shows it an earlier processor, which CONVLAB_AS names. `avx2`: one
+// that ends at AVX2 and FMA: no AVX-512, no AVX-VNNI, no AMX. `avx512_vnni`: one with AVX-512 and its products of 8
+// bits, but none of bfloat16, and no AMX. So engines that choose their code by CPUID, and offer no switch, can be
+// compared as they would run on such a machine.
 //
-// Linux lets a process have CPUID trapped where the processor can (`cpuid_fault` in /proc/cpuinfo). Each is then answered here: as
-// the processor does, less the bits of Intel's manual (volume 2A, CPUID) that are named below. Where it cannot, the program
-// ends with status 77 before it begins.
+// Linux lets a process have CPUID trapped where the processor can (`cpuid_fault` in /proc/cpuinfo). Each is then
+// answered here: as the processor does, less the bits of Intel's manual (volume 2A, CPUID) that are named below. Where
+// it cannot, the program ends with status 77 before it begins.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -30,7 +30,8 @@ struct Missing {
 };
 
 static const struct Missing kBeyondAvx2[] = {
-    // F, DQ, IFMA, PF, ER, CD, BW, VL; VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ; 4VNNIW, 4FMAPS, VP2INTERSECT, AMX-BF16, FP16, AMX-TILE, -INT8
+    // F, DQ, IFMA, PF, ER, CD, BW, VL; VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ; 4VNNIW, 4FMAPS, VP2INTERSECT, AMX-BF16,
+    // FP16, AMX-TILE, -INT8
     {7, 0, {0, 0xdc230000, 0x00005842, 0x03c0010c}},
     // AVX-VNNI, AVX512-BF16, AMX-FP16, AVX-IFMA; AVX-VNNI-INT8, AVX-NE-CONVERT, AMX-COMPLEX, AVX-VNNI-INT16, AVX10
     {7, 1, {0x00a00030, 0, 0, 0x00080530}},

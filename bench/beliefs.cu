@@ -1,5 +1,5 @@
-// What reports on such kernels name as optimizations, each a switch on the plain kernel with one thread an output. Whether
-// the compiler does it by itself, its machine code says; what it gains, the clock:
+// What reports on such kernels name as optimizations, each a switch on the plain kernel with one thread an output.
+// Whether the compiler does it by itself, its machine code says; what it gains, the clock:
 //
 //   convlab ablate bench/beliefs.cu
 

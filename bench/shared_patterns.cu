@@ -1,5 +1,5 @@
-// One warp's accesses to shared memory in many patterns, for the GPU's counters: bench/counts.py runs it under ncu. With an
-// argument it prints what it launches, a line a launch, as results/counts/ keeps it.
+// One warp's accesses to shared memory in many patterns, for the GPU's counters: bench/counts.py runs it under ncu.
+// With an argument it prints what it launches, a line a launch, as results/counts/ keeps it.
 #include <cstdint>
 #include <cstdio>
 

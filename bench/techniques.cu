@@ -1,10 +1,10 @@
-// The optimizations that a course on GPUs teaches, on the plain kernel, each a switch: any of them may be on or off, and
-// the result is right. What each gains, alone and among the others:
+// The optimizations that a course on GPUs teaches, on the plain kernel, each a switch: any of them may be on or off,
+// and the result is right. What each gains, alone and among the others:
 //
 //   convlab ablate bench/techniques.cu               on a GPU by the clock; with --device simt by what it counts
 //
-// A block of 16 x 16 threads makes a square of outputs, one map or several at once; blockIdx.x is the square, y the maps,
-// z the image.
+// A block of 16 x 16 threads makes a square of outputs, one map or several at once; blockIdx.x is the square, y the
+// maps, z the image.
 
 #ifndef WITH_TILE  // the pixels under a block's outputs are staged in shared memory, channel by channel
 #define WITH_TILE 0

@@ -1,6 +1,6 @@
-// The input says which of the CPU's convolution kernels computes which small step: a kernel, a problem, an epilogue, the type of its
-// images and how its arrays lie. What the kernel does not refuse must be right: convlab/verify checks it against the definition, element
-// by element, on its own fills.
+// The input says which of the CPU's convolution kernels computes which small step: a kernel, a problem, an epilogue,
+// the type of its images and how its arrays lie. What the kernel does not refuse must be right: convlab/verify checks
+// it against the definition, element by element, on its own fills.
 #include <algorithm>
 #include <cstdio>
 #include <vector>

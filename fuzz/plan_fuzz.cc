@@ -1,5 +1,5 @@
-// The input is an ONNX model: what the importer takes is simplified, folded and planned, in every mode, for few images and for so many
-// that they lie in lanes. Nothing is run.
+// The input is an ONNX model: what the importer takes is simplified, folded and planned, in every mode, for few images
+// and for so many that they lie in lanes. Nothing is run.
 #include "convlab/device/cpu.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/plan/plan.h"

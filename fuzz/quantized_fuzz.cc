@@ -1,6 +1,6 @@
-// The input chooses a small quantized network: its operators, in both of ONNX's formats and in ONNX Runtime's own, types, scales, zero points,
-// sizes and levels. What is not refused must give on bytes what it gives layer by layer, in float32: those are exact where scales are powers
-// of two, and sums below 2^24.
+// The input chooses a small quantized network: its operators, in both of ONNX's formats and in ONNX Runtime's own,
+// types, scales, zero points, sizes and levels. What is not refused must give on bytes what it gives layer by layer, in
+// float32: those are exact where scales are powers of two, and sums below 2^24.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

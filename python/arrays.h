@@ -15,8 +15,9 @@ struct Array {
   nanobind::ndarray<nanobind::ro> owner;
 };
 
-/// An object with __dlpack__ or a buffer, as it lies; a strided one on the host is copied. Error where it is neither, where
-/// convlab does not know its type, or where it is strided on a GPU. `role` and `name` are for the message: "input", "x".
+/// An object with __dlpack__ or a buffer, as it lies; a strided one on the host is copied. Error where it is neither,
+/// where convlab does not know its type, or where it is strided on a GPU. `role` and `name` are for the message:
+/// "input", "x".
 Array read_array(nanobind::handle object, const char* role, const std::string& name);
 
 /// The same to write into: dense, and not read-only.

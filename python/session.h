@@ -15,7 +15,8 @@ namespace convlab::python {
 /// The table of the library that was found when the extension was loaded.
 const convlab_api& api();
 
-/// Python's convlab.Session. Its methods are called with the interpreter's lock, which is given away while convlab works.
+/// Python's convlab.Session. Its methods are called with the interpreter's lock, which is given away while convlab
+/// works.
 class Session {
  public:
   Session(nanobind::handle model, const convlab_options& options);

@@ -1,5 +1,5 @@
-// convlab class judge: what a worker runs for one job. A job is a folder CLASS/jobs/JOB with job.json: {"file", "device",
-// "assignment"}; the answer is judgement.json beside it, and stage.txt says in which stage the job is.
+// convlab class judge: what a worker runs for one job. A job is a folder CLASS/jobs/JOB with job.json: {"file",
+// "device", "assignment"}; the answer is judgement.json beside it, and stage.txt says in which stage the job is.
 
 #include <filesystem>
 #include <memory>

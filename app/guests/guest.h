@@ -28,8 +28,8 @@ std::string describe(const GuestEnd& end, double limit_s);
 /// Runs this program as a guest, a process of its own group that may do what it likes: with these arguments, the first
 /// being its name. Its standard streams are kept up to a limit and otherwise lost. What it writes to its end of
 /// kGuestResults goes to `on_line`, line by line; the line "done" says that all is done. If no line comes for `limit_s`
-/// seconds, or when this process ends, the guest and all that it has started are killed; meanwhile SIGINT and SIGTERM go to
-/// the guest.
+/// seconds, or when this process ends, the guest and all that it has started are killed; meanwhile SIGINT and SIGTERM
+/// go to the guest.
 ///
 /// It works in `folder`, or where this process does if that is empty.
 GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,

@@ -86,8 +86,8 @@ Json to_json(const CaseResult& result, const std::vector<SimtFault>& faults) {
   return to_json(FileVerdict{.outcome = result.outcome, .reason = result.reason, .faults = faults});
 }
 
-/// Of convlab's own kind and of functions: the contract of a kernel, on every step that comes from the problem. The first
-/// failure, otherwise a step that passed, otherwise the refusal.
+/// Of convlab's own kind and of functions: the contract of a kernel, on every step that comes from the problem. The
+/// first failure, otherwise a step that passed, otherwise the refusal.
 Json verified(const ConvKernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
   CaseResult best{Outcome::skipped, "it takes no such step"};
   for (const ConvStep& step : steps_to_verify(kernel, problem, device.caps())) {

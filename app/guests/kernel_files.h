@@ -11,11 +11,12 @@
 
 namespace convlab::app {
 
-/// The device for a file: the one that is asked for, or, for "" and "auto", a GPU or simt for CUDA kernels, otherwise the
-/// CPU. Error(bad_input) if the file is for another.
+/// The device for a file: the one that is asked for, or, for "" and "auto", a GPU or simt for CUDA kernels, otherwise
+/// the CPU. Error(bad_input) if the file is for another.
 std::string device_for(const KernelSource& source, const std::string& asked);
 
-/// The file of a kernel's name: itself, or that of a CUDA kernel of this program. Error where there is none of the name.
+/// The file of a kernel's name: itself, or that of a CUDA kernel of this program. Error where there is none of the
+/// name.
 std::string path_of_kernel(const std::string& name);
 
 /// What a guest's kernels are compiled for.
@@ -38,10 +39,10 @@ struct GuestKernel {
 /// from then on they are in the registry under the names that the user typed.
 void begin_program(int argc, char** argv);
 
-/// If kernels' names are files: compiles them and does the whole command once more as a guest, where they are known. True
-/// when the guest is done, false if there are no files, or if this is the guest. Throws GuestStatus if the guest's exit
-/// status is not 0, and Error(wrong_result) where a file ends the guest. To count, the kernels of this program among
-/// `kernels` are compiled, too, and take their own places in the guest.
+/// If kernels' names are files: compiles them and does the whole command once more as a guest, where they are known.
+/// True when the guest is done, false if there are no files, or if this is the guest. Throws GuestStatus if the guest's
+/// exit status is not 0, and Error(wrong_result) where a file ends the guest. To count, the kernels of this program
+/// among `kernels` are compiled, too, and take their own places in the guest.
 bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device,
                   GuestWork work = GuestWork::running);
 

@@ -1,5 +1,5 @@
-// convlab measure-variants: what `convlab ablate` starts, a process of its own in which all variants of a kernel are in the
-// registry. It tells its host times, or counts, as JSON.
+// convlab measure-variants: what `convlab ablate` starts, a process of its own in which all variants of a kernel are in
+// the registry. It tells its host times, or counts, as JSON.
 
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -53,9 +53,9 @@ struct VariantsMeasured {
   std::string no_code_why;             ///< why there is none although it was asked for
 };
 
-/// Compiles, verifies and measures all variants, in turns: on simt, which has no clock, it counts what they do. Each that
-/// does not compile, refuses or is wrong says so, and the others go on. Error(unavailable) where device or compiler is not
-/// there.
+/// Compiles, verifies and measures all variants, in turns: on simt, which has no clock, it counts what they do. Each
+/// that does not compile, refuses or is wrong says so, and the others go on. Error(unavailable) where device or
+/// compiler is not there.
 VariantsMeasured measure_variants(const VariantsOptions& options, std::vector<Variant>& variants);
 
 }  // namespace convlab::app

@@ -21,8 +21,8 @@ struct LayerMachine {
 /// Every value that a network computes, by its name.
 using Activations = std::map<std::string, Tensor>;
 
-/// The values of all nodes, and the inputs', for these inputs, which are in the graph's order. The graph is as a plan of
-/// PlanMode::layers reads it. Errors as of Executor.
+/// The values of all nodes, and the inputs', for these inputs, which are in the graph's order. The graph is as a plan
+/// of PlanMode::layers reads it. Errors as of Executor.
 Activations activations_of(const Graph& graph, std::span<const Tensor> inputs, const LayerMachine& machine);
 
 /// The .npy files of a folder, by their names without the ending.

@@ -18,8 +18,8 @@ struct ConvertOptions {
   std::string model, output;
 };
 
-/// Without what need not be computed anew for each image. Weights take up their neighbours where all sizes but the number
-/// of images are known.
+/// Without what need not be computed anew for each image. Weights take up their neighbours where all sizes but the
+/// number of images are known.
 Graph cleaned(Graph graph) {
   std::vector<Shape> shapes;
   bool known = true;

@@ -42,8 +42,8 @@ struct Pictures {
 /// Reads and prepares them in parallel, with a progress line. `threads`: 0 for as many as there are.
 std::vector<Pictures> read_pictures(const ImageOptions& options, int64_t threads);
 
-/// An input made of pictures: bytes where the model takes bytes, otherwise float32. Error(bad_input) where the model takes
-/// another size, or bytes that are to be scaled.
+/// An input made of pictures: bytes where the model takes bytes, otherwise float32. Error(bad_input) where the model
+/// takes another size, or bytes that are to be scaled.
 GivenInput to_input(const Pictures& pictures, const Preparation& preparation, const Graph& graph);
 
 }  // namespace convlab::app

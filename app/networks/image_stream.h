@@ -20,9 +20,9 @@ struct ImageStream {
   bool classes;      ///< the engine gives a class an image, and not the model's own output
 };
 
-/// Computes images from `begin` up to `end`, and adds a row for each to the results. Three threads read, compute and write at the same
-/// time. Says how many seconds the engine computed. Where an image cannot be read, or something else fails, all rows
-/// before are in the results, and then the Error is thrown.
+/// Computes images from `begin` up to `end`, and adds a row for each to the results. Three threads read, compute and
+/// write at the same time. Says how many seconds the engine computed. Where an image cannot be read, or something else
+/// fails, all rows before are in the results, and then the Error is thrown.
 double run_stream(const ImageStream& stream, int64_t begin, int64_t end);
 
 }  // namespace convlab::app

@@ -1,4 +1,5 @@
-// convlab infer: any supported model on any inputs, arrays or pictures, with the classes found and what each layer took.
+// convlab infer: any supported model on any inputs, arrays or pictures, with the classes found and what each layer
+// took.
 
 #include <fmt/format.h>
 #include <malloc.h>

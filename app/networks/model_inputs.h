@@ -34,8 +34,8 @@ std::map<std::string, Shape> parse_shapes(const std::vector<std::string>& texts)
 /// The inputs' shapes: as asked for, or the model's own with so many images. Error(bad_input) where sizes stay open.
 std::vector<Shape> input_shapes(const Graph& graph, const std::map<std::string, Shape>& asked, int64_t images);
 
-/// The arrays in the order of the graph's inputs: by name, or the only one. Error(bad_input) that names the input for which
-/// none is given; a note for one that the model has no use for.
+/// The arrays in the order of the graph's inputs: by name, or the only one. Error(bad_input) that names the input for
+/// which none is given; a note for one that the model has no use for.
 std::vector<GivenInput> in_order(const Graph& graph, std::vector<GivenInput> given);
 
 }  // namespace convlab::app

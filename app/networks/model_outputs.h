@@ -16,8 +16,8 @@ class OutputPlaces {
  public:
   OutputPlaces() = default;
 
-  /// `output`: "" for nowhere. Error(bad_input) where several outputs were to go into one .npy file, or a file could not be
-  /// written later.
+  /// `output`: "" for nowhere. Error(bad_input) where several outputs were to go into one .npy file, or a file could
+  /// not be written later.
   OutputPlaces(const Graph& graph, const std::string& output);
 
   /// The outputs' names, in the graph's order.

@@ -15,8 +15,8 @@
 
 namespace convlab::app {
 
-/// A model and arrays for its inputs, ready to run: images one batch after the other where it has one input and one output,
-/// and otherwise all at once.
+/// A model and arrays for its inputs, ready to run: images one batch after the other where it has one input and one
+/// output, and otherwise all at once.
 class ModelRun {
  public:
   /// `inputs`: in the graph's order. Errors as Engine() and Executor().

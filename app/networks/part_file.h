@@ -15,16 +15,16 @@ namespace convlab::app {
 /// What a result is computed from, and how: {"math", "fp32"}.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// A .npy file that comes into being row after row. Until it is whole it is FILE.part, and FILE.part.journal says of what
-/// work it is and how many rows are there, which it only says once the disk has them. A part of which the process is
-/// killed can be gone on with at any time.
+/// A .npy file that comes into being row after row. Until it is whole it is FILE.part, and FILE.part.journal says of
+/// what work it is and how many rows are there, which it only says once the disk has them. A part of which the process
+/// is killed can be gone on with at any time.
 ///
 /// Several threads may use it.
 class PartFile {
  public:
   /// Begins FILE.part, and takes its place on the disk; or, to `resume`, opens the one that is there, if any.
-  /// Error(bad_input) with path, reason and what to do: where there is a part that shall not be resumed, or that is of another work
-  /// or in use; where a file cannot be written, or the disk has too little space.
+  /// Error(bad_input) with path, reason and what to do: where there is a part that shall not be resumed, or that is of
+  /// another work or in use; where a file cannot be written, or the disk has too little space.
   PartFile(std::string file, ElementType type, const Shape& shape, const Facts& work, bool resume);
   ~PartFile();
   PartFile(const PartFile&) = delete;

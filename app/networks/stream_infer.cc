@@ -31,8 +31,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Bytes that are read, and bytes that are written, at a time: on a host some of its batches, so that little is lost when it is
-/// killed; a GPU computes faster, and needs more to be busy while others come and go.
+/// Bytes that are read, and bytes that are written, at a time: on a host some of its batches, so that little is lost
+/// when it is killed; a GPU computes faster, and needs more to be busy while others come and go.
 int64_t chunk_bytes(const DeviceCaps& caps) { return int64_t{caps.kind == DeviceKind::cuda ? 64 : 8} << 20; }
 
 void check_usage(const StreamRequest& request) {

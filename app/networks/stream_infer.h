@@ -35,8 +35,9 @@ struct StreamRequest {
 };
 
 /// Computes a model on one file, folder or archive of images in bounded memory, and writes a row of results an image.
-/// Error(bad_input) where that is not what is asked for, where the model does not compute each image by itself, and where something
-/// cannot be read or written: then what was computed stays in OUTPUT.part, to be resumed (see PartFile).
+/// Error(bad_input) where that is not what is asked for, where the model does not compute each image by itself, and
+/// where something cannot be read or written: then what was computed stays in OUTPUT.part, to be resumed (see
+/// PartFile).
 void stream_infer(const StreamRequest& request, Output& output);
 
 }  // namespace convlab::app

@@ -22,9 +22,9 @@ std::vector<std::string> read_labels(const std::string& file);
 /// Whether an output is a score for each of several classes of each image: N x classes, and nothing but 1 behind.
 bool has_classes(const Shape& output);
 
-/// The most probable classes of each image, best first; of equal ones the lower number. Unless the scores of each add up to
-/// 1, they become probabilities by softmax. `labels` may be empty. Error(bad_input) where the output has no classes, or not as many
-/// as there are labels; Error(wrong_result) for NaN.
+/// The most probable classes of each image, best first; of equal ones the lower number. Unless the scores of each add
+/// up to 1, they become probabilities by softmax. `labels` may be empty. Error(bad_input) where the output has no
+/// classes, or not as many as there are labels; Error(wrong_result) for NaN.
 std::vector<std::vector<TopClass>> top_classes(const Tensor& output, int64_t count,
                                                const std::vector<std::string>& labels, const std::string& labels_file);
 

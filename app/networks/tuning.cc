@@ -53,8 +53,8 @@ std::vector<Tensor> first_images(const std::vector<Tensor>& inputs, int64_t imag
 
 int64_t images_of(const std::vector<Tensor>& inputs) { return inputs[0].shape().empty() ? 1 : inputs[0].shape()[0]; }
 
-/// Calls take(way) for each way, to and fro, so that a machine that slows down slows all: until the seconds are over, but
-/// often enough for a decision unless that took much too long.
+/// Calls take(way) for each way, to and fro, so that a machine that slows down slows all: until the seconds are over,
+/// but often enough for a decision unless that took much too long.
 template <class Take>
 void take_turns(size_t ways, double seconds, Take take) {
   constexpr size_t kMostTurns = 200;

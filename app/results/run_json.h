@@ -20,8 +20,8 @@ std::shared_ptr<Json> run_json(const ClassifyOptions& options, const Classifier&
 /// Writes a run; `output.json`, for files that do not include JSON's header.
 void write_json(Output& output, const Json& run);
 
-/// Writes a run with where its time went, for a caller that timed it from outside: see app/runs/whole_run.h. `json_seconds`:
-/// what run_json() took.
+/// Writes a run with where its time went, for a caller that timed it from outside: see app/runs/whole_run.h.
+/// `json_seconds`: what run_json() took.
 void write_json(Output& output, Json& run, const StageLog& log, double json_seconds);
 
 }  // namespace convlab::app

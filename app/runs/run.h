@@ -16,8 +16,8 @@ struct RunOptions {
 
 void add_run_options(CLI::App& parser, RunOptions& options);
 
-/// `run mine.cu`: where the model's name is a kernel file's, that is the kernel, and the model its semester's, or fa19. Error
-/// if --kernel names another one.
+/// `run mine.cu`: where the model's name is a kernel file's, that is the kernel, and the model its semester's, or fa19.
+/// Error if --kernel names another one.
 void take_file_as_kernel(RunOptions& options);
 
 /// The words of the command for these options: "convlab", "run", "fa19", and then what differs from the defaults.

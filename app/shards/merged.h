@@ -29,8 +29,8 @@ struct Part {
 /// Error(bad_input) where the file is no such Record.
 Part read_part(const std::filesystem::path& path);
 
-/// Puts all shares of a work in order. Error(bad_input) that names the files where they are not of one work, or one is missing or
-/// there twice.
+/// Puts all shares of a work in order. Error(bad_input) that names the files where they are not of one work, or one is
+/// missing or there twice.
 void require_one_work(std::vector<Part>& parts);
 
 /// Writes one Record of them, and prints its summary. Returns their accuracy, where right answers were counted.

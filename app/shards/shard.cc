@@ -9,7 +9,8 @@
 namespace convlab::app {
 namespace {
 
-/// What a launcher sets in the environment of its processes. An MPI launcher may itself run under srun, so those come first.
+/// What a launcher sets in the environment of its processes. An MPI launcher may itself run under srun, so those come
+/// first.
 struct Launcher {
   const char *name, *rank, *size, *local_rank;
   const char* ids[2];  ///< which together name a launch; some may be missing

@@ -9,8 +9,8 @@
 
 namespace convlab {
 
-/// Error(bad_input) with path and reason where something else than a regular file is there: opening a pipe would wait for a
-/// writer.
+/// Error(bad_input) with path and reason where something else than a regular file is there: opening a pipe would wait
+/// for a writer.
 void require_regular_file(const std::filesystem::path& path);
 
 /// All bytes of a file. Error(bad_input) with path and reason where it is missing, a folder, unreadable, or larger

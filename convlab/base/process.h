@@ -30,10 +30,10 @@ class ProcessEnd {
   int number_;
 };
 
-/// Runs a program, found in PATH unless its name has a folder, with these arguments, the first being its name, and waits
-/// for it. With a limit it is a process group of its own, all of which is killed after `limit_s` seconds.
-/// Error(unavailable) if no process can be started or waited for. From then on this program no longer ignores the end of
-/// children (SIGCHLD).
+/// Runs a program, found in PATH unless its name has a folder, with these arguments, the first being its name, and
+/// waits for it. With a limit it is a process group of its own, all of which is killed after `limit_s` seconds.
+/// Error(unavailable) if no process can be started or waited for. From then on this program no longer ignores the end
+/// of children (SIGCHLD).
 ProcessRun run_process(const std::string& program, std::vector<std::string> arguments, double limit_s = 0);
 
 }  // namespace convlab

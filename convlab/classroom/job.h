@@ -10,7 +10,8 @@
 
 namespace convlab::classroom {
 
-// A job is a folder in jobs/, an own one for each attempt, by which a worker and `class judge` talk, on one machine or two.
+// A job is a folder in jobs/, an own one for each attempt, by which a worker and `class judge` talk, on one machine or
+// two.
 
 /// "17-2": the second attempt at job 17.
 std::string job_name(const Lease& lease);

@@ -10,7 +10,8 @@ namespace convlab::classroom {
 
 /// How an assignment gives points to a submission that passed; others get none.
 ///   passed      the most
-///   linear      by the ratio to the reference's time: the most at `full` or less, the least at `zero` or more, and on a
+///   linear      by the ratio to the reference's time: the most at `full` or less, the least at `zero` or more, and on
+///   a
 ///               line between
 ///   deviations  by how many standard deviations of the class's ratios it is faster than the median: the most at `full`
 ///               or more, the least at `zero` or less

@@ -49,8 +49,8 @@ struct StageTime {
   double seconds = 0;
 };
 
-/// What stages usually take, from jobs that are done: means, since many jobs add up to so many means. A job that took more
-/// than three times the median counts as three times, so that one that hung does not count for all.
+/// What stages usually take, from jobs that are done: means, since many jobs add up to so many means. A job that took
+/// more than three times the median counts as three times, so that one that hung does not count for all.
 class UsualStages {
  public:
   /// Each job's stages, in order.

@@ -31,9 +31,9 @@ struct RankingEntry {
   double points = 0;
 };
 
-/// The best submission of each student, by class of arithmetic and then by ratio. Who is not surely slower than the best
-/// of a rank, because the bounds overlap, shares that rank. Without a clock all of a class share the first rank. Equal
-/// ones come in the order of submission.
+/// The best submission of each student, by class of arithmetic and then by ratio. Who is not surely slower than the
+/// best of a rank, because the bounds overlap, shares that rank. Without a clock all of a class share the first rank.
+/// Equal ones come in the order of submission.
 std::vector<RankingEntry> ranking(std::vector<Passed> passed, const PointsRule& rule);
 
 /// One student's result for the registrar.

@@ -45,7 +45,8 @@ struct Settings {
 /// How many images a layer has on a device unless class.toml says otherwise: few where CUDA is executed on the CPU.
 int64_t usual_images(const std::string& device);
 
-/// The limits on a device unless class.toml says otherwise: a kernel that never ends holds a GPU for no longer than a minute.
+/// The limits on a device unless class.toml says otherwise: a kernel that never ends holds a GPU for no longer than a
+/// minute.
 judge::JudgeLimits usual_limits(const std::string& device);
 
 /// Error(bad_input) with line and key where the file makes no sense.

@@ -11,8 +11,8 @@
 
 namespace convlab::classroom {
 
-// Judging by Slurm: a job of Slurm's for each of ours, on a machine that shares the class's folder. Everything that Slurm's
-// programs print is read here.
+// Judging by Slurm: a job of Slurm's for each of ours, on a machine that shares the class's folder. Everything that
+// Slurm's programs print is read here.
 
 /// The arguments of sbatch for a job, its name first. `judge` is what runs there, `judge` DIR JOB.
 std::vector<std::string> sbatch_arguments(const Folder& folder, const Settings& settings, const Lease& lease,
@@ -27,8 +27,8 @@ enum class SlurmState { going_on, ended, unknown };
 /// "RUNNING\n" of squeue, "CANCELLED by 1000|\n" of sacct; the first line counts. Nothing is `unknown`.
 SlurmState slurm_state(const std::string& printed);
 
-/// Gives the job to Slurm, and ends what an earlier attempt left there. Error(unavailable) where Slurm is not there or does
-/// not take it.
+/// Gives the job to Slurm, and ends what an earlier attempt left there. Error(unavailable) where Slurm is not there or
+/// does not take it.
 std::unique_ptr<JudgeRun> run_by_slurm(const Folder& folder, const Settings& settings, const Lease& lease,
                                        const std::string& judge);
 

@@ -48,13 +48,13 @@ struct Arrival {
   std::string misfit;  ///< without an entry: why it is no submission
 };
 
-/// The files of the spool that `is_known` does not know, in the order of their numbers; what is no submission, too, but not
-/// what somebody is writing just now. Numbers from `next` + 1000 on are misfits.
+/// The files of the spool that `is_known` does not know, in the order of their numbers; what is no submission, too, but
+/// not what somebody is writing just now. Numbers from `next` + 1000 on are misfits.
 std::vector<Arrival> read_spool(const std::filesystem::path& spool, int64_t next,
                                 const std::function<bool(int64_t)>& is_known);
 
-/// Removes what was taken in, and what somebody began to write, an hour ago or earlier. Names stay so long so that nobody
-/// who read an old queue.json gets a number that is taken.
+/// Removes what was taken in, and what somebody began to write, an hour ago or earlier. Names stay so long so that
+/// nobody who read an old queue.json gets a number that is taken.
 void sweep_spool(const std::filesystem::path& spool, const std::function<bool(int64_t)>& is_known);
 
 /// The login name of a user, or "uid 1234".

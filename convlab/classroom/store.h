@@ -61,8 +61,8 @@ struct Misfit {
 /// again; a job has one result, written together with its end.
 class Store {
  public:
-  /// Makes the tables in a new file, and those that an older one lacks. Error(bad_input) where a newer convlab made them
-  /// or, for reading only, an older one.
+  /// Makes the tables in a new file, and those that an older one lacks. Error(bad_input) where a newer convlab made
+  /// them or, for reading only, an older one.
   explicit Store(const std::filesystem::path& path, Access access = Access::write);
 
   Database& database() { return database_; }

@@ -19,9 +19,9 @@ struct WorkOptions {
   std::function<void(const std::string& line)> tell;
 };
 
-/// Takes in what is in the spool, takes one job after another by a lease, has it judged, and stores the verdict. Whatever
-/// ends this process, at any moment, costs an attempt and no more: the lease ends when nobody has heard of it, and another
-/// attempt begins. Error(unavailable) where the judge says that it cannot judge here.
+/// Takes in what is in the spool, takes one job after another by a lease, has it judged, and stores the verdict.
+/// Whatever ends this process, at any moment, costs an attempt and no more: the lease ends when nobody has heard of it,
+/// and another attempt begins. Error(unavailable) where the judge says that it cannot judge here.
 void work(const Folder& folder, const WorkOptions& options);
 
 }  // namespace convlab::classroom

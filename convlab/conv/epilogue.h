@@ -8,8 +8,9 @@ namespace convlab {
 
 enum class ActivationKind { none, relu, leaky_relu, clip, sigmoid, tanh, swish, hard_swish };
 
-/// An elementwise function. leaky_relu: alpha is the slope below 0; clip: min(max(x, alpha), beta), NaN stays NaN. swish: x * sigmoid(x);
-/// hard_swish: x * min(max(x + 3, 0), 6) / 6; only kernels of channel_lanes and channel_halves are asked for these two.
+/// An elementwise function. leaky_relu: alpha is the slope below 0; clip: min(max(x, alpha), beta), NaN stays NaN.
+/// swish: x * sigmoid(x); hard_swish: x * min(max(x + 3, 0), 6) / 6; only kernels of channel_lanes and channel_halves
+/// are asked for these two.
 struct Activation {
   ActivationKind kind = ActivationKind::none;
   float alpha = 0, beta = 0;

@@ -11,12 +11,12 @@
 
 namespace convlab {
 
-/// Images in a .npy file or in an idx file of bytes (see idx.h), gzipped or not, told apart by their first bytes and read one
-/// after another: the file may be larger than memory.
+/// Images in a .npy file or in an idx file of bytes (see idx.h), gzipped or not, told apart by their first bytes and
+/// read one after another: the file may be larger than memory.
 class ArrayFile {
  public:
-  /// Error(bad_input) with name and reason where it cannot be read, is neither, or, not gzipped, has another size than its
-  /// header says.
+  /// Error(bad_input) with name and reason where it cannot be read, is neither, or, not gzipped, has another size than
+  /// its header says.
   explicit ArrayFile(const std::filesystem::path& path);
 
   /// Of all of it, the number of images first. An idx file of N images has N x rows x columns.
@@ -28,8 +28,9 @@ class ArrayFile {
   /// Has read() go on with this image.
   void seek(int64_t image);
 
-  /// Reads up to `count` images into memory that takes them as elements of type `as`, to which they are converted. Says how many:
-  /// fewer where the file has no more, or the next one cannot be read: then calling it again throws Error(bad_input).
+  /// Reads up to `count` images into memory that takes them as elements of type `as`, to which they are converted. Says
+  /// how many: fewer where the file has no more, or the next one cannot be read: then calling it again throws
+  /// Error(bad_input).
   int64_t read(int64_t count, ElementType as, void* to);
 
   /// Error(bad_input) unless the content ends behind the last image; of gzip, this checks its sum.

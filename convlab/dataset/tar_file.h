@@ -10,8 +10,8 @@
 
 namespace convlab {
 
-/// The files in a tar archive (ustar, pax, GNU; gzipped or not), one after another. It is read from front to back, so it
-/// need not fit into memory.
+/// The files in a tar archive (ustar, pax, GNU; gzipped or not), one after another. It is read from front to back, so
+/// it need not fit into memory.
 class TarFile {
  public:
   struct Entry {
@@ -23,11 +23,12 @@ class TarFile {
   /// Errors as ContentFile().
   explicit TarFile(const std::filesystem::path& path);
 
-  /// The next file, none at the end. Folders, devices and their like are passed over. Error(bad_input) with the archive's
-  /// name and the byte where it is damaged, cut off or no tar archive.
+  /// The next file, none at the end. Folders, devices and their like are passed over. Error(bad_input) with the
+  /// archive's name and the byte where it is damaged, cut off or no tar archive.
   std::optional<Entry> next();
 
-  /// The content of the entry that next() gave last, once. Error(bad_input) where it is cut off, or does not fit into memory.
+  /// The content of the entry that next() gave last, once. Error(bad_input) where it is cut off, or does not fit into
+  /// memory.
   std::vector<uint8_t> content();
 
  private:

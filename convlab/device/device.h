@@ -37,7 +37,8 @@ struct DeviceCaps {
 /// What addresses of memory on GPUs are multiples of, in bytes.
 inline constexpr size_t kGpuAlignment = 256;
 
-/// Memory of a device, which the value's end gives back. Addresses are aligned to kGpuAlignment on GPUs and 64 on hosts.
+/// Memory of a device, which the value's end gives back. Addresses are aligned to kGpuAlignment on GPUs and 64 on
+/// hosts.
 class Buffer {
  public:
   using Release = std::function<void(void*)>;

@@ -24,9 +24,10 @@ class ThreadPool {
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
   /// Calls body(begin, end, thread) for pieces that cover [0, count) once, each at most `grain` long; thread is in [0,
-  /// size()). Each thread first takes a part of the pieces that lie together, in order, and then what others have left; so
-  /// what it wrote in a loop is likely in its cache when a loop like it reads that. Returns when all are done, then
-  /// rethrows the first exception. A loop started from inside a body runs on the calling thread alone, under its number.
+  /// size()). Each thread first takes a part of the pieces that lie together, in order, and then what others have left;
+  /// so what it wrote in a loop is likely in its cache when a loop like it reads that. Returns when all are done, then
+  /// rethrows the first exception. A loop started from inside a body runs on the calling thread alone, under its
+  /// number.
   void parallel_for(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t, int)>& body);
 
   /// Calls body(i) on thread i for each i in [0, count), all at once, so that each may wait for the others; count is at

@@ -16,8 +16,8 @@ constexpr int64_t kMostHostImages = 1024;
 /// Images that fill vector registers, if lanes are images.
 constexpr int64_t kBatchStep = kImageLanes;
 
-/// What a CPU's last cache surely keeps between steps. MobileNet v2, 16 images, two threads that share 32 MiB: 37 ms all at
-/// once, 29 ms two at a time.
+/// What a CPU's last cache surely keeps between steps. MobileNet v2, 16 images, two threads that share 32 MiB: 37 ms
+/// all at once, 29 ms two at a time.
 constexpr int64_t kCachedArenaBytes = int64_t{16} << 20;
 
 Plan plan_of(const Graph& graph, Shape input, int64_t images, const DeviceCaps& caps, const PlanOptions& options) {

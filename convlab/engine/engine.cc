@@ -21,8 +21,8 @@ std::unique_ptr<Stream> stream_on(Device& device) {
   return device.make_stream();
 }
 
-/// For each step of a batch's plan, the full batch's step that computes its first node; for one that the full batch does
-/// not have, such as a conversion, the step before.
+/// For each step of a batch's plan, the full batch's step that computes its first node; for one that the full batch
+/// does not have, such as a conversion, the step before.
 std::vector<size_t> places_in(const Plan& full, const Plan& plan) {
   std::vector<size_t> places;
   if (same_operators(full, plan)) {

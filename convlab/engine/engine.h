@@ -20,9 +20,10 @@ struct Batch;
 /// but only one at a time.
 ///
 /// On a GPU, a batch is computed while the next is on its way. The first run with a number of images that are one batch
-/// measures how long uploading and computing them take, and chooses from that the chunks in which they cross the bus (see
-/// chunk_sizes()), each computed while the next is on its way. All launches are recorded, and later runs replay them. Results are the same either way, as far as kernels give the same for
-/// any number of images. With an observer it neither replays nor cuts into chunks.
+/// measures how long uploading and computing them take, and chooses from that the chunks in which they cross the bus
+/// (see chunk_sizes()), each computed while the next is on its way. All launches are recorded, and later runs replay
+/// them. Results are the same either way, as far as kernels give the same for any number of images. With an observer it
+/// neither replays nor cuts into chunks.
 class Engine {
  public:
   /// `input`: the shape of what run() will pass in, its first size the number of images (at most, or exactly: see
@@ -73,8 +74,8 @@ class Engine {
   /// reason.
   void run(const void* images, int64_t n, float* output);
 
-  /// As run(), of arrays in the device's memory. All is given to stream(), and may not be done yet when it returns. Arrays
-  /// whose addresses are no multiples of kGpuAlignment are copied there.
+  /// As run(), of arrays in the device's memory. All is given to stream(), and may not be done yet when it returns.
+  /// Arrays whose addresses are no multiples of kGpuAlignment are copied there.
   void run_in_memory(const void* images, int64_t n, float* output);
 
   /// As run(), waiting for the device before and after each step: seconds by step of plan(), summed over the batches.

@@ -12,8 +12,8 @@
 
 namespace convlab {
 
-/// A graph with any number of inputs and outputs, ready to run on one device for inputs of given shapes, all at once: no
-/// batches, no chunks (see Engine for streams of images). Any thread may use it, but only one at a time.
+/// A graph with any number of inputs and outputs, ready to run on one device for inputs of given shapes, all at once:
+/// no batches, no chunks (see Engine for streams of images). Any thread may use it, but only one at a time.
 class Executor {
  public:
   /// Errors as make_plan(); Error(bad_input) where the model does not take these shapes. Of `options`, plan, observer
@@ -39,11 +39,12 @@ class Executor {
   /// The same; adds the seconds of each step of plan() to `seconds`, waiting for the device before and after each.
   std::vector<Tensor> run_timed(std::span<const Tensor> inputs, std::vector<double>& seconds);
 
-  /// The same with arrays in the host's memory, of the shapes of plan().inputs and plan().outputs. `seconds` may be null.
+  /// The same with arrays in the host's memory, of the shapes of plan().inputs and plan().outputs. `seconds` may be
+  /// null.
   void run(std::span<const void* const> inputs, std::span<void* const> outputs, std::vector<double>* seconds);
 
-  /// The same with arrays in the device's memory. All is given to stream(), and may not be done yet when it returns. Arrays
-  /// whose addresses are no multiples of kGpuAlignment are copied there.
+  /// The same with arrays in the device's memory. All is given to stream(), and may not be done yet when it returns.
+  /// Arrays whose addresses are no multiples of kGpuAlignment are copied there.
   void run_in_memory(std::span<const void* const> inputs, std::span<void* const> outputs);
 
  private:

@@ -26,8 +26,9 @@ class Pipeline {
   /// The same, one thing after another. `seconds` as in ReadyPlan::launch().
   void run_plainly(const Batch& batch, std::vector<double>* seconds);
 
-  /// The same of images and an output in the device's memory, which are read and written where they are if their addresses
-  /// are multiples of kGpuAlignment, and copied otherwise. Work at the same addresses is recorded when it comes again.
+  /// The same of images and an output in the device's memory, which are read and written where they are if their
+  /// addresses are multiples of kGpuAlignment, and copied otherwise. Work at the same addresses is recorded when it
+  /// comes again.
   void run_in_memory(const Batch& batch);
 
   /// Seconds that the device takes to compute a batch whose images it has, by its own clock.

@@ -13,7 +13,8 @@ namespace {
 /// As GPUs allocate.
 constexpr int64_t kPreparedAlignment = 256;
 
-/// The plan's steps in the order of what is prepared for them: while the largest weights are there twice, no others are.
+/// The plan's steps in the order of what is prepared for them: while the largest weights are there twice, no others
+/// are.
 std::vector<size_t> largest_first(const Plan& plan) {
   std::vector<size_t> order(plan.steps.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -24,8 +24,8 @@ class ReadyPlan {
 
   const Plan& plan() const { return *plan_; }
 
-  /// Takes the weights that `shared` has for such a plan, or packs those of all steps for their kernels, and then returns
-  /// the seconds that this took. The observer may be null.
+  /// Takes the weights that `shared` has for such a plan, or packs those of all steps for their kernels, and then
+  /// returns the seconds that this took. The observer may be null.
   std::optional<double> prepare(Device& device, Stream& stream, SharedWeights& shared, StageObserver* observer);
 
   /// Gives all steps to the stream, from the arrays at `inputs` to those at `outputs`, in memory of the device. Each

@@ -10,8 +10,8 @@
 namespace convlab {
 
 /// The plans of a graph on a device, one for each number of images computed together, with the constants and the memory
-/// that they share, and with SharedWeights. The first is the full batch's. Graph, device, stream and options must outlive
-/// it.
+/// that they share, and with SharedWeights. The first is the full batch's. Graph, device, stream and options must
+/// outlive it.
 ///
 /// With options.same_count, on a host, all plans are made at once, and constant weights are given up as soon as they
 /// are packed, so that they are in memory once.

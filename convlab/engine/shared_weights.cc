@@ -25,7 +25,8 @@ bool same_elements(const Tensor& a, const Tensor& b) {
          (a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
 }
 
-/// What an entry that serves keeps, while something uses it; null where there is none. Entries that keep nothing are removed.
+/// What an entry that serves keeps, while something uses it; null where there is none. Entries that keep nothing are
+/// removed.
 template <class Entry, class Serves>
 auto in_use(std::vector<Entry>& entries, Serves serves) {
   std::erase_if(entries, [](const Entry& entry) { return entry.kept.expired(); });

@@ -22,8 +22,8 @@ struct PreparedWeights {
   void* of(size_t step) const { return static_cast<std::byte*>(buffer.data()) + at[step]; }
 };
 
-/// Whether what is prepared for one plan serves another of the same model on the same device: their kernels are the same,
-/// for images of the same size.
+/// Whether what is prepared for one plan serves another of the same model on the same device: their kernels are the
+/// same, for images of the same size.
 bool same_weights(const Plan& a, const Plan& b);
 
 /// The weights that engines of one model have in memory once, also engines of several sessions. Any thread may use it.
@@ -31,15 +31,16 @@ class SharedWeights {
  public:
   using Prepare = std::function<PreparedWeights()>;
 
-  /// What was prepared for such a plan on the device of this name, if a plan still uses it; otherwise what prepare() makes.
+  /// What was prepared for such a plan on the device of this name, if a plan still uses it; otherwise what prepare()
+  /// makes.
   std::shared_ptr<const PreparedWeights> prepared(const std::string& device, const std::shared_ptr<const Plan>& plan,
                                                   const Prepare& prepare);
 
   /// Has the graph's constants share elements with those of the graph before that are equal.
   void unify(Graph& graph);
 
-  /// A graph's constant in the memory of the device of this name: one that something still uses, if it was made of the same
-  /// elements and unify() had them, otherwise what copy() makes.
+  /// A graph's constant in the memory of the device of this name: one that something still uses, if it was made of the
+  /// same elements and unify() had them, otherwise what copy() makes.
   std::shared_ptr<const Buffer> in_memory_of(const std::string& device, ValueId value, const Tensor& constant,
                                              const std::function<Buffer()>& copy);
 

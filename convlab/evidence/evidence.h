@@ -34,7 +34,8 @@ struct Evidence {
 };
 
 /// Adds what a file holds; `text` is its content, JSON as `convlab bench`, `run`, `profile`, `verify FILE` and the
-/// course's commands write it with --json. Error(bad_input) that names file and place where it is malformed or none of these.
+/// course's commands write it with --json. Error(bad_input) that names file and place where it is malformed or none of
+/// these.
 void add_evidence(Evidence& evidence, std::string_view text, const std::string& file);
 
 /// Adds a file, or all *.json below a folder in the order of their names. Error(bad_input) as add_evidence(), and where

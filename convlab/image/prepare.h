@@ -11,7 +11,8 @@
 
 namespace convlab {
 
-/// The order of a pixel's numbers; grey is 0.299 red + 0.587 green + 0.114 blue, in Pillow's fixed point, before resizing.
+/// The order of a pixel's numbers; grey is 0.299 red + 0.587 green + 0.114 blue, in Pillow's fixed point, before
+/// resizing.
 enum class Channels { rgb, bgr, grey };
 
 /// Channels as maps (N x C x H x W), or side by side (N x H x W x C).
@@ -35,7 +36,8 @@ struct Preparation {
 };
 
 /// Resized, cropped and with its channels chosen: still uint8, height x width x channels. Sizes and places are
-/// torchvision's: the long side is rounded down, half a pixel of a crop goes to the even number. `name` is the picture's.
+/// torchvision's: the long side is rounded down, half a pixel of a crop goes to the even number. `name` is the
+/// picture's.
 Tensor prepared(Tensor picture, const Preparation& preparation, std::string_view name);
 
 /// Such pictures of one size (uint8, N x H x W x C) as a network takes them: float32, or bytes as they are.

@@ -13,8 +13,8 @@
 
 namespace convlab::judge {
 
-/// A kernel of the CPU in a jail of its own, which is called again and again. It gets x and w, and gives y, in memory that it
-/// shares with the judge, whose clock it is: from "here is the input" until the output is taken.
+/// A kernel of the CPU in a jail of its own, which is called again and again. It gets x and w, and gives y, in memory
+/// that it shares with the judge, whose clock it is: from "here is the input" until the output is taken.
 class CpuRun {
  public:
   struct Kernel {
@@ -26,7 +26,8 @@ class CpuRun {
   CpuRun(const CpuRun&) = delete;
   CpuRun& operator=(const CpuRun&) = delete;
 
-  /// Calls it once. y is filled with zeros or, with all bits set, with NaN before. Seconds; nullopt if the process has ended.
+  /// Calls it once. y is filled with zeros or, with all bits set, with NaN before. Seconds; nullopt if the process has
+  /// ended.
   std::optional<double> sample(const Probe& probe, bool zeros, std::vector<float>& y);
 
   /// Whether x or w are not the probe's any more.

@@ -59,8 +59,8 @@ class Elf {
   std::vector<Elf64_Shdr> sections_;
 };
 
-/// A symbol as people write it, without what only one of the two compilers has in it: the name that nvcc gives to a whole file,
-/// and the namespace that convlab has for each compiler.
+/// A symbol as people write it, without what only one of the two compilers has in it: the name that nvcc gives to a
+/// whole file, and the namespace that convlab has for each compiler.
 std::string plain(const std::string& symbol) {
   std::string text = demangled(symbol);
   for (const std::string_view only_there : {"for_gpu::", "for_simt::"}) {

@@ -37,8 +37,8 @@ class GpuModule {
   CUmodule module_ = nullptr;
 };
 
-/// How one piece of memory is cut into arrays: where one of the same size was given back, otherwise behind all others, with
-/// a gap.
+/// How one piece of memory is cut into arrays: where one of the same size was given back, otherwise behind all others,
+/// with a gap.
 class Cuts {
  public:
   explicit Cuts(int64_t begin) : end_(begin) {}

@@ -130,7 +130,8 @@ struct Layer {
   LaunchList list, reference;
 };
 
-/// How outputs that nobody computes in double differ: the submission's from the reference's, each with errors of its class.
+/// How outputs that nobody computes in double differ: the submission's from the reference's, each with errors of its
+/// class.
 std::string disagreement(const Probe& probe, Math math, std::span<const float> got, std::span<const float> want,
                          ThreadPool& threads) {
   const ConvStep step{.problem = probe.problem};
@@ -262,8 +263,8 @@ class Timing {
     return true;
   }
 
-  /// The physical bound of a layer: its arithmetic, of which no algorithm saves more than most, and its traffic beyond what
-  /// the cache may keep.
+  /// The physical bound of a layer: its arithmetic, of which no algorithm saves more than most, and its traffic beyond
+  /// what the cache may keep.
   double least_seconds(const ConvProblem& problem, const Ceilings& ceilings) const {
     const double flops = problem.flops() / kMostSavedFlops;
     const auto bytes = static_cast<double>(problem.input_count() + problem.output_count()) * sizeof(float) -

@@ -74,7 +74,8 @@ void watch_for_device_addresses(const std::string& path) {
   ::sigaction(SIGSEGV, &action, nullptr);
 }
 
-/// Calls a file that registers itself, or a function, as the kernel that it is. Why it does not take the problem, or "".
+/// Calls a file that registers itself, or a function, as the kernel that it is. Why it does not take the problem, or
+/// "".
 std::string call_kernel(const KernelSource& source, const std::string& library, const ConvProblem& problem,
                         ListRecorder& recorder) {
   load_kernel_file(source, library, "submission", DeviceKind::simt);

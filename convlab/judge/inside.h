@@ -3,21 +3,25 @@
 #include <filesystem>
 #include <string>
 
-/// What the program convlab-jail does inside of jails, beside somebody else's code. Requests come from the judge and are
-/// right; answers may come from anybody who has taken the process over.
+/// What the program convlab-jail does inside of jails, beside somebody else's code. Requests come from the judge and
+/// are right; answers may come from anybody who has taken the process over.
 namespace convlab::judge {
 
-/// Does what a request, a file of JSON, asks for, and writes an answer to the file that it names as "answer". "processes" is
-/// how many processes and threads its user may have in the jail; 0: any number.
+/// Does what a request, a file of JSON, asks for, and writes an answer to the file that it names as "answer".
+/// "processes" is how many processes and threads its user may have in the jail; 0: any number.
 ///
-///   record  what a kernel file asks of the device for one problem. {"source", "library", "problem", "seed"}: paths, but for
+///   record  what a kernel file asks of the device for one problem. {"source", "library", "problem", "seed"}: paths,
+///   but for
 ///           problem and seed. The answer is {"list": see to_json(LaunchList)}, {"refused": why no list can say it},
 ///           {"misfit": why the kernel does not take the problem} or {"threw": what the file throws}.
 ///   replay  carries a list out on simt, and calls nothing of the file but its kernels. {"library", "list", "problem",
-///           "lenient", "zeros", "counted", "threads", "inputs", "output"}: `inputs` holds x and then w, `output` gets y, which
-///           was filled with zeros or poison. The answer is {"counts": [...]}, {"fault": kind, "text"} or {"threw"}.
-///   run     calls a kernel of the CPU again and again. {"source", "library", "problem"}. It waits for a byte from the file with
-///           number 3, computes y in the memory of file 5, which holds x, w and y, and writes a byte to 4. The answer is
+///           "lenient", "zeros", "counted", "threads", "inputs", "output"}: `inputs` holds x and then w, `output` gets
+///           y, which was filled with zeros or poison. The answer is {"counts": [...]}, {"fault": kind, "text"} or
+///           {"threw"}.
+///   run     calls a kernel of the CPU again and again. {"source", "library", "problem"}. It waits for a byte from the
+///   file with
+///           number 3, computes y in the memory of file 5, which holds x, w and y, and writes a byte to 4. The answer
+///           is
 ///           {"misfit"} or {"threw"} where it does not come to that.
 ///
 /// Error(bad_input) for other work.

@@ -7,8 +7,8 @@
 
 namespace convlab::judge {
 
-/// A process of somebody else's, and what it may do. Inside of a jail it sees its own processes alone, no network, no file
-/// but `shown` and `writable`, each in its own place, and an empty /tmp.
+/// A process of somebody else's, and what it may do. Inside of a jail it sees its own processes alone, no network, no
+/// file but `shown` and `writable`, each in its own place, and an empty /tmp.
 struct JailRequest {
   std::vector<std::string> command;             ///< the first is a path
   std::vector<std::filesystem::path> shown;     ///< files and folders to read
@@ -45,14 +45,16 @@ std::string why_no_jail();
 /// A jailed process that runs.
 class Jailed {
  public:
-  /// Starts it; with `in_jail` false as an ordinary process under the same limits. Error(unavailable) if it cannot start.
+  /// Starts it; with `in_jail` false as an ordinary process under the same limits. Error(unavailable) if it cannot
+  /// start.
   Jailed(const JailRequest& request, bool in_jail);
   /// Ends it, and all that it started.
   ~Jailed();
   Jailed(const Jailed&) = delete;
   Jailed& operator=(const Jailed&) = delete;
 
-  /// Reads what it prints until it ends or `number` (a pipe's end; -1 for none) can be read; false if it ended, or had to be.
+  /// Reads what it prints until it ends or `number` (a pipe's end; -1 for none) can be read; false if it ended, or had
+  /// to be.
   bool wait_for(int number);
 
   /// Waits until it ends.

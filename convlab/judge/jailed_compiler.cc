@@ -8,7 +8,8 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 namespace {
 
-/// The folder of a toolkit that does not lie below /usr, which jails show: /opt/cuda of /opt/cuda/bin/nvcc; "" for others.
+/// The folder of a toolkit that does not lie below /usr, which jails show: /opt/cuda of /opt/cuda/bin/nvcc; "" for
+/// others.
 fs::path toolkit_of(const fs::path& compiler) {
   std::error_code error;
   const fs::path program = fs::canonical(compiler, error);

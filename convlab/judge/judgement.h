@@ -12,7 +12,8 @@
 #include "convlab/conv/problem.h"
 #include "convlab/kernels/kernel.h"
 
-/// Judging kernel files that nobody trusts: what goes in and what comes out. docs/judge.md tells what is defended, and how.
+/// Judging kernel files that nobody trusts: what goes in and what comes out. docs/judge.md tells what is defended, and
+/// how.
 namespace convlab::judge {
 
 /// Members keep the order in which they were added.
@@ -112,9 +113,9 @@ struct Judgement {
   bool operator==(const Judgement&) const = default;
 };
 
-/// Judges a file on "cpu", "simt" or "cuda", and calls `entered` as each stage begins. Error(unavailable) where the device,
-/// a compiler or, with Trust::jails, a jail cannot be had; Error(bad_input) where the assignment makes no sense. All else
-/// that can go wrong is the submission's, and a verdict.
+/// Judges a file on "cpu", "simt" or "cuda", and calls `entered` as each stage begins. Error(unavailable) where the
+/// device, a compiler or, with Trust::jails, a jail cannot be had; Error(bad_input) where the assignment makes no
+/// sense. All else that can go wrong is the submission's, and a verdict.
 Judgement judge_submission(const std::filesystem::path& file, const Assignment& assignment, const std::string& device,
                            const std::function<void(Stage)>& entered);
 

@@ -39,8 +39,8 @@ struct Task {
   LaunchList list;
 };
 
-/// One judgement: its stages, and what they hand on. Compiling and recording are in judge.cc; each kind of device has a file
-/// for how kernels are verified and timed there.
+/// One judgement: its stages, and what they hand on. Compiling and recording are in judge.cc; each kind of device has a
+/// file for how kernels are verified and timed there.
 class Judging {
  public:
   Judging(const std::filesystem::path& file, const Assignment& assignment, const std::string& device, bool in_jail,
@@ -59,7 +59,8 @@ class Judging {
   std::filesystem::path compiled(Toolchain toolchain, const std::string& folder, CompileOptions options,
                                  std::string& complaints);
 
-  /// A submission is one file. Its reader looks for headers beside it; beside it is nothing, and elsewhere nothing of its own.
+  /// A submission is one file. Its reader looks for headers beside it; beside it is nothing, and elsewhere nothing of
+  /// its own.
   void refuse_foreign_includes() const;
   bool uses_cublas() const;
   void require_libraries_allowed() const;
@@ -70,8 +71,8 @@ class Judging {
 
   double seconds_left(double limit_s) const;
 
-  /// Lets convlab-jail do its work on a request, and returns what it, or whoever took it over, has answered: an object, empty
-  /// where there is none that makes sense. `end`: how it ended.
+  /// Lets convlab-jail do its work on a request, and returns what it, or whoever took it over, has answered: an object,
+  /// empty where there is none that makes sense. `end`: how it ended.
   Json ask(const std::string& work, Json request, std::vector<std::filesystem::path> shown,
            std::vector<std::filesystem::path> writable, double limit_s, JailEnd& end);
 
@@ -83,8 +84,8 @@ class Judging {
   /// A text of somebody else's answer.
   static std::string text_in(const Json& json, const char* name);
 
-  /// Ends the judgement at a task. Of one that is secret nothing is told: texts, names, exit statuses and signals come from a
-  /// process that knows its shape, and could pass it on.
+  /// Ends the judgement at a task. Of one that is secret nothing is told: texts, names, exit statuses and signals come
+  /// from a process that knows its shape, and could pass it on.
   [[noreturn]] static void end_at(const Task& task, Verdict verdict, const std::string& why, const char* what_to_do);
 
   /// Ends the judgement if the process did not come to its end.

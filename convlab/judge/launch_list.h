@@ -8,15 +8,15 @@
 #include "convlab/judge/judgement.h"
 #include "convlab/simt/product.h"
 
-/// What a submission asks of the device for one problem, as a list that a process without its host code can carry out. Lists
-/// come from a process that the submission may have taken over: read_list() trusts nothing in them.
+/// What a submission asks of the device for one problem, as a list that a process without its host code can carry out.
+/// Lists come from a process that the submission may have taken over: read_list() trusts nothing in them.
 namespace convlab::judge {
 
 inline constexpr size_t kMostOperations = 200'000;             ///< of a list
 inline constexpr int64_t kMostListBytes = int64_t{256} << 20;  ///< of its text
 
-/// Arrays of the device are numbers: x, w and y lie there before the list begins if the file takes them there; those that
-/// the list allocates count from kFirstArray.
+/// Arrays of the device are numbers: x, w and y lie there before the list begins if the file takes them there; those
+/// that the list allocates count from kFirstArray.
 inline constexpr int kArrayX = 0, kArrayW = 1, kArrayY = 2, kFirstArray = 3;
 
 /// Bytes of the host's.
@@ -112,10 +112,9 @@ struct LaunchList {
 
 Json to_json(const LaunchList& list);
 
-/// The list that `json` holds, for this problem. Error(bad_input) with what is wrong: another form, a number that is none
-/// of an array, event or download, an address beyond its array, a launch that no device takes, a
-/// product that is none, more than a few hundred
-/// thousand operations or more memory than `memory_bytes`.
+/// The list that `json` holds, for this problem. Error(bad_input) with what is wrong: another form, a number that is
+/// none of an array, event or download, an address beyond its array, a launch that no device takes, a product that is
+/// none, more than a few hundred thousand operations or more memory than `memory_bytes`.
 LaunchList read_list(const Json& json, const ConvProblem& problem, int64_t memory_bytes);
 
 /// What two recordings of one problem differ in, in words; "" if they agree.

@@ -7,14 +7,15 @@
 
 namespace convlab::judge {
 
-/// Seconds of a submission and of the reference, sample by sample and layer by layer, until their ratio is known well enough.
+/// Seconds of a submission and of the reference, sample by sample and layer by layer, until their ratio is known well
+/// enough.
 class RatioSampling {
  public:
   /// One sample of each layer.
   void add(std::span<const double> seconds, std::span<const double> reference_s);
 
-  /// Whether the interval of 95 % of the median ratio is narrower than 1 %, after ten samples; or there are 300. When half of
-  /// the time is over ten do in any case.
+  /// Whether the interval of 95 % of the median ratio is narrower than 1 %, after ten samples; or there are 300. When
+  /// half of the time is over ten do in any case.
   bool enough(double elapsed_s, double limit_s) const;
 
   /// Of all layers' times. Its interval is that of the samples, and at least 0.25 % on either side: the samples of one

@@ -13,8 +13,8 @@
 namespace convlab::judge {
 
 /// Words of 32 bits, each of which tells where it comes from: a number that is scrambled with a key, and nothing that a
-/// program can foresee. x, w and all that is copied to the host are such words while a submission is recorded, so that the
-/// bytes which it hands on tell what they are.
+/// program can foresee. x, w and all that is copied to the host are such words while a submission is recorded, so that
+/// the bytes which it hands on tell what they are.
 class TellingWords {
  public:
   explicit TellingWords(uint32_t key) : key_(key) {}
@@ -25,7 +25,8 @@ class TellingWords {
   uint32_t key_;
 };
 
-/// Writes the list of what a submission asks of the device. Addresses, gaps between arrays and words depend on the seed.
+/// Writes the list of what a submission asks of the device. Addresses, gaps between arrays and words depend on the
+/// seed.
 class ListRecorder final : public simt::Recorder {
  public:
   ListRecorder(const ConvProblem& problem, uint64_t seed);

@@ -110,8 +110,8 @@ int system_call_filter(bool starts_processes) {
   for (const char* name : kNobodys) deny(filter, name);
   if (!starts_processes) {
     for (const char* name : kProcesses) deny(filter, name);
-    // Threads, yes; processes, no. clone3 keeps its flags in memory, where a filter cannot look: the C library then uses
-    // clone.
+    // Threads, yes; processes, no. clone3 keeps its flags in memory, where a filter cannot look: the C library then
+    // uses clone.
     seccomp_rule_add(filter.get(), SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
                      SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0));
     seccomp_rule_add(filter.get(), SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);

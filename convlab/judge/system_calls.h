@@ -2,8 +2,8 @@
 
 namespace convlab::judge {
 
-/// A file without a name that holds, as bubblewrap reads it, the kernel's filter of system calls: a process that makes one
-/// that no jailed process needs is ended by SIGSYS. Only a compiler starts processes. The caller closes the file.
+/// A file without a name that holds, as bubblewrap reads it, the kernel's filter of system calls: a process that makes
+/// one that no jailed process needs is ended by SIGSYS. Only a compiler starts processes. The caller closes the file.
 /// Error(unavailable) if it cannot be made.
 int system_call_filter(bool starts_processes);
 

@@ -9,8 +9,8 @@ namespace convlab::judge {
 /// What a process answers the judge with at most.
 inline constexpr int64_t kMostAnswerBytes = int64_t{64} << 20;
 
-/// A new folder for one judgement, which nobody else can open and which ends with the value. Error(unavailable) if none can
-/// be made.
+/// A new folder for one judgement, which nobody else can open and which ends with the value. Error(unavailable) if none
+/// can be made.
 class WorkFolder {
  public:
   WorkFolder();

@@ -32,7 +32,8 @@ constexpr const char* kFinishOnDevice =
     "#endif\n"
     "}\n";
 
-/// The numbers that a function of the mini-dnn generation takes after its pointers: B, M, C, H, W, K and, since 2023, S.
+/// The numbers that a function of the mini-dnn generation takes after its pointers: B, M, C, H, W, K and, since 2023,
+/// S.
 std::string minidnn_numbers(const KernelSource& source, const FileFunction& function, int pointers) {
   const auto all = static_cast<int>(function.list.size()), numbers = function.number_count();
   if (all - numbers == pointers && numbers == 6) return std::string(kMinidnnNumbers);

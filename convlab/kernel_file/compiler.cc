@@ -107,8 +107,8 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
   if (toolchain == Toolchain::simt) {
     add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
     add(words(CONVLAB_SIMT_FLAGS));
-    // Each basic block tells that it begins. Checks of bounds and alignment would cut blocks up that a GPU has whole. Vectors
-    // are loaded whole, as they are written.
+    // Each basic block tells that it begins. Checks of bounds and alignment would cut blocks up that a GPU has whole.
+    // Vectors are loaded whole, as they are written.
     if (options.counted) {
       add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment", "-fno-tree-sra"});
 #ifndef __clang__

@@ -50,8 +50,8 @@ struct CompileOptions {
 /// not there.
 std::filesystem::path header_root();
 
-/// The path of a program that compiles or reads code, "nvcc", "objdump": in PATH, otherwise in CUDA's toolkit, $CUDA_HOME or
-/// /usr/local/cuda. "" if it is not there.
+/// The path of a program that compiles or reads code, "nvcc", "objdump": in PATH, otherwise in CUDA's toolkit,
+/// $CUDA_HOME or /usr/local/cuda. "" if it is not there.
 std::string found_tool(const std::string& name);
 
 /// Compiles a file, unless the cache has the result for the same text, headers, compiler and options. The cache is a

@@ -4,8 +4,8 @@
 /// library exports as `convlab_kernel_file`. Every compiler for kernel files reads this header: C++14, no includes.
 namespace convlab {
 
-/// A convolution without padding and dilation, in one group: y[images, maps, P, Q] of x[images, channels, height, width]
-/// and w[maps, channels, filter_h, filter_w], all float32; P = (height - filter_h) / stride + 1, Q alike.
+/// A convolution without padding and dilation, in one group: y[images, maps, P, Q] of x[images, channels, height,
+/// width] and w[maps, channels, filter_h, filter_w], all float32; P = (height - filter_h) / stride + 1, Q alike.
 struct FileProblem {
   int images, channels, height, width, maps, filter_h, filter_w, stride;
 };

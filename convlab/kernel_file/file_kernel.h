@@ -20,8 +20,8 @@ void load_kernel_file(const KernelSource& source, const std::filesystem::path& l
 
 inline constexpr int kMostFiles = 32;
 
-/// What the prologs, calls and epilogs of a loaded file took on one problem, launch by launch. Only the calls are in its
-/// kernel's times.
+/// What the prologs, calls and epilogs of a loaded file took on one problem, launch by launch. Only the calls are in
+/// its kernel's times.
 struct FilePhases {
   std::string file, problem;
   std::vector<PhaseSeconds> launches;

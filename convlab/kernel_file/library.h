@@ -33,8 +33,8 @@ struct PhaseSeconds {
 };
 
 /// Calls a file, with its prolog and epilog where it has them, and waits for the device after each. The arrays are the
-/// host's where the entry says so, otherwise the device's. Error(wrong_result) with the device's error; and what the file
-/// throws.
+/// host's where the entry says so, otherwise the device's. Error(wrong_result) with the device's error; and what the
+/// file throws.
 PhaseSeconds call_file(const FileEntry& entry, const ConvProblem& problem, float* y, float* x, float* w);
 
 }  // namespace convlab

@@ -14,8 +14,8 @@ namespace convlab {
 /// What a compiler made of a file: each instruction that stands in it counts once, however often it runs.
 struct MachineCode {
   /// Of a GPU: instructions, global, shared and constant loads, stores, atomics, multiply-adds, integer multiply-adds,
-  /// divisions of integers, spills (loads and stores of what registers did not hold); and registers, the most of one kernel.
-  /// Of a CPU: instructions, those on vectors, memory operands, multiply-adds and divisions of integers.
+  /// divisions of integers, spills (loads and stores of what registers did not hold); and registers, the most of one
+  /// kernel. Of a CPU: instructions, those on vectors, memory operands, multiply-adds and divisions of integers.
   std::vector<std::pair<std::string, int64_t>> counts;
   std::string fingerprint;  ///< the same where the instructions are, whatever the functions' names
 
@@ -25,8 +25,8 @@ struct MachineCode {
 /// Error(unavailable) where a program is not there that machine_code_of() runs: cuobjdump and nvdisasm, or objdump.
 void require_disassembler(Toolchain toolchain);
 
-/// Of what compile_kernel_file() gave: for nvcc of a cubin or a library. `launched`: of a GPU's the kernels that count, as
-/// KernelCounts names them; all where none of them is there. Error(unavailable) where it cannot be read.
+/// Of what compile_kernel_file() gave: for nvcc of a cubin or a library. `launched`: of a GPU's the kernels that count,
+/// as KernelCounts names them; all where none of them is there. Error(unavailable) where it cannot be read.
 MachineCode machine_code_of(const std::filesystem::path& compiled, Toolchain toolchain,
                             const std::vector<std::string>& launched = {});
 

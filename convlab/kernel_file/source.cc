@@ -271,7 +271,8 @@ KernelSource parse_kernel_source(std::string text, const std::filesystem::path& 
     reject(path, fmt::format("is of two kinds, {} and {}: remove one", name_of(kinds[0]), name_of(kinds[1])));
   }
   source.kind = kinds.front();
-  // "gpu" is the course's word, in forward<gpu, float>: without it a misspelt __global__ would make a file one for CPUs.
+  // "gpu" is the course's word, in forward<gpu, float>: without it a misspelt __global__ would make a file one for
+  // CPUs.
   source.cuda = std::ranges::any_of(std::array{"__global__", "GPUInterface", "kCompiledFor", "gpu"},
                                     [&](const char* word) { return has_name(tokens, word); });
   source.half = has_name(tokens, "half") || has_name(tokens, "__half") || has_name_with(tokens, "half2");

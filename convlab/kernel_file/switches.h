@@ -9,8 +9,8 @@
 namespace convlab {
 
 /// An optimization that a kernel file has or leaves out, by the preprocessor: a macro whose name begins with WITH_ and
-/// that an #if, #ifdef, #ifndef or #elif of the file asks for. `#ifndef WITH_TILE`, followed by `#define WITH_TILE 0`, is
-/// what the file takes for granted where nobody says otherwise.
+/// that an #if, #ifdef, #ifndef or #elif of the file asks for. `#ifndef WITH_TILE`, followed by `#define WITH_TILE 0`,
+/// is what the file takes for granted where nobody says otherwise.
 struct Switch {
   std::string name;          ///< "WITH_TILE"
   std::string what;          ///< the comment behind the first line that has one; "" if none has

@@ -11,8 +11,9 @@ namespace convlab {
 enum class Toolchain : uint8_t { nvcc, simt, cpu };
 
 /// The file's text for a compiler, line for line: a message about line 31 is one about line 31 of the file. Headers of
-/// the course are replaced by convlab's, wherever the file looks for them; for simt `kernel<<<grid, block>>>(x)` becomes
-/// a call, `extern __shared__` arrays become pointers, and `__constant__` arrays of more than 64 KiB are errors.
+/// the course are replaced by convlab's, wherever the file looks for them; for simt `kernel<<<grid, block>>>(x)`
+/// becomes a call, `extern __shared__` arrays become pointers, and `__constant__` arrays of more than 64 KiB are
+/// errors.
 std::string translated(const KernelSource& source, Toolchain toolchain);
 
 /// All of what the compiler gets: the translated text, between what it takes for granted and the functions by which

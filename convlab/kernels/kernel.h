@@ -64,7 +64,8 @@ struct ConvStep {
   Epilogue epilogue;
   ElementType input = ElementType::f32;  ///< f32, or u8: raw pixels, taken as 0..255
   Layout input_layout = Layout::plain, output_layout = Layout::plain;
-  /// After the bias, an array like the output; only in Layout::channel_lanes and rows of pixels (has_pixel_rows), never with pooling.
+  /// After the bias, an array like the output; only in Layout::channel_lanes and rows of pixels (has_pixel_rows), never
+  /// with pooling.
   bool adds = false;
   /// Where not 0, the array is a part of a joint one: elements from image to image in Layout::channel_lanes, from pixel
   /// to pixel in rows of pixels.
@@ -76,8 +77,8 @@ struct ConvStep {
   Shape output_shape() const;
 };
 
-/// Memory that does not change, and that a later step reads: a kernel that has threads to spare may have it fetched to the
-/// device's cache.
+/// Memory that does not change, and that a later step reads: a kernel that has threads to spare may have it fetched to
+/// the device's cache.
 struct SoonRead {
   const void* from = nullptr;  ///< aligned to 64 bytes
   int64_t bytes = 0;
@@ -122,7 +123,8 @@ using Refusal = std::optional<std::string>;
 /// The contract of a convolution kernel. Functions keep no state between calls and see only their arguments:
 /// DeviceCaps, or Stream::caps(), describe the device. Two layers may be interleaved.
 /// prepared_bytes() and what prepare() writes must not depend on the step's n, nor, but in libraries, on the stream's
-/// threads: a last, smaller batch uses what was prepared for the full one, and sessions share it. Launches only read it.
+/// threads: a last, smaller batch uses what was prepared for the full one, and sessions share it. Launches only read
+/// it.
 struct ConvKernel {
   KernelInfo info;
   Refusal (*refuses)(const ConvStep&, const DeviceCaps&) = nullptr;

@@ -27,9 +27,9 @@ template <class Kernel>
 struct RegisterKernel {
   explicit RegisterKernel(Kernel kernel, const char* file = __builtin_FILE());
 };
-/// While it lives, convolution kernels that register are those of a file that is being loaded: they get its name, and the
-/// planner takes them only when asked for by name. If the name is that of a registered kernel, the file's takes its place
-/// instead. Before anybody asks for conv_kernels(), whose references stay valid.
+/// While it lives, convolution kernels that register are those of a file that is being loaded: they get its name, and
+/// the planner takes them only when asked for by name. If the name is that of a registered kernel, the file's takes its
+/// place instead. Before anybody asks for conv_kernels(), whose references stay valid.
 class FileRegistration {
  public:
   explicit FileRegistration(std::string name);

@@ -16,7 +16,8 @@ namespace convlab {
 /// What numbers are: times, taken in turns, each with its noise; or a count, one number, exact.
 enum class Samples { timed, counted };
 
-/// How many times as much (time, or whatever is counted) it takes without a change as with it: above 1 the change gains.
+/// How many times as much (time, or whatever is counted) it takes without a change as with it: above 1 the change
+/// gains.
 struct Worth {
   double times = 1;                       ///< the median
   Interval interval{1, 1};                ///< 99 %; of counts the number itself
@@ -27,8 +28,8 @@ struct Worth {
 /// Of numbers as take_rounds() gives them: without[i] and with[i] were taken in the same round.
 Worth worth_of(std::vector<double> without, std::vector<double> with, Samples samples);
 
-/// The subsets of `switches` switches that an ablation compares, each once: none, each alone, all but each, all. Or every
-/// subset.
+/// The subsets of `switches` switches that an ablation compares, each once: none, each alone, all but each, all. Or
+/// every subset.
 enum class Subsets { alone_and_left_out, every };
 std::vector<SwitchSet> ablation_subsets(int switches, Subsets which);
 
@@ -65,7 +66,8 @@ SwitchEffect effect_of_switch(const SeriesOfSets& series, int switches, int whic
 /// The effect in words. `partner`: the other that cancels it; "" if that is not known.
 std::string verdict_text(const SwitchEffect& effect, const std::string& partner);
 
-/// Of all subsets: the gain of one switch, averaged (geometrically) over whatever else is on. nullopt if one is missing.
+/// Of all subsets: the gain of one switch, averaged (geometrically) over whatever else is on. nullopt if one is
+/// missing.
 std::optional<Worth> main_effect(const SeriesOfSets& series, int switches, int which, Samples samples);
 
 /// Of all subsets: how many times as much `a` gains with `b` as without, averaged likewise: 1 where gains multiply.

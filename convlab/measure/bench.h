@@ -106,9 +106,9 @@ class KernelBench {
   /// What a library chose; "" for kernels without a choice.
   std::string choice() const;
 
-  /// Milliseconds: the device's own time, of a GPU with hot caches right behind another launch; and the host's clock around
-  /// launching and waiting. Of a file with a prolog and an epilog that is its call alone, and layer_ms is all three;
-  /// `early`: see SetAside.
+  /// Milliseconds: the device's own time, of a GPU with hot caches right behind another launch; and the host's clock
+  /// around launching and waiting. Of a file with a prolog and an epilog that is its call alone, and layer_ms is all
+  /// three; `early`: see SetAside.
   struct Times {
     double device_ms = 0, op_ms = 0, layer_ms = 0;
     bool early = false;
@@ -122,8 +122,8 @@ class KernelBench {
   /// Where all are checked, a launch that is not timed comes first, so that caches are hot.
   Times run(Caches caches, bool end);
 
-  /// Replays a CUDA graph of so many launches, always the same number: milliseconds of one, by the device's clock. Outputs are
-  /// checked at the ends of the series. Error(unavailable) where launches cannot be recorded.
+  /// Replays a CUDA graph of so many launches, always the same number: milliseconds of one, by the device's clock.
+  /// Outputs are checked at the ends of the series. Error(unavailable) where launches cannot be recorded.
   double replay(int launches, bool end);
 
   /// On a host: waits until the threads of what ran before sleep (OpenMP's look out for work some milliseconds after a

@@ -7,8 +7,8 @@ namespace convlab {
 /// Highway's widest vectors on these threads.
 Ceilings host_ceilings(ThreadPool& threads);
 
-/// Computes so many rounds of products of bfloat16 by the processor's best unit for them, and returns the number of operations; 0
-/// where it has none.
+/// Computes so many rounds of products of bfloat16 by the processor's best unit for them, and returns the number of
+/// operations; 0 where it has none.
 double multiply_halves(int64_t rounds);
 
 /// A GPU's; a build without CUDA has none to ask about.

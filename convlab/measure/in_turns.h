@@ -37,20 +37,21 @@ struct Comparison {
 /// Decides by the ratios of neighbouring samples: first[i] / second[i].
 Comparison compare_series(std::vector<double> first, std::vector<double> second);
 
-/// Takes samples in turns, a b c, c b a, ..., so that a machine that slows down slows all: of each series one number for
-/// there and back, which cancels a steady drift, and so as many for each. Ends when the ratios of all to the first are
-/// known, their intervals narrower than effort.spread on both sides, or as `effort` says. A series that is there alone
-/// ends as `effort` says.
+/// Takes samples in turns, a b c, c b a, ..., so that a machine that slows down slows all: of each series one number
+/// for there and back, which cancels a steady drift, and so as many for each. Ends when the ratios of all to the first
+/// are known, their intervals narrower than effort.spread on both sides, or as `effort` says. A series that is there
+/// alone ends as `effort` says.
 std::vector<std::vector<double>> take_rounds(const Effort& effort, std::span<const TakeSample> series);
 
 /// take_rounds() of two, compared.
 Comparison compare_interleaved(const Effort& effort, const TakeSample& first, const TakeSample& second);
 
-/// Whether hot launches of these are compared from the begin of the prolog to the end of the epilog: if all are files that
-/// have both. Each has run. Error(unavailable) where one of them computes in its prolog and another has none.
+/// Whether hot launches of these are compared from the begin of the prolog to the end of the epilog: if all are files
+/// that have both. Each has run. Error(unavailable) where one of them computes in its prolog and another has none.
 bool are_whole_layers(std::span<KernelBench* const> benches);
 
-/// A hot launch's time in ms, on the device or of the whole layer. On a host the launch before it is the kernel's own, too.
+/// A hot launch's time in ms, on the device or of the whole layer. On a host the launch before it is the kernel's own,
+/// too.
 TakeSample hot_launches(KernelBench& bench, bool layers);
 
 /// Two kernels' hot launches, in turns on the same arrays; of two files that have both a prolog and an epilog, these

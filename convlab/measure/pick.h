@@ -22,8 +22,8 @@ struct Pick {
 };
 
 /// Picks by times that were taken in turns: times[way][turn]. The first way is what is taken without measurements, and
-/// stays unless the fastest is faster by a clear margin, also beyond what the ratio of neighbouring times scatters. Each
-/// way has at least one sample; those that were given up early have fewer than the first.
+/// stays unless the fastest is faster by a clear margin, also beyond what the ratio of neighbouring times scatters.
+/// Each way has at least one sample; those that were given up early have fewer than the first.
 Pick pick_way(std::span<const std::vector<double>> times);
 
 }  // namespace convlab

@@ -35,8 +35,8 @@ struct Record {
   int graph = 0;
   Summary op_ms;          ///< Op Time as the course took it: the host's clock around launch and wait, caches hot
   double prepare_ms = 0;  ///< packing the weights, once
-  /// Of a kernel file with a prolog and an epilog: from the begin of the one to the end of the other, arrays of the host
-  /// to arrays of the host. The times above are those of its call.
+  /// Of a kernel file with a prolog and an epilog: from the begin of the one to the end of the other, arrays of the
+  /// host to arrays of the host. The times above are those of its call.
   std::optional<Summary> layer_ms = {};
   bool computes_in_prolog = false;  ///< then the times above tell nothing, and the rates below are of layer_ms
 

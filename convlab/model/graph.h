@@ -40,10 +40,10 @@ struct WholeConstant {
   int64_t axis = 0;            ///< not negative; of several scales
 };
 
-/// A feed-forward network, all values float32 (except what ScaleOp takes and gives): integers up to 2^24 are exact in it,
-/// and a truth is 0 or 1. Nodes stand in an order in which they can run, and an output depends on each of them. Identity,
-/// Dropout and Constant are gone; Casts are folded into constants, or are operators; rearrangements of constants (Reshape,
-/// Transpose, Concat and their like) are done.
+/// A feed-forward network, all values float32 (except what ScaleOp takes and gives): integers up to 2^24 are exact in
+/// it, and a truth is 0 or 1. Nodes stand in an order in which they can run, and an output depends on each of them.
+/// Identity, Dropout and Constant are gone; Casts are folded into constants, or are operators; rearrangements of
+/// constants (Reshape, Transpose, Concat and their like) are done.
 struct Graph {
   std::string name;
   std::vector<std::string> value_names;  ///< by ValueId
@@ -88,9 +88,9 @@ class InputShapes : public std::span<const Shape> {
 /// Error(bad_input) where no output depends on any input.
 void drop_unused(Graph& graph);
 
-/// The shape of each value for these shapes of the inputs, by ValueId; {} for values that nothing uses. All sizes are at
-/// least 1. Error(bad_input) that names node, operator and reason where shapes do not fit each other, where an input's
-/// shape is not the graph's, or where the graph breaks a promise made above (an input that is not computed yet,
+/// The shape of each value for these shapes of the inputs, by ValueId; {} for values that nothing uses. All sizes are
+/// at least 1. Error(bad_input) that names node, operator and reason where shapes do not fit each other, where an
+/// input's shape is not the graph's, or where the graph breaks a promise made above (an input that is not computed yet,
 /// convolution weights that are no constant).
 std::vector<Shape> infer_shapes(const Graph& graph, InputShapes inputs);
 

@@ -42,8 +42,8 @@ struct PoolOp {
   Pool pool;
   AutoPad auto_pad = AutoPad::explicit_pads;
 };
-/// Where in x the maxima of a PoolOp lie: MaxPool's second output, places in all of x, counted row by row of each map or
-/// column by column. The first of equals; NaN is the largest.
+/// Where in x the maxima of a PoolOp lie: MaxPool's second output, places in all of x, counted row by row of each map
+/// or column by column. The first of equals; NaN is the largest.
 struct MaxPoolIndicesOp {
   Pool pool;
   AutoPad auto_pad = AutoPad::explicit_pads;
@@ -130,10 +130,10 @@ struct BatchNormOp {  ///< inputs: x (N C ...), scale, shift, mean, variance, ea
   float epsilon = 1e-5f;
 };
 enum class NormalizePart { result, mean, inverse_deviation };
-/// (x - mean) / sqrt(variance + epsilon) * scale + bias; without `center` x / sqrt(mean of x^2 + epsilon) * scale + bias.
-/// Inputs: x, optional scale, optional bias. groups == 0: over all dimensions from `axis` on; scale and bias broadcast
-/// to x. Otherwise x is N C ..., each of that many groups of channels is normalized with all dimensions after them, and
-/// scale and bias have C elements: instance normalization has C groups.
+/// (x - mean) / sqrt(variance + epsilon) * scale + bias; without `center` x / sqrt(mean of x^2 + epsilon) * scale +
+/// bias. Inputs: x, optional scale, optional bias. groups == 0: over all dimensions from `axis` on; scale and bias
+/// broadcast to x. Otherwise x is N C ..., each of that many groups of channels is normalized with all dimensions after
+/// them, and scale and bias have C elements: instance normalization has C groups.
 struct NormalizeOp {
   int64_t axis = -1;
   int64_t groups = 0;
@@ -216,8 +216,8 @@ struct PadOp {
 struct SliceOp {
   std::vector<int64_t> starts, ends, axes, steps;
 };
-/// Broadcast with this shape, in which -1 is the input's size, as 1 is. kImages is `per_image` times the first size of a
-/// second input, which is there for this alone: a value that holds the images.
+/// Broadcast with this shape, in which -1 is the input's size, as 1 is. kImages is `per_image` times the first size of
+/// a second input, which is there for this alone: a value that holds the images.
 struct ExpandOp {
   static constexpr int64_t kImages = -2;
   Shape shape;
@@ -258,11 +258,11 @@ struct ScatterNdOp {  ///< inputs: x, indices, updates
   ScatterReduction reduction = ScatterReduction::none;
 };
 
-// Quantized: whole numbers, 8 bits wide in products, whose sums are exact. Scales and zero points are of one element, or
-// of one for each place along an axis.
+// Quantized: whole numbers, 8 bits wide in products, whose sums are exact. Scales and zero points are of one element,
+// or of one for each place along an axis.
 
-/// round(x / scale) + zero, saturated to low .. high; inputs: x, scale, optional zero. With a block_size, scale and zero
-/// have one element for each `block_size` elements of the axis.
+/// round(x / scale) + zero, saturated to low .. high; inputs: x, scale, optional zero. With a block_size, scale and
+/// zero have one element for each `block_size` elements of the axis.
 struct QuantizeOp {
   int64_t axis = 1, block_size = 0;
   int low = 0, high = 255;
@@ -278,16 +278,16 @@ struct QLinearConvOp {
 struct ConvIntegerOp {  ///< inputs: x, w, optional x_zero, optional w_zero, which may have K elements
   ConvOp conv;
 };
-/// inputs: a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero; those of a for all or each row, of b for all or each
-/// column
+/// inputs: a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero; those of a for all or each row, of b for all or
+/// each column
 struct QLinearMatMulOp {
   int low = 0, high = 255;
 };
 struct MatMulIntegerOp {};  ///< inputs: a, b, optional a_zero (for all, or each row), optional b_zero (each column)
 
-// The same as rewrite/quantized.h makes them, with all that is constant worked out; no model has them. Levels are 0 to 255,
-// and so are zero points. What is `low` to `high` is rounded, half to even, then moved by `zero`, then saturated: an
-// activation is a narrower range.
+// The same as rewrite/quantized.h makes them, with all that is constant worked out; no model has them. Levels are 0 to
+// 255, and so are zero points. What is `low` to `high` is rounded, half to even, then moved by `zero`, then saturated:
+// an activation is a narrower range.
 
 struct ByteAddOp {  ///< inputs: a, b; round((a - a_zero) * a_factor + (b - b_zero) * b_factor) + zero
   float a_factor = 1, b_factor = 1;
@@ -305,7 +305,8 @@ struct ByteMeanOp {  ///< of each map: round((its sum - pixels * x_zero) * (fact
   float factor = 1;
   int x_zero = 0, zero = 0, low = 0, high = 255;
 };
-/// Channels joined, each input's levels by a table of its own: round((x - zero of the part) * scale of the part / scale) + zero.
+/// Channels joined, each input's levels by a table of its own: round((x - zero of the part) * scale of the part /
+/// scale) + zero.
 struct ByteConcatOp {
   struct Part {
     float scale = 1;

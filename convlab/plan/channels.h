@@ -13,8 +13,8 @@ namespace convlab {
 
 // Plans that keep values in Layout::channel_lanes or, in bf16, Layout::channel_halves on a CPU, or on a GPU
 // in Layout::channels_last, in fp16, or else channels_last_floats: for networks of many channels.
-// Every step that can reads and writes this layout; others are given plain copies. A convolution takes in what joins it, and
-// channels that are concatenated are written where they belong.
+// Every step that can reads and writes this layout; others are given plain copies. A convolution takes in what joins
+// it, and channels that are concatenated are written where they belong.
 
 /// The layout in which such a plan keeps values. Plain: the options do not allow for one.
 Layout channel_layout(const PlanRequest& request);
@@ -26,8 +26,8 @@ bool keeps_channels(const PlanRequest& request);
 /// Whether values of this shape can lie in either layout.
 bool fits_channels(const Shape& shape);
 
-/// Whether images of this shape have one pixel, so that Layout::channel_lanes is their plain order; rows of pixels are not used
-/// for them.
+/// Whether images of this shape have one pixel, so that Layout::channel_lanes is their plain order; rows of pixels are
+/// not used for them.
 inline bool one_pixel(const Shape& shape) { return shape.size() == 4 && shape[2] == 1 && shape[3] == 1; }
 
 /// Whether a plan keeps values of this shape in its layout.
@@ -42,8 +42,8 @@ FusedConv joined_conv_from(const PlanRequest& request, size_t conv, const std::f
 /// The same with the max pooling that follows, if one does.
 std::optional<FusedConv> pooled_conv(const PlanRequest& request, FusedConv fused);
 
-/// The first of the kernels that computes all of this to the plan's layout, or to plain images of one pixel, from an input
-/// in `x_layout`, and all others that do; or nullopt.
+/// The first of the kernels that computes all of this to the plan's layout, or to plain images of one pixel, from an
+/// input in `x_layout`, and all others that do; or nullopt.
 std::optional<ConvChoice> choose_to_channels(const PlanRequest& request, const std::vector<const ConvKernel*>& kernels,
                                              const FusedConv& fused, Layout x_layout);
 

@@ -18,8 +18,9 @@ struct ConvChoice {
   std::vector<const ConvKernel*> fitting;  ///< all kernels that would compute just that, this one among them
 };
 
-/// The kernels that may compute the convolution, which is number `place` of the plan: all candidates, or the one that is
-/// chosen for it. Error(bad_input) where that choice is for another convolution, or for a kernel that is no candidate.
+/// The kernels that may compute the convolution, which is number `place` of the plan: all candidates, or the one that
+/// is chosen for it. Error(bad_input) where that choice is for another convolution, or for a kernel that is no
+/// candidate.
 std::vector<const ConvKernel*> kernels_for(const PlanRequest& request, const FusedConv& fused, size_t place);
 
 /// Error(bad_input) unless the step, number `place` of the plan's convolutions, is the one that was chosen for.

@@ -101,7 +101,8 @@ class Planner {
 
   Operand operand(ValueId value) { return {arrays_.of(value), shape_of(value), graph_.constants.contains(value)}; }
 
-  /// The same, or, if it is pixels, their float32 copy, or, if it is not plain where only plain plans are, its plain copy.
+  /// The same, or, if it is pixels, their float32 copy, or, if it is not plain where only plain plans are, its plain
+  /// copy.
   Operand float_operand(ValueId value) {
     const Operand given = operand(value);
     const bool plain = lies_plain(given) || (!request_.keeps_channels() && !request_.bytes);
@@ -124,7 +125,8 @@ class Planner {
 
   bool lies_plain(const Operand& operand) const { return arrays_[operand.array].layout == Layout::plain; }
 
-  /// Whether the operand can be read in the plan's layout for channels: in lanes, images of one pixel in their plain order.
+  /// Whether the operand can be read in the plan's layout for channels: in lanes, images of one pixel in their plain
+  /// order.
   bool lies_in_channels(const Operand& operand) const {
     const PlanArray& array = arrays_[operand.array];
     if (array.layout == request_.channels && array.written == operand.shape) return true;
@@ -231,7 +233,8 @@ class Planner {
     return true;
   }
 
-  /// Of a convolution whose input is given, the step and the kernels that compute it from pixels, a plain array or channels.
+  /// Of a convolution whose input is given, the step and the kernels that compute it from pixels, a plain array or
+  /// channels.
   std::optional<ConvChoice> choose_joined(FusedConv fused, const Operand& given) {
     const std::vector<const ConvKernel*> kernels = kernels_for(request_, fused, convolutions_);
     std::optional<ConvChoice> choice;
@@ -297,7 +300,8 @@ class Planner {
     return true;
   }
 
-  /// Whether a kernel gives the value in its plain order, and all that reads it takes its numbers so, under another shape.
+  /// Whether a kernel gives the value in its plain order, and all that reads it takes its numbers so, under another
+  /// shape.
   bool in_order(OpStep step, ValueId value) const {
     while (shape_of(value) == step.output) {
       const std::optional<size_t> reader = request_.readers.only(value);
@@ -399,8 +403,8 @@ class Planner {
     return activation.output;
   }
 
-  /// The place of the activation after a dense layer or, in a plan's layout for channels, a batch normalization, if a kernel
-  /// computes both in one step.
+  /// The place of the activation after a dense layer or, in a plan's layout for channels, a batch normalization, if a
+  /// kernel computes both in one step.
   std::optional<size_t> activation_with(const Node& node, OpStep step) const {
     const bool scales = request_.keeps_channels() && step.output_layout == request_.channels &&
                         std::holds_alternative<BatchNormOp>(node.op);

@@ -29,7 +29,8 @@ struct PlanOptions {
   Math math = Math::fp32;                ///< no convolution is computed less precisely than this
   std::string kernel;                    ///< one kernel for every convolution; "": the best that fits
   ElementType input = ElementType::f32;  ///< of the run's inputs: f32, or u8 (raw pixels, 0..255)
-  /// Whether values lie in Layout::channel_lanes between steps, or in channel_layout(); absent: as keeps_channels() says.
+  /// Whether values lie in Layout::channel_lanes between steps, or in channel_layout(); absent: as keeps_channels()
+  /// says.
   std::optional<bool> channel_lanes = {};
   std::shared_ptr<const PlanChoices> choices = {};  ///< what a plan file says: its kernels, and no search; null: none
 };
@@ -83,8 +84,8 @@ struct PlanStep {
   double flops() const;
 };
 
-/// All decisions about one run of a graph on one device, for given shapes of its inputs: every kernel, address and size.
-/// A value that prints; nothing in it owns memory of a device.
+/// All decisions about one run of a graph on one device, for given shapes of its inputs: every kernel, address and
+/// size. A value that prints; nothing in it owns memory of a device.
 struct Plan {
   PlanOptions options;
   DeviceKind device = DeviceKind::cpu;

@@ -30,15 +30,16 @@ struct PlanFile {
 /// What a plan keeps side by side: "channels" where Plan::channel_lanes is true, else "images", if anything.
 std::string_view family_name(bool channel_lanes);
 
-/// Tells whether two graphs have the same nodes, in the same order, with the same wires, and weights of the same shapes.
-/// It depends neither on weights' values nor on the number of images.
+/// Tells whether two graphs have the same nodes, in the same order, with the same wires, and weights of the same
+/// shapes. It depends neither on weights' values nor on the number of images.
 std::string fingerprint_of(const Graph& graph);
 
 /// The file's text: a header, then for each plan a line for each convolution, then how many they were and a checksum of
 /// everything before. `comments`: lines for its readers, which go below the first.
 std::string to_text(const PlanFile& file, const std::vector<std::string>& comments = {});
 
-/// The inverse. Error(bad_input) that names `place` and the line, and what to do, for any text that to_text() has not made.
+/// The inverse. Error(bad_input) that names `place` and the line, and what to do, for any text that to_text() has not
+/// made.
 PlanFile parse_plan_file(std::string_view text, const std::string& place);
 
 /// The line of the header that says `key`, in a text that parse_plan_file() took.

@@ -14,7 +14,8 @@ struct PlannedGraph {
   std::vector<Folding> foldings;
 };
 
-/// Simplifies a graph, has what is quantized computed on bytes, and folds it, as the mode says, on so many threads. Errors as simplified().
+/// Simplifies a graph, has what is quantized computed on bytes, and folds it, as the mode says, on so many threads.
+/// Errors as simplified().
 PlannedGraph planned_graph(Graph graph, InputShapes inputs, PlanMode mode, int threads);
 
 }  // namespace convlab

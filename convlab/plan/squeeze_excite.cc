@@ -6,7 +6,8 @@
 namespace convlab {
 namespace {
 
-/// A convolution of images of one pixel with its bias, from the mean or what was made of it, and the activation after it.
+/// A convolution of images of one pixel with its bias, from the mean or what was made of it, and the activation after
+/// it.
 bool take_product(const PlanRequest& request, SqueezeExcite& gate, Activation& activation) {
   const std::optional<size_t> place = request.readers.only(gate.output);
   if (!place || !std::holds_alternative<ConvOp>(request.graph.nodes[*place].op)) return false;

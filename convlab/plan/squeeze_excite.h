@@ -18,7 +18,8 @@ struct SqueezeExcite {
   std::string name;           ///< those of the nodes that the gate is made of, and of the one that scales
 };
 
-/// Those that begin with the mean in this place; nullopt: others than these follow, or what one gives is read elsewhere, too.
+/// Those that begin with the mean in this place; nullopt: others than these follow, or what one gives is read
+/// elsewhere, too.
 std::optional<SqueezeExcite> squeeze_excite_from(const PlanRequest& request, size_t mean);
 
 }  // namespace convlab

@@ -46,8 +46,8 @@ struct Quantities {
   double active_lanes() const { return blocks == 0 ? 0 : lanes / blocks; }
 };
 
-/// Of one of the work's functions. Each array that it loads, and each that it stores, comes or goes once, or as often as
-/// its sectors say if that is less: from the last cache if that holds the array, otherwise from memory.
+/// Of one of the work's functions. Each array that it loads, and each that it stores, comes or goes once, or as often
+/// as its sectors say if that is less: from the last cache if that holds the array, otherwise from memory.
 Quantities quantities_of(const KernelWork& work, const KernelCounts& function, double cache_size);
 
 }  // namespace convlab

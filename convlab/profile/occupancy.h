@@ -7,9 +7,9 @@
 
 namespace convlab {
 
-/// What a multiprocessor of one compute capability holds, and how fast it is at what is the same for all GPUs of it: CUDA
-/// C++ Programming Guide, tables "Technical Specifications per Compute Capability" and "Throughput of Native Arithmetic
-/// Instructions"; how registers and shared memory are rounded up: cuda_occupancy.h of CUDA's toolkit.
+/// What a multiprocessor of one compute capability holds, and how fast it is at what is the same for all GPUs of it:
+/// CUDA C++ Programming Guide, tables "Technical Specifications per Compute Capability" and "Throughput of Native
+/// Arithmetic Instructions"; how registers and shared memory are rounded up: cuda_occupancy.h of CUDA's toolkit.
 struct MultiprocessorLimits {
   int compute_capability = 0;  ///< 90 for 9.0
   int warps = 0, blocks = 0;   ///< resident at once

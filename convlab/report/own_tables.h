@@ -7,7 +7,8 @@
 
 namespace convlab {
 
-// What a report about somebody's own kernels shows of one of them. "" where there is no evidence, unless it says otherwise.
+// What a report about somebody's own kernels shows of one of them. "" where there is no evidence, unless it says
+// otherwise.
 
 /// One row for each of the report's kernels.
 std::string own_overview(const Contents& contents);

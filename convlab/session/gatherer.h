@@ -15,11 +15,12 @@
 
 namespace convlab {
 
-/// Calls of few images, which several threads make at a time, computed together. The first call to come waits for others
-/// until there are enough images, or its time is up and the device is free; its thread then computes those of all.
+/// Calls of few images, which several threads make at a time, computed together. The first call to come waits for
+/// others until there are enough images, or its time is up and the device is free; its thread then computes those of
+/// all.
 ///
-/// Only images of the shape that was learned are gathered, where a model has one input and one output, float32 or uint8 pixels
-/// in and float32 out, and computes each image by itself.
+/// Only images of the shape that was learned are gathered, where a model has one input and one output, float32 or uint8
+/// pixels in and float32 out, and computes each image by itself.
 class Gatherer {
  public:
   /// Computes so many images, from an array of them to one of their outputs. The caller's turn is taken.
@@ -37,9 +38,9 @@ class Gatherer {
   /// Computes such arrays from now on, whatever their numbers of images. Call it once; the caller has the turn.
   void learn(const ConstArray& input, const Array& output);
 
-  /// Computes a call together with others, and returns when its output is there. False, and nothing is done, where the arrays
-  /// are not as learned, or have more than half of the images that are computed together. What compute() throws, each call of
-  /// the batch throws.
+  /// Computes a call together with others, and returns when its output is there. False, and nothing is done, where the
+  /// arrays are not as learned, or have more than half of the images that are computed together. What compute() throws,
+  /// each call of the batch throws.
   bool run(const ConstArray& input, const Array& output);
 
  private:

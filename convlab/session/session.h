@@ -27,24 +27,26 @@ struct SessionOptions {
   std::string plan = "fused";   ///< "layers", "folded"
   int threads = 0;              ///< of host work; 0: as many as this process may use
 
-  /// Above 0, calls of several threads are computed together, and a call waits at most so long for others: see Gatherer.
+  /// Above 0, calls of several threads are computed together, and a call waits at most so long for others: see
+  /// Gatherer.
   std::chrono::microseconds gather_wait{0};
   int64_t gather_images = 64;  ///< the most that are computed together
 };
 
-/// A model on a device, ready for inputs of any shapes that it takes: what programs call. Any thread may use it at any time;
-/// runs of several threads take turns, or are gathered.
+/// A model on a device, ready for inputs of any shapes that it takes: what programs call. Any thread may use it at any
+/// time; runs of several threads take turns, or are gathered.
 ///
-/// What it computes for is made ready at the first run of a shape, and of the last few shapes kept. What kernels made of the
-/// weights is in memory once for all shapes whose images are of one size, and for all sessions that another() has opened.
+/// What it computes for is made ready at the first run of a shape, and of the last few shapes kept. What kernels made
+/// of the weights is in memory once for all shapes whose images are of one size, and for all sessions that another()
+/// has opened.
 class Session {
  public:
-  /// `model`: as load_model() takes it. Errors of load_model(), open_device() and require_math(); Error(bad_input) where
-  /// gather_wait is negative, or gather_images below 1.
+  /// `model`: as load_model() takes it. Errors of load_model(), open_device() and require_math(); Error(bad_input)
+  /// where gather_wait is negative, or gather_images below 1.
   Session(const std::string& model, const SessionOptions& options);
 
-  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights; this
-  /// one may end before. Runs of the two do not take turns. Errors as Session(), and where inherited().
+  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights;
+  /// this one may end before. Runs of the two do not take turns. Errors as Session(), and where inherited().
   Session another(const SessionOptions& options) const;
 
   /// As it was opened.
@@ -52,8 +54,8 @@ class Session {
 
   const DeviceCaps& device() const { return device_->caps(); }
 
-  /// Whether this process is a child, made by fork(), of the one that opened the session. Threads and GPUs stay with the
-  /// parent: all calls but this are Error(unavailable), and the session must not be destroyed.
+  /// Whether this process is a child, made by fork(), of the one that opened the session. Threads and GPUs stay with
+  /// the parent: all calls but this are Error(unavailable), and the session must not be destroyed.
   bool inherited() const;
 
   /// As the file has them; -1 for sizes that it leaves open.
@@ -68,16 +70,16 @@ class Session {
   /// The outputs' shapes for inputs of these; their data is not looked at. Errors as run().
   std::vector<Shape> output_shapes(std::span<const ConstArray> inputs);
 
-  /// Computes the outputs, which have the shapes that output_shapes() gives and the types of outputs(). Inputs are float32 or
-  /// uint8 pixels, or converted to float32. Where the model has one input and one output, and they are float32, or the
-  /// input uint8, nothing is copied on a host.
+  /// Computes the outputs, which have the shapes that output_shapes() gives and the types of outputs(). Inputs are
+  /// float32 or uint8 pixels, or converted to float32. Where the model has one input and one output, and they are
+  /// float32, or the input uint8, nothing is copied on a host.
   ///
-  /// Arrays may all be in the memory of the session's GPU instead, and then are of the types that are not converted. With
-  /// `stream`, a cudaStream_t of theirs, the work begins after what that stream was given before, what it is given from now
-  /// on waits for the work, and run() may return before; null: run() returns when the outputs are there.
+  /// Arrays may all be in the memory of the session's GPU instead, and then are of the types that are not converted.
+  /// With `stream`, a cudaStream_t of theirs, the work begins after what that stream was given before, what it is given
+  /// from now on waits for the work, and run() may return before; null: run() returns when the outputs are there.
   ///
-  /// Error(bad_input) where the number of arrays, a shape or a type is not what the model takes or gives; outputs are then
-  /// as they were.
+  /// Error(bad_input) where the number of arrays, a shape or a type is not what the model takes or gives; outputs are
+  /// then as they were.
   void run(std::span<const ConstArray> inputs, std::span<const Array> outputs, void* stream = nullptr);
 
   /// One step of a plan: what computes which part of the model.

@@ -10,7 +10,8 @@
 /// need a barrier after that.
 namespace convlab::simt {
 
-/// Begins to copy `bytes`, 4, 8 or 16, both addresses multiples of it; the last `zeros` of them are not read and become 0.
+/// Begins to copy `bytes`, 4, 8 or 16, both addresses multiples of it; the last `zeros` of them are not read and become
+/// 0.
 void copy_async(void* to, const void* from, size_t bytes, size_t zeros, Where where) noexcept;
 
 /// The copies that this thread has begun since the last call are a group.

@@ -330,8 +330,8 @@ int Worker::wait_at_barrier(BarrierOperation operation, int predicate, Where whe
   return static_cast<int>(self.value);
 }
 
-// Called when no thread can run. True if all of them stood at one barrier and now go on; where simt is lenient, all that
-// have not exited.
+// Called when no thread can run. True if all of them stood at one barrier and now go on; where simt is lenient, all
+// that have not exited.
 bool Worker::release_barrier() {
   const int count = grid_->block_threads;
   const CudaThread* first = nullptr;
@@ -618,8 +618,8 @@ void Worker::check_access(uintptr_t address, size_t bytes, AccessKind kind, cons
   synchronise_in_block(kind);
 }
 
-// A volatile write after a fence is a flag, which others may wait for; without one it orders nothing and is a write like
-// any other, as in code that takes a warp's lanes for synchronous.
+// A volatile write after a fence is a flag, which others may wait for; without one it orders nothing and is a write
+// like any other, as in code that takes a warp's lanes for synchronous.
 AccessKind Worker::kind_in_block(AccessKind kind) const {
   if (kind != AccessKind::volatile_write) return kind;
   return current_->fenced ? AccessKind::atomic_write : AccessKind::write;

@@ -26,8 +26,8 @@ std::string first_message(const std::vector<Fault>& faults) {
                      others == 1 ? "" : "s");
 }
 
-/// The place of a source, as the compiler was given it: absolute, or from a build folder in the repository. "" where the sources are
-/// not here.
+/// The place of a source, as the compiler was given it: absolute, or from a build folder in the repository. "" where
+/// the sources are not here.
 std::filesystem::path source_file(const std::filesystem::path& path) try {
   if (path.is_absolute()) return path;
   const auto named = std::ranges::find_if(path, [](const std::filesystem::path& part) { return part != ".."; });

@@ -61,8 +61,9 @@ struct Fault {
   std::string message;  ///< all of it in one line
 };
 
-/// A launch throws this if its kernel broke the rules: what() is the first fault's message. The faults are those of the first block, in the grid's order,
-/// that has any (at most kMaxFaults), so that the report is the same however many workers ran.
+/// A launch throws this if its kernel broke the rules: what() is the first fault's message. The faults are those of the
+/// first block, in the grid's order, that has any (at most kMaxFaults), so that the report is the same however many
+/// workers ran.
 class FaultError : public Error {
  public:
   static constexpr int kMaxFaults = 16;
@@ -73,7 +74,8 @@ class FaultError : public Error {
   std::vector<Fault> faults_;
 };
 
-/// What launches have noted since the last question (see Strictness), at most kMaxFaults: of each launch that of one block.
+/// What launches have noted since the last question (see Strictness), at most kMaxFaults: of each launch that of one
+/// block.
 std::vector<Fault> take_notes();
 
 }  // namespace convlab::simt

@@ -1,6 +1,7 @@
 // The functions that the compiler's instrumentation calls: -fsanitize=thread at each load and store of a kernel,
-// -fsanitize=bounds at an index past an array's dimension, -fsanitize=alignment at a misaligned pointer, -fsanitize-coverage at each basic block. We use only their instrumentation and link none of the
-// sanitizers' run-time libraries. Outside of a kernel (the host part of a kernel's file) the hooks do nothing.
+// -fsanitize=bounds at an index past an array's dimension, -fsanitize=alignment at a misaligned pointer,
+// -fsanitize-coverage at each basic block. We use only their instrumentation and link none of the sanitizers' run-time
+// libraries. Outside of a kernel (the host part of a kernel's file) the hooks do nothing.
 
 #include <algorithm>
 #include <cstddef>

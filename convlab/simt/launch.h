@@ -39,17 +39,18 @@ inline constexpr size_t kMaxSharedBytes = 227 * 1024;   ///< static and dynamic 
 void set_workers(int count);
 int workers();
 
-/// A launch is stuck if in so much of a worker's CPU time no thread ends and none writes to global memory that its block
-/// has not written yet: a fault then ends each worker's current thread. 30 seconds unless set; Error(bad_input) unless
-/// more than 0 and at most a day.
+/// A launch is stuck if in so much of a worker's CPU time no thread ends and none writes to global memory that its
+/// block has not written yet: a fault then ends each worker's current thread. 30 seconds unless set; Error(bad_input)
+/// unless more than 0 and at most a day.
 void set_stuck_after(double seconds);
 
-/// How strictly kernels are judged. strict (the default): what follows are faults. lenient: the kernel goes on, as it does
-/// on a GPU, and they are kept for take_notes():
+/// How strictly kernels are judged. strict (the default): what follows are faults. lenient: the kernel goes on, as it
+/// does on a GPU, and they are kept for take_notes():
 ///
 ///   - reads of memory that nothing wrote. They give NaN: shared memory has all bits set when a block begins, as device
 ///     memory has when it is allocated. Much code reads a halo that it does not use.
-///   - barriers that some threads do not reach because they have exited: since compute capability 7.0 a barrier waits for
+///   - barriers that some threads do not reach because they have exited: since compute capability 7.0 a barrier waits
+///   for
 ///     the others alone.
 enum class Strictness { strict, lenient };
 void set_strictness(Strictness strictness);

@@ -63,8 +63,8 @@ class RegisteredRange {
 };
 
 /// Copies into a variable, which the kernels of later launches read, and may write if it is __device__; `access` is
-/// read_only for one that is __constant__. Error(bad_input) where offset + bytes exceeds the variable. `symbol_bytes` is the
-/// variable's size.
+/// read_only for one that is __constant__. Error(bad_input) where offset + bytes exceeds the variable. `symbol_bytes`
+/// is the variable's size.
 void copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, size_t bytes, size_t offset,
                     RangeAccess access = RangeAccess::read_only);
 

@@ -30,15 +30,15 @@ struct ProductBytes {
   int64_t a, b, c;
 };
 
-/// Error(bad_input) for what is no product: fewer than one row, column or product, a leading dimension or a stride that is
-/// too small, a transposed result, sizes beyond 64 bits.
+/// Error(bad_input) for what is no product: fewer than one row, column or product, a leading dimension or a stride that
+/// is too small, a transposed result, sizes beyond 64 bits.
 ProductBytes bytes_of(const Product& product);
 
 /// Multiplications and additions. Error(bad_input) beyond 64 bits.
 int64_t flops_of(const Product& product);
 
-/// Carries a product out on matrices in the device's memory, as plain loops that sum in double. Error(bad_input) where a matrix is
-/// not there, passes the end of its array, or may not be written.
+/// Carries a product out on matrices in the device's memory, as plain loops that sum in double. Error(bad_input) where
+/// a matrix is not there, passes the end of its array, or may not be written.
 void multiply(const Product& product);
 
 }  // namespace convlab::simt

@@ -32,8 +32,8 @@ class Recorder {
   /// One that bytes_of() takes.
   virtual void multiply(const Product& product) = 0;
 
-  /// The stream, by its handle, of what is given next; the default stream, a null pointer, is meant wherever nobody says
-  /// another one.
+  /// The stream, by its handle, of what is given next; the default stream, a null pointer, is meant wherever nobody
+  /// says another one.
   virtual void on_stream(const void* stream) = 0;
   virtual void record_event(const void* event, const void* stream) = 0;
   virtual void wait_for_event(const void* stream, const void* event) = 0;

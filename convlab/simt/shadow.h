@@ -51,8 +51,8 @@ static_assert(sizeof(Cell) == 32);
 /// epoch, so that the fast paths, which take only older epochs, leave it to the slow ones.
 inline constexpr uint32_t kSplitEpoch = UINT32_MAX;
 
-/// write.epoch of a word to which an asynchronous copy of the thread in `write` is under way; write.stamp is the block's
-/// first epoch. The fast paths leave it to the slow ones, too.
+/// write.epoch of a word to which an asynchronous copy of the thread in `write` is under way; write.stamp is the
+/// block's first epoch. The fast paths leave it to the slow ones, too.
 inline constexpr uint32_t kInFlightEpoch = UINT32_MAX - 1;
 
 /// What __syncwarp has ordered in one warp in this barrier interval.

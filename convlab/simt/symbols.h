@@ -46,8 +46,9 @@ class Module {
   size_t thread_local_bytes() const { return thread_local_bytes_; }
 
   /// What `kernel` may touch: its own arrays, and those of device functions of its object file or of headers, unless
-  /// the machine code of a program shows (on x86-64) that only other kernels name them. No other thread-local variable of the
-  /// program. nullptr, a kernel of a program without symbols, may touch all words. The result lives with the module.
+  /// the machine code of a program shows (on x86-64) that only other kernels name them. No other thread-local variable
+  /// of the program. nullptr, a kernel of a program without symbols, may touch all words. The result lives with the
+  /// module.
   const SharedArrays& shared_arrays_of(const Symbol* kernel) const;
   const Symbol* function_at(uintptr_t address) const;
 
@@ -76,7 +77,8 @@ class Module {
   /// Whether a kernel file has declared this variable __constant__: see convlab/kernel_file/translation.cc.
   bool is_constant(uintptr_t address) const { return address - constants_begin_ < constants_bytes_; }
 
-  /// An address in the code with these lowest bits; nullptr if there is none, or `low` is 0. Of several one in a function.
+  /// An address in the code with these lowest bits; nullptr if there is none, or `low` is 0. Of several one in a
+  /// function.
   const void* code_ending_in(uint32_t low, int bits) const;
 
   bool has_symbols() const { return !objects_.empty() || !functions_.empty(); }

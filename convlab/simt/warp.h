@@ -82,9 +82,9 @@ T from_bits(uint64_t bits) {
 
 namespace cuda {
 
-/// Where the running thread is. simt sets them before it lets a thread go on; for the kernel they are constants, so that
-/// its compiler may read them once, and variables, so that host code may give the names to variables of its own. Host
-/// code that reads them gets what the last kernel left.
+/// Where the running thread is. simt sets them before it lets a thread go on; for the kernel they are constants, so
+/// that its compiler may read them once, and variables, so that host code may give the names to variables of its own.
+/// Host code that reads them gets what the last kernel left.
 extern __thread const uint3 threadIdx __asm__("convlab_simt_thread_index");
 extern __thread const uint3 blockIdx __asm__("convlab_simt_block_index");
 extern __thread const uint3 blockDim __asm__("convlab_simt_block_extent");

@@ -8,8 +8,8 @@
 
 namespace convlab {
 
-/// Plain float32 images {n, channels, h, w} in Layout::channel_lanes; channels beyond a number that is no multiple of 8 are
-/// NaN.
+/// Plain float32 images {n, channels, h, w} in Layout::channel_lanes; channels beyond a number that is no multiple of 8
+/// are NaN.
 Tensor to_channel_lanes(const Tensor& images);
 
 /// The reverse: elements of such an array as plain images of that shape.

@@ -21,15 +21,15 @@ namespace convlab {
 ///   no more than 4 channels are left. Channels that do not exist are zero. An image takes a multiple of 64 elements
 ///   (128 bytes), the rest zero. Of a shape of two dimensions, the second are the channels of one pixel.
 /// channel_lanes: float32, for CPUs: image after image, and of an image blocks of 8 channels, [c / 8][h][w][8], so that
-///   vectors hold a pixel of several channels, and channels that are joined lie one after another. The number of channels
-///   is a multiple of 8. With one pixel an image it is the plain order.
+///   vectors hold a pixel of several channels, and channels that are joined lie one after another. The number of
+///   channels is a multiple of 8. With one pixel an image it is the plain order.
 /// channel_bytes: uint8, for CPUs: image after image, and of an image its pixels, row after row, each with all its
 ///   channels, and up to 3 bytes that hold anything, so that a pixel begins at a multiple of 4 bytes: four channels are
 ///   what instructions multiply and sum at once. Levels of int8 are moved up by 128, and so are their zero points (see
 ///   rewrite/quantized.h). Of a shape of two dimensions, the second are the channels of one pixel.
 /// channel_halves: bfloat16, for CPUs: image after image, and of an image its pixels, row after row, each with all its
-///   channels, whose number is a multiple of 8: neighbouring channels are the pairs that instructions multiply and sum at
-///   once, and a pixel is a row of an operand of theirs. Of images of one pixel, the plain order is used instead.
+///   channels, whose number is a multiple of 8: neighbouring channels are the pairs that instructions multiply and sum
+///   at once, and a pixel is a row of an operand of theirs. Of images of one pixel, the plain order is used instead.
 /// channels_last: float16, for GPUs: as channel_halves. channels_last_floats: the same of float32.
 /// lane_pairs: bfloat16, for CPUs: blocks of 16 images, and of a block [h][w][ceil(c / 2)][16 images][2 channels], what
 ///   instructions take that multiply pairs of bfloat16. A channel that does not exist is zero; lanes beyond n hold

@@ -10,9 +10,9 @@
 
 namespace convlab {
 
-/// NumPy's .npy, versions 1 to 3 (numpy.lib.format): little-endian f2, f4, f8, u1, i1, i4, i8, C order. bool becomes u1;
-/// i2 and u2 become i4, u4 and u8 become i8.
-/// `name` is used in messages. Error(bad_input) that says what is wrong and where in the bytes.
+/// NumPy's .npy, versions 1 to 3 (numpy.lib.format): little-endian f2, f4, f8, u1, i1, i4, i8, C order. bool becomes
+/// u1; i2 and u2 become i4, u4 and u8 become i8. `name` is used in messages. Error(bad_input) that says what is wrong
+/// and where in the bytes.
 Tensor parse_npy(std::span<const uint8_t> bytes, std::string_view name);
 
 /// What such a file says before its elements.

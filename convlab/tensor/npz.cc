@@ -15,8 +15,8 @@
 namespace convlab {
 namespace {
 
-// The zip format, by its specification (APPNOTE.TXT): each member behind a header of its own, then all headers again, in
-// the directory, then a record that says where the directory lies.
+// The zip format, by its specification (APPNOTE.TXT): each member behind a header of its own, then all headers again,
+// in the directory, then a record that says where the directory lies.
 constexpr uint32_t kLocalMagic = 0x04034b50, kDirectoryMagic = 0x02014b50, kEndMagic = 0x06054b50;
 constexpr int64_t kLocalBytes = 30, kDirectoryBytes = 46, kEndBytes = 22, kMostComment = 0xffff;
 constexpr uint32_t kInZip64 = 0xffffffff;  ///< instead of a size: it stands in an extra field

@@ -63,8 +63,8 @@ class Tensor {
   /// A copy; after share_elements() one that has the same elements in memory until one of the two is written.
   Tensor clone() const;
 
-  /// From now on, clones share the elements until they are written: this tensor's, and theirs. False where there are none
-  /// yet.
+  /// From now on, clones share the elements until they are written: this tensor's, and theirs. False where there are
+  /// none yet.
   bool share_elements();
 
   /// The same elements under another shape of as many elements.

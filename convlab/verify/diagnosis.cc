@@ -359,7 +359,8 @@ class Wrongs {
   /// Some, from all over; their n is the image's in the batch.
   const std::vector<Element>& samples() const { return samples_; }
 
-  /// What is the same of all wrong elements: "rows 64 to 65". Nothing else may be wrong, and hardly anything there right.
+  /// What is the same of all wrong elements: "rows 64 to 65". Nothing else may be wrong, and hardly anything there
+  /// right.
   std::string place() const {
     constexpr std::array<std::string_view, 4> kOne{"image", "map", "row", "column"};
     for (size_t dimension = 0; dimension < kOne.size(); ++dimension) {

@@ -24,9 +24,10 @@ struct FileVerdict {
 };
 
 /// Judges a course's file as the course did: on float32 images and filters of real numbers, y filled with zeros before
-/// the call, and compared on the host with sums in double; of more than 64 images some are alike. The largest error may be 1e-4 of the largest value, or, in
-/// files that compute in float16 or TF32, 2e-2: the tolerances with which the course's projects compared. Beyond what
-/// the course saw: writes past the arrays, changed inputs, errors of the device that nobody asked for.
+/// the call, and compared on the host with sums in double; of more than 64 images some are alike. The largest error may
+/// be 1e-4 of the largest value, or, in files that compute in float16 or TF32, 2e-2: the tolerances with which the
+/// course's projects compared. Beyond what the course saw: writes past the arrays, changed inputs, errors of the device
+/// that nobody asked for.
 class FileJudge {
  public:
   /// Everything must outlive the judge.

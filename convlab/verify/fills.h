@@ -38,8 +38,8 @@ struct IntegerLimits {
 IntegerLimits integer_limits(const ConvStep& step, Math math);
 
 /// An image batch of the step, the same for every `layer`. Reals: images of at most three channels are raw pixels,
-/// whole numbers in 0..255, as first layers get them; others are uniform in (-1, 1). NaN: a pixel that outputs read. Another
-/// seed gives other values.
+/// whole numbers in 0..255, as first layers get them; others are uniform in (-1, 1). NaN: a pixel that outputs read.
+/// Another seed gives other values.
 Tensor fill_images(const ConvStep& step, Fill fill, const IntegerLimits& limits, uint64_t seed = 0);
 
 /// Filters and bias of layer 0, 1, ... Reals are uniform, with a variance that gives sums a deviation of about 1.

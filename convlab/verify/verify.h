@@ -35,8 +35,8 @@ struct CaseResult {
 CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle,
                          std::vector<SimtFault>* faults = nullptr);
 
-/// What is asked of a kernel before it is timed: verify_kernel() on at most two images of the step. A library is trusted;
-/// timing checks outputs at the problem's own size.
+/// What is asked of a kernel before it is timed: verify_kernel() on at most two images of the step. A library is
+/// trusted; timing checks outputs at the problem's own size.
 CaseResult verify_few(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle);
 
 }  // namespace convlab

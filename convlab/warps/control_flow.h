@@ -7,13 +7,13 @@
 
 namespace convlab {
 
-/// Which basic blocks of a kernel follow each other, as far as lanes have gone, and an order of them in which a loop comes
-/// before what follows it and the branches of a condition before the place where they meet: François Bourdoncle's weak
-/// topological order ("Efficient chaotic iteration strategies with widenings", 1993).
+/// Which basic blocks of a kernel follow each other, as far as lanes have gone, and an order of them in which a loop
+/// comes before what follows it and the branches of a condition before the place where they meet: François Bourdoncle's
+/// weak topological order ("Efficient chaotic iteration strategies with widenings", 1993).
 class ControlFlow {
  public:
-  /// A lane went from one block to another of the same function; `from` is nullptr where the function begins. All blocks
-  /// lie in one program or library, within 4 GiB.
+  /// A lane went from one block to another of the same function; `from` is nullptr where the function begins. All
+  /// blocks lie in one program or library, within 4 GiB.
   void add(const void* from, const void* to) {
     if (!knows(from, to)) insert(from, to);
   }

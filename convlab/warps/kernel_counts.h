@@ -13,9 +13,10 @@
 
 namespace convlab {
 
-/// What kernels do to memory, counted as a GPU's own counters do: a request is one instruction of one warp, whatever the
-/// number of lanes that take part. Lanes that a GPU's compiler would let run together count as together: see lockstep.h.
-/// What a GPU's compiler does with the instructions, joining loads or keeping values in registers, does not show.
+/// What kernels do to memory, counted as a GPU's own counters do: a request is one instruction of one warp, whatever
+/// the number of lanes that take part. Lanes that a GPU's compiler would let run together count as together: see
+/// lockstep.h. What a GPU's compiler does with the instructions, joining loads or keeping values in registers, does not
+/// show.
 enum class MemorySpace : uint8_t { global, shared, constant };
 std::string_view name_of(MemorySpace space);
 
@@ -46,8 +47,9 @@ struct MemoryCounts {
 struct ExampleRequest {
   int64_t cost = 0;  ///< sectors or wavefronts; 0: there is none
   LaneMask lanes = 0;
-  /// Each lane's address, in bytes: of shared memory from the begin of the block's, so that offset / 4 % 32 is the bank;
-  /// elsewhere from the sector in which the array begins, so that offset / 32 is the sector. 0 where a lane takes no part.
+  /// Each lane's address, in bytes: of shared memory from the begin of the block's, so that offset / 4 % 32 is the
+  /// bank; elsewhere from the sector in which the array begins, so that offset / 32 is the sector. 0 where a lane takes
+  /// no part.
   std::array<int64_t, kLanes> offsets{};
 
   /// Whether the other should stand here instead.

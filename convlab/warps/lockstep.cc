@@ -93,8 +93,8 @@ void Lockstep::advance(std::span<Lane> lanes, LaneMask unfinished) {
       group.at[group.size++] = at[lane];
     });
     group.block = group.lanes[0]->block;
-    // They stay together until one goes another way, has nothing left, or meets others, or a function ends: they may have
-    // been called from different places.
+    // They stay together until one goes another way, has nothing left, or meets others, or a function ends: they may
+    // have been called from different places.
     for (bool together = true; together;) {
       const uint64_t event = *group.at[0];
       step(group);

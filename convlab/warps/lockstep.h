@@ -22,9 +22,9 @@ class WarpEvents {
   virtual void diverged(const void* code) = 0;
 };
 
-/// Puts the lanes' traces together to what a warp does on a GPU, where lanes that come to the same instruction execute it
-/// together. We let lanes in the innermost function go first, and of those the ones whose block comes first in the order of
-/// the control flow: where loops end and branches meet, lanes wait for each other, as they do on a GPU.
+/// Puts the lanes' traces together to what a warp does on a GPU, where lanes that come to the same instruction execute
+/// it together. We let lanes in the innermost function go first, and of those the ones whose block comes first in the
+/// order of the control flow: where loops end and branches meet, lanes wait for each other, as they do on a GPU.
 class Lockstep {
  public:
   explicit Lockstep(WarpEvents& events) : events_(events) {}

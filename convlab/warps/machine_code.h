@@ -28,9 +28,9 @@ std::optional<HostInstruction> decode(const unsigned char* code, const unsigned 
 /// One basic block, once.
 struct BlockCode {
   int64_t float_operations = 0;  ///< additions, multiplications, divisions and square roots of floats and doubles
-  /// Instructions that a GPU would issue for the block's arithmetic and branches, about: a multiplication and an addition
-  /// are one, an integer division 20 (CUDA C++ Programming Guide, "Arithmetic Instructions": up to 20). Accesses to memory are not
-  /// among them.
+  /// Instructions that a GPU would issue for the block's arithmetic and branches, about: a multiplication and an
+  /// addition are one, an integer division 20 (CUDA C++ Programming Guide, "Arithmetic Instructions": up to 20).
+  /// Accesses to memory are not among them.
   int64_t instructions = 0;
 };
 

@@ -1,5 +1,5 @@
-// A session for each thread, of one thread each: they share the model's weights, and none waits for another. Each reads and
-// writes arrays of the program's own: side_by_side [MODEL [THREADS]]
+// A session for each thread, of one thread each: they share the model's weights, and none waits for another. Each reads
+// and writes arrays of the program's own: side_by_side [MODEL [THREADS]]
 #include <algorithm>
 #include <atomic>
 #include <chrono>

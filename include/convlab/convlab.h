@@ -4,8 +4,8 @@
  *     convlab_session* session = NULL;
  *     if (convlab->open("net.onnx", NULL, &session) != CONVLAB_OK) puts(convlab->last_error());
  *
- * Functions come in one table, which only grows: a program that was compiled with one version of it runs with every later
- * library. examples/c/classify.c is a whole program; convlab.hpp is this for C++. */
+ * Functions come in one table, which only grows: a program that was compiled with one version of it runs with every
+ * later library. examples/c/classify.c is a whole program; convlab.hpp is this for C++. */
 #ifndef CONVLAB_CONVLAB_H
 #define CONVLAB_CONVLAB_H
 
@@ -57,8 +57,8 @@ typedef struct convlab_options {
   const char* plan; /* "fused" (default), "layers", "folded" */
   int32_t threads;  /* of the processor; 0: as many as this process may use */
 
-  /* Above 0: calls of few images that come from several threads are computed together, and each waits at most so long, in
-   * microseconds, for others to come. 0 (default): each call is computed by itself. */
+  /* Above 0: calls of few images that come from several threads are computed together, and each waits at most so long,
+   * in microseconds, for others to come. 0 (default): each call is computed by itself. */
   int32_t gather_wait_us;
   int32_t gather_images; /* the most that are computed together; 0: 64 */
 } convlab_options;
@@ -80,8 +80,8 @@ typedef struct convlab_array {
   int64_t shape[CONVLAB_MAX_RANK];
 } convlab_array;
 
-/* Functions that return a convlab_status return CONVLAB_OK, or something else and then last_error() says what is wrong, where,
- * and what to do; results are then as they were. */
+/* Functions that return a convlab_status return CONVLAB_OK, or something else and then last_error() says what is wrong,
+ * where, and what to do; results are then as they were. */
 typedef struct convlab_api {
   /* The version of this table: CONVLAB_API_VERSION of the library. Fields are only ever added behind the last. */
   int32_t version;
@@ -92,8 +92,8 @@ typedef struct convlab_api {
   /* Of the calling thread, in words; valid until its next call. "" where nothing has failed. */
   const char* (*last_error)(void);
 
-  /* Loads a model: an .onnx file, an MXNet .params file with its symbol beside it, or a shipped model's name such as "fa19".
-   * `options` may be NULL. The session must be given to close(). */
+  /* Loads a model: an .onnx file, an MXNet .params file with its symbol beside it, or a shipped model's name such as
+   * "fa19". `options` may be NULL. The session must be given to close(). */
   convlab_status (*open)(const char* model, const convlab_options* options, convlab_session** session);
 
   /* Ends a session that no thread uses any more; NULL is fine. */
@@ -110,23 +110,23 @@ typedef struct convlab_api {
   convlab_status (*input)(const convlab_session* session, size_t index, convlab_value* value);
   convlab_status (*output)(const convlab_session* session, size_t index, convlab_value* value);
 
-  /* Fills all but the data of the outputs for inputs of these shapes, whose data may be NULL: in the inputs' memory. The first
-   * call for a shape makes the model ready for it. */
+  /* Fills all but the data of the outputs for inputs of these shapes, whose data may be NULL: in the inputs' memory.
+   * The first call for a shape makes the model ready for it. */
   convlab_status (*output_shapes)(convlab_session* session, const convlab_array* inputs, size_t input_count,
                                   convlab_array* outputs, size_t output_count);
 
-  /* Computes the outputs, whose data, types and shapes the program gives; returns when they are there. Inputs are float32, or
-   * uint8 where all are; others are converted to float32. On a CPU, a model with one float32 or uint8 input and one float32
-   * output reads and writes the program's arrays themselves.
+  /* Computes the outputs, whose data, types and shapes the program gives; returns when they are there. Inputs are
+   * float32, or uint8 where all are; others are converted to float32. On a CPU, a model with one float32 or uint8 input
+   * and one float32 output reads and writes the program's arrays themselves.
    *
-   * With `stream`, a cudaStream_t of the session's GPU, all arrays must be in that GPU's memory: the work begins when what the
-   * stream was given before is done, what the stream is given from now on waits for it, and run() may return before. NULL is
-   * no stream; CUDA's default stream is (cudaStream_t)1, cudaStreamLegacy. */
+   * With `stream`, a cudaStream_t of the session's GPU, all arrays must be in that GPU's memory: the work begins when
+   * what the stream was given before is done, what the stream is given from now on waits for it, and run() may return
+   * before. NULL is no stream; CUDA's default stream is (cudaStream_t)1, cudaStreamLegacy. */
   convlab_status (*run)(convlab_session* session, const convlab_array* inputs, size_t input_count,
                         const convlab_array* outputs, size_t output_count, void* stream);
 
-  /* How inputs of these shapes are computed, as JSON: a list of steps with "name" (nodes of the model), "op", "kernel", "flops"
-   * and "seconds", 0. The text must be given to free_text(). */
+  /* How inputs of these shapes are computed, as JSON: a list of steps with "name" (nodes of the model), "op", "kernel",
+   * "flops" and "seconds", 0. The text must be given to free_text(). */
   convlab_status (*plan)(convlab_session* session, const convlab_array* inputs, size_t input_count, char** json);
 
   /* The same with seconds: medians of `repeat` runs, 1 or more, after one that warms up. */
@@ -136,14 +136,14 @@ typedef struct convlab_api {
   /* Frees a text; NULL is fine. */
   void (*free_text)(char* text);
 
-  /* From version 2 on. Opens a session of the same model, on any device, which shares with `other` what both have in memory of
-   * its weights. Where the options' device, math or plan is NULL, it is as other's. Runs of the two do not take turns, and
-   * either may be closed first. */
+  /* From version 2 on. Opens a session of the same model, on any device, which shares with `other` what both have in
+   * memory of its weights. Where the options' device, math or plan is NULL, it is as other's. Runs of the two do not
+   * take turns, and either may be closed first. */
   convlab_status (*another)(const convlab_session* other, const convlab_options* options, convlab_session** session);
 } convlab_api;
 
-/* The table, for a program compiled with this version of it; NULL where the library is older. The only name that the library
- * exports. */
+/* The table, for a program compiled with this version of it; NULL where the library is older. The only name that the
+ * library exports. */
 const convlab_api* convlab_get_api(int32_t version);
 
 #ifdef __cplusplus

@@ -31,7 +31,8 @@ Bytes from_hex(std::string_view hex) {
   return bytes;
 }
 
-// numpy.savez(x=numpy.array([1, 2], "u1"), y=numpy.array([[1.5]], "f4")) and savez_compressed of the same, by NumPy 2.4.6.
+// numpy.savez(x=numpy.array([1, 2], "u1"), y=numpy.array([[1.5]], "f4")) and savez_compressed of the same, by
+// NumPy 2.4.6.
 constexpr std::string_view kStored =
     "504b03042d0000000000000021006202655fffffffffffffffff05001400782e6e70790100100082000000000000008200000000000000"
     "934e554d5059010076007b276465736372273a20277c7531272c2027666f727472616e5f6f72646572273a2046616c73652c2027736861"

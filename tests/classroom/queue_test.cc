@@ -78,7 +78,8 @@ TEST(Queue, WhatStagesUsuallyTakeWeighsThoseThatComeSoFar) {
   EXPECT_FALSE(UsualStages({}).known());
 }
 
-// Fifty jobs of twelve students; a fifth of them do not compile, and stages take between 0.7 and 1.3 of their usual time.
+// Fifty jobs of twelve students; a fifth of them do not compile, and stages take between 0.7 and 1.3 of their usual
+// time.
 TEST(Queue, DueTimesOfFiftyJobsAreRightWithinAQuarter) {
   Rng random(1);
   const auto stages_of_a_job = [&] {

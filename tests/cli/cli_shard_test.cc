@@ -1,5 +1,5 @@
-// Shares of a run, whoever starts their processes, and what convlab merge makes of them. mpirun and srun themselves are tried by
-// tools/shards_by_launcher.sh; here their variables are set.
+// Shares of a run, whoever starts their processes, and what convlab merge makes of them. mpirun and srun themselves are
+// tried by tools/shards_by_launcher.sh; here their variables are set.
 
 #include <gmock/gmock.h>
 

@@ -137,7 +137,8 @@ TEST(Judge, TimesKernelsOfTheCpuAgainstTheReference) {
     seconds += each.seconds;
     reference_s += each.reference_s;
   }
-  // Layers take microseconds here: where others have the processor, what they add up to is off by more than their ratio.
+  // Layers take microseconds here: where others have the processor, what they add up to is off by more than their
+  // ratio.
   EXPECT_GT(seconds / reference_s, 0.2 * judgement.ratio->median);
   EXPECT_LT(seconds / reference_s, 5 * judgement.ratio->median);
 }

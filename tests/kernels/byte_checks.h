@@ -1,7 +1,7 @@
 #pragma once
 
-// How kernels of Layout::channel_bytes are run in tests: arrays among guards, with whatever may stand in what fills up a
-// pixel.
+// How kernels of Layout::channel_bytes are run in tests: arrays among guards, with whatever may stand in what fills up
+// a pixel.
 
 #include <gtest/gtest.h>
 

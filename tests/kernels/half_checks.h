@@ -12,8 +12,8 @@
 
 namespace convlab {
 
-/// An array that a kernel reads or writes. If joint, 8 elements of others come before each pixel's channels, and 16 after
-/// them; those are NaN, and must stay so.
+/// An array that a kernel reads or writes. If joint, 8 elements of others come before each pixel's channels, and 16
+/// after them; those are NaN, and must stay so.
 class HalfArray {
  public:
   HalfArray(Device& device, Shape shape, bool joint)

@@ -1,6 +1,6 @@
 // Kernels on Layout::channel_bytes against their definitions (convlab/model/op.h), with every instruction set and any
-// number of threads. Sums are exact, so that levels are equal; only after an addition or a mean of real numbers may a level
-// be its neighbour, where the number lies at the middle between two.
+// number of threads. Sums are exact, so that levels are equal; only after an addition or a mean of real numbers may a
+// level be its neighbour, where the number lies at the middle between two.
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
-// Convolutions of channels in lanes that add an array, if they can, end in any activation, and read and write parts of joint
-// arrays: what a step without all that gives, added and activated, bit by bit; with every instruction set, for any number of
-// threads, and image by image.
+// Convolutions of channels in lanes that add an array, if they can, end in any activation, and read and write parts of
+// joint arrays: what a step without all that gives, added and activated, bit by bit; with every instruction set, for
+// any number of threads, and image by image.
 
 #include <gtest/gtest.h>
 

@@ -49,8 +49,8 @@ constexpr const char* kProblems[] = {
     "c8h5w9_k16r3s3_p1_g2",
     "c60h6w9_k8r5s5",
     "c4h7w50_k70r5s5",
-    // For cpu.channel_depthwise: tiles of all sizes, with and without stride, filters that are narrow or dilated, borders
-    // beyond the filter.
+    // For cpu.channel_depthwise: tiles of all sizes, with and without stride, filters that are narrow or dilated,
+    // borders beyond the filter.
     "n2_c16h5w7_k16r3s3_p1_g16",
     "c8h4w43_k8r3s3_p1x0x0x2_g8",
     "c24h9w30_k24r3s3_p1_st2_g24",
@@ -60,7 +60,8 @@ constexpr const char* kProblems[] = {
     "n2_c8h5w9_k8r3s1_p1x0x1x0_g8",
     "c8h9w11_k8r3s2_p3_st2x1_d1x3_g8",
     "c8h3w2_k8r3s3_p4_st3_g8",
-    // For cpu.half_conv: rows shorter than a tile, joined images, terms that do not fill tiles, gathered pixels, groups.
+    // For cpu.half_conv: rows shorter than a tile, joined images, terms that do not fill tiles, gathered pixels,
+    // groups.
     "n2_c24h7w9_k40r3s3_p1",
     "n3_c40h5w7_k24r1s1",
     "n2_c80h9w33_k16r1s1",

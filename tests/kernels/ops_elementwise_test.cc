@@ -96,7 +96,8 @@ TEST(CpuUnary, EveryKind) {
         EXPECT_TRUE(std::isnan(got)) << "of " << from << ": " << got;
         continue;
       }
-      // Steep where the argument's own rounding is multiplied: 16 units of x times the slope, which is at most |y| here.
+      // Steep where the argument's own rounding is multiplied: 16 units of x times the slope, which is at most |y|
+      // here.
       const double scale =
           std::fabs(wanted) * (1 + std::min(std::fabs(from), 100.0) / 4) + (one.sums_x ? std::fabs(from) : 0);
       EXPECT_TRUE(got == wanted || std::fabs(got - wanted) <= 16 * kUnit * scale + 1e-37)

@@ -1,5 +1,5 @@
-// Operators on Layout::channel_halves against the kernels of plain arrays, whose inputs and results are rounded; with every
-// instruction set, in dense arrays and in parts of joint ones, with 1 and 3 threads.
+// Operators on Layout::channel_halves against the kernels of plain arrays, whose inputs and results are rounded; with
+// every instruction set, in dense arrays and in parts of joint ones, with 1 and 3 threads.
 
 #include "convlab/kernels/registry.h"
 #include "tests/kernels/channel_checks.h"

@@ -1,5 +1,6 @@
-// Operators on Layout::channels_last and channels_last_floats, and functions of one number, for GPUs, executed on the host, against the kernels of
-// plain arrays of the CPU, whose inputs and results are rounded; in dense arrays and in parts of joint ones.
+// Operators on Layout::channels_last and channels_last_floats, and functions of one number, for GPUs, executed on the
+// host, against the kernels of plain arrays of the CPU, whose inputs and results are rounded; in dense arrays and in
+// parts of joint ones.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// Arrays in Layout::channels_last and channels_last_floats for kernels' tests, in the memory of a device: dense, or each
-// pixel a part of a joint one.
+// Arrays in Layout::channels_last and channels_last_floats for kernels' tests, in the memory of a device: dense, or
+// each pixel a part of a joint one.
 
 #include <gtest/gtest.h>
 
@@ -45,8 +45,8 @@ class SimtDevice {
   std::unique_ptr<Stream> stream_ = device_->make_stream();
 };
 
-/// An array that a kernel reads or writes. If joint, 8 elements of others come before each pixel's channels, and 16 after
-/// them; those are NaN, and must stay so.
+/// An array that a kernel reads or writes. If joint, 8 elements of others come before each pixel's channels, and 16
+/// after them; those are NaN, and must stay so.
 class PixelArray {
  public:
   PixelArray(const SimtDevice& simt, Layout layout, Shape shape, bool joint)

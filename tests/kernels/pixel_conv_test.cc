@@ -1,6 +1,6 @@
-// Depthwise convolutions of Layout::channels_last and channels_last_floats for GPUs, and those of 1x1 without tensor cores,
-// executed on the host, against their definition in double: in dense arrays and in parts of joint ones, filters that go down
-// strips and others, maps that fill no strip or band, and pixels and maps that fill no tile.
+// Depthwise convolutions of Layout::channels_last and channels_last_floats for GPUs, and those of 1x1 without tensor
+// cores, executed on the host, against their definition in double: in dense arrays and in parts of joint ones, filters
+// that go down strips and others, maps that fill no strip or band, and pixels and maps that fill no tile.
 
 #include <gtest/gtest.h>
 

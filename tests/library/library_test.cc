@@ -209,7 +209,8 @@ TEST(Library, GathersCallsOfThreads) {
               HasSubstr("-1 us"));
 }
 
-// A call that comes alone waits as long as was said, and no longer; as many images as are computed together wait for nobody.
+// A call that comes alone waits as long as was said, and no longer; as many images as are computed together wait for
+// nobody.
 TEST(Library, GathersNoLongerThanSaid) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kWait{300};

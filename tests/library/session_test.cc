@@ -119,8 +119,8 @@ class SessionInMemory : public SessionTest, public testing::WithParamInterface<s
 INSTANTIATE_TEST_SUITE_P(Devices, SessionInMemory, testing::Values("simt", "cuda"),
                          [](const auto& device) { return device.param; });
 
-// Where addresses suit kernels, arrays are read and written where they are; others are copied. Three runs at the same ones are
-// what a GPU records.
+// Where addresses suit kernels, arrays are read and written where they are; others are copied. Three runs at the same
+// ones are what a GPU records.
 TEST_P(SessionInMemory, ComputesThere) {
   std::vector<float> x(3 * 25);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3;

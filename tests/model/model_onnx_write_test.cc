@@ -1,5 +1,5 @@
-// Each operator written as ONNX and read again is the same operator, in an opset that has it; types around those that take
-// or give others than float32.
+// Each operator written as ONNX and read again is the same operator, in an opset that has it; types around those that
+// take or give others than float32.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Plans for GPUs that keep channels last, of halves in fp16 and of floats in other arithmetic: what lies so, and that random
-// networks of many channels give what they give layer by layer in float32, but for roundings.
+// Plans for GPUs that keep channels last, of halves in fp16 and of floats in other arithmetic: what lies so, and that
+// random networks of many channels give what they give layer by layer in float32, but for roundings.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Plans that keep channels in lanes: what they join, where they put what is concatenated, and that random networks of many
-// channels give what they give layer by layer.
+// Plans that keep channels in lanes: what they join, where they put what is concatenated, and that random networks of
+// many channels give what they give layer by layer.
 
 #include "convlab/plan/channels.h"
 

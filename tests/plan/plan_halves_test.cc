@@ -1,5 +1,5 @@
-// Plans in bf16 that keep channels in halves: what lies so, what is written where it belongs, and that random networks of many
-// channels give what they give layer by layer in float32, but for roundings.
+// Plans in bf16 that keep channels in halves: what lies so, what is written where it belongs, and that random networks
+// of many channels give what they give layer by layer in float32, but for roundings.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

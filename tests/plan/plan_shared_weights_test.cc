@@ -93,7 +93,8 @@ TEST_F(SharedWeightsTest, ConstantsThatNobodyHasReadAreNotMade) {
   EXPECT_NO_THROW(weights_.unify(graph));
 }
 
-// Sessions of several threads open engines and run them at once; a few images come after many, which other kernels compute.
+// Sessions of several threads open engines and run them at once; a few images come after many, which other kernels
+// compute.
 TEST(SharedWeightsOfEngines, GiveTheSameBits) {
   Graph graph = network();
   const auto device = open_cpu({.threads = 1});

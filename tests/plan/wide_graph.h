@@ -84,8 +84,8 @@ inline std::vector<std::string> names_of(const Plan& plan) {
   return names;
 }
 
-/// A random network: convolutions of all kinds, activations, additions, concatenations of values that others concatenate,
-/// too, pools, normalizations, gates.
+/// A random network: convolutions of all kinds, activations, additions, concatenations of values that others
+/// concatenate, too, pools, normalizations, gates.
 inline Graph random_graph(uint64_t seed) {
   WideGraph graph(seed);
   Rng& rng = graph.rng();

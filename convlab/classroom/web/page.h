@@ -6,7 +6,8 @@
 
 namespace convlab::classroom {
 
-// Pages are pure functions from what they show to HTML. Every text in them goes through escaped() (convlab/report/html.h).
+// Pages are pure functions from what they show to HTML. Every text in them goes through escaped()
+// (convlab/report/html.h).
 
 /// Who looks at a page.
 struct Viewer {

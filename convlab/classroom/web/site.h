@@ -9,8 +9,8 @@
 
 namespace convlab::classroom {
 
-/// The class's page: what each request gets. It remembers nothing between requests, so that any number of threads may ask,
-/// and changes of class.toml and tokens show at once. Boards come from what is published (answers.h), so that the
+/// The class's page: what each request gets. It remembers nothing between requests, so that any number of threads may
+/// ask, and changes of class.toml and tokens show at once. Boards come from what is published (answers.h), so that the
 /// many who look at them do not ask the database.
 ///
 ///   /                 the assignments

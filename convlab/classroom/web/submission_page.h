@@ -12,8 +12,8 @@ namespace convlab::classroom {
 /// What became of one, in a few words: "waits, place 3", "verifying", "PASSED, fp32".
 std::string state_of(const Submission& submission, const std::optional<Turn>& turn);
 
-/// A submission for who handed it in: its stages, verdict, times and counters, and what the stages said. It is loaded anew
-/// until there is a verdict. `turn`: of one that waits.
+/// A submission for who handed it in: its stages, verdict, times and counters, and what the stages said. It is loaded
+/// anew until there is a verdict. `turn`: of one that waits.
 std::string submission_page(const Frame& frame, const Submission& submission, const std::optional<Turn>& turn);
 
 /// One that nobody has taken in yet.

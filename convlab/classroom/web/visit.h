@@ -29,8 +29,8 @@ std::string cookie_of(const Visit& visit, const std::string& name);
 /// removes it, -1 keeps it until the browser ends.
 void set_cookie(Reply& reply, const Visit& visit, const std::string& name, const std::string& value, int64_t keep_s);
 
-/// What each form carries, so that no other site can send one for a visitor: it derives from cookies that only this site
-/// can read.
+/// What each form carries, so that no other site can send one for a visitor: it derives from cookies that only this
+/// site can read.
 std::string form_value(const std::string& visitor, const std::string& token);
 
 /// Whether the visit's form carries it.

@@ -1,9 +1,9 @@
-// new-forward.cu whose copies and kernels overlap: the images are cut into batches, and while one batch is computed, the
-// next one is copied to the GPU and the last one back, each on a stream of its own.
+// new-forward.cu whose copies and kernels overlap: the images are cut into batches, and while one batch is computed,
+// the next one is copied to the GPU and the last one back, each on a stream of its own.
 //
-// Copies can only be overlapped where both sides are known, the host's arrays and the GPU's: in the prolog. So it does all
-// the work, and the call, which is timed as the operator, does nothing. Compare such a file by the time from prolog to
-// epilog, with one that computes in its call:
+// Copies can only be overlapped where both sides are known, the host's arrays and the GPU's: in the prolog. So it does
+// all the work, and the call, which is timed as the operator, does nothing. Compare such a file by the time from prolog
+// to epilog, with one that computes in its call:
 //
 //   convlab verify FILE                          on a GPU, or with --device simt on any machine
 //   convlab new minidnn -o plain.cu              the same kernel without streams

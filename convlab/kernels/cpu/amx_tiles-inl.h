@@ -1,8 +1,8 @@
 // AMX's own tiles, whose shapes matrix_tiles.h describes. Included once for each instruction set, after
 // convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma once.
 //
-// Eight are at hand by their number: 0 to 3 for C, 4 and 5 for A, 6 and 7 for B. Rows beyond those of the job's shape are
-// neither read nor written.
+// Eight are at hand by their number: 0 to 3 for C, 4 and 5 for A, 6 and 7 for B. Rows beyond those of the job's shape
+// are neither read nor written.
 
 #if defined(CONVLAB_KERNELS_CPU_AMX_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVLAB_KERNELS_CPU_AMX_TILES_INL_H_
@@ -24,9 +24,9 @@ constexpr int kSumTiles = 4;      // tiles 0 to 3 are C
 
 #if HWY_TARGET == HWY_AVX3
 
-/// All but the multiplication, which a class for bfloat16 and, elsewhere, one for bytes add. Compilers' intrinsics want a
-/// tile's number as a literal, which a template cannot give; so the instructions are written out. The configuration belongs
-/// to the thread, from construction to destruction.
+/// All but the multiplication, which a class for bfloat16 and, elsewhere, one for bytes add. Compilers' intrinsics want
+/// a tile's number as a literal, which a template cannot give; so the instructions are written out. The configuration
+/// belongs to the thread, from construction to destruction.
 class AmxTiles {
  public:
   static constexpr bool kIsForChecks = false;
@@ -54,7 +54,8 @@ class AmxTiles {
   }
   template <int kTile>
   HWY_INLINE void load(const void* from, int64_t step = kTileRow) {
-    // It reads what is behind `from`, up to a length that no array has; else no compiler need forget what it knows of memory.
+    // It reads what is behind `from`, up to a length that no array has; else no compiler need forget what it knows of
+    // memory.
     asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(step), "i"(kTile),
                  "m"(*static_cast<const char(*)[1 << 30]>(from)));
   }

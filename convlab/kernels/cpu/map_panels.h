@@ -29,8 +29,8 @@ class WeightsAhead {
   int64_t left_, each_;  ///< lines
 };
 
-/// Calls compute(first map, maps, weights, how many bytes the next panel has) for each panel of `maps` maps, each of which
-/// has `map_bytes` of weights.
+/// Calls compute(first map, maps, weights, how many bytes the next panel has) for each panel of `maps` maps, each of
+/// which has `map_bytes` of weights.
 template <class Element, class Compute>
 void for_panels(int64_t all_maps, const Element* w, int64_t map_bytes, const Compute& compute) {
   for (int64_t map = 0, maps = 0; map < all_maps; map += maps) {

@@ -7,9 +7,9 @@
 
 namespace convlab {
 
-// Matrices as Intel's AMX multiplies them, by itself or imitated: a tile is 1 KiB, up to 16 rows of 64 bytes. C is rows x 16
-// sums; A is rows x `depth` units of terms; B is depth rows of 16 units, one for each column of C. A unit is four bytes: two
-// numbers of 16 bits, or four of 8.
+// Matrices as Intel's AMX multiplies them, by itself or imitated: a tile is 1 KiB, up to 16 rows of 64 bytes. C is rows
+// x 16 sums; A is rows x `depth` units of terms; B is depth rows of 16 units, one for each column of C. A unit is four
+// bytes: two numbers of 16 bits, or four of 8.
 
 /// Sizes of all tiles of a job: rows of A and C, and rows of B. At most 16.
 struct TileShape {
@@ -20,9 +20,9 @@ inline constexpr int64_t kTileRows = 16;
 inline constexpr int64_t kTileBytes = 1024;
 inline constexpr int64_t kUnitBytes = 4;
 
-/// How `count` consecutive units are cut into tiles of equally many. Where that leaves a remainder, the last tile begins
-/// earlier: its first units are a tile's already, and have weights of 0 in it. (They are terms of the same sums, so that a
-/// NaN among them gets nowhere new.)
+/// How `count` consecutive units are cut into tiles of equally many. Where that leaves a remainder, the last tile
+/// begins earlier: its first units are a tile's already, and have weights of 0 in it. (They are terms of the same sums,
+/// so that a NaN among them gets nowhere new.)
 struct TermTiles {
   int64_t count = 0, tiles = 0, depth = 0;
 

@@ -2,8 +2,8 @@
 //
 //   sum[j][m] = sum over rows r, columns s and units u of x[x_at[j] + tap_at(r, s) + u] * w[r][s][u][m]
 //
-// for places j and maps m, in panels of 32. A tile A is up to 16 places x up to 16 units, which lie where they are; two of
-// them times two tiles B of 16 maps: four loads for four multiplications.
+// for places j and maps m, in panels of 32. A tile A is up to 16 places x up to 16 units, which lie where they are; two
+// of them times two tiles B of 16 maps: four loads for four multiplications.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -33,17 +33,18 @@ struct PlaceSums {
   int64_t place_step = 0, tile_step = 0;  ///< sums from place to place, and from 16 maps to the next
 };
 
-/// Sums in tiles: of up to 32 places and a panel. While some are under way, those before are finished from memory, bit by bit
-/// between tiles.
+/// Sums in tiles: of up to 32 places and a panel. While some are under way, those before are finished from memory, bit
+/// by bit between tiles.
 ///
-/// `Tiles` multiplies, and has `Sum`. `Sums` says what is summed: x, x_at, y_at (negative: the place is not finished), count,
-/// place_step, row_places, rows, columns, tap_at(row, column), w and maps, counted in elements of x. `End` is made of Sums
-/// and a panel's first map, and has finish_places(PlaceSums, y_at, count); it likes kTogether places at once.
+/// `Tiles` multiplies, and has `Sum`. `Sums` says what is summed: x, x_at, y_at (negative: the place is not finished),
+/// count, place_step, row_places, rows, columns, tap_at(row, column), w and maps, counted in elements of x. `End` is
+/// made of Sums and a panel's first map, and has finish_places(PlaceSums, y_at, count); it likes kTogether places at
+/// once.
 template <class Tiles, class Sums, class End>
 class TileSums {
  public:
-  /// A row is row_places places that lie place_step apart, or fewer at the end; where it has less than `tile_places`, what is
-  /// behind it is read, too.
+  /// A row is row_places places that lie place_step apart, or fewer at the end; where it has less than `tile_places`,
+  /// what is behind it is read, too.
   TileSums(const Sums& sums, const TermTiles& terms, int64_t tile_places)
       : sums_(sums),
         terms_(terms),

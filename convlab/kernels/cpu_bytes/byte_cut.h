@@ -6,9 +6,9 @@
 
 namespace convlab {
 
-/// Where a convolution in Layout::channel_bytes reads the levels of a group's pixels: in the images themselves, or, where
-/// they are padded, in a copy of the rows that some outputs need: [row][padded width][channels]. The images of a filter of one
-/// pixel that are not copied are one image, as high as all together.
+/// Where a convolution in Layout::channel_bytes reads the levels of a group's pixels: in the images themselves, or,
+/// where they are padded, in a copy of the rows that some outputs need: [row][padded width][channels]. The images of a
+/// filter of one pixel that are not copied are one image, as high as all together.
 class ByteSource {
  public:
   explicit ByteSource(const ConvProblem& problem);

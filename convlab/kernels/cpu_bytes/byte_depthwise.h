@@ -8,9 +8,9 @@
 
 namespace convlab {
 
-// Depthwise convolutions in Layout::channel_bytes: a vector of a pixel's channels from each row of the filter. The rows are
-// interleaved, so that what is multiplied and summed together are neighbouring rows of one channel and column; columns
-// are interleaved once for all outputs that they belong to.
+// Depthwise convolutions in Layout::channel_bytes: a vector of a pixel's channels from each row of the filter. The rows
+// are interleaved, so that what is multiplied and summed together are neighbouring rows of one channel and column;
+// columns are interleaved once for all outputs that they belong to.
 
 /// A row of outputs.
 struct ByteDepthwiseRow {

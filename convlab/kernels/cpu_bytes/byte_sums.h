@@ -13,8 +13,9 @@ namespace convlab {
 //   y[y_at[j]][m] = level of (start[m] + sum over rows r, columns s, units u and products i
 //                       of x[x_at[j] + r * row_step + s * column_step + 4 u + i] * w[r][s][u][m][i]) * factor[m]
 //
-// for places j, each a pixel, and maps m, in panels. Where the channels of a filter's row lie together, they are one column.
-// `start` takes in the bias and what the zero point of x amounts to. The order of sums does not matter, since they are exact.
+// for places j, each a pixel, and maps m, in panels. Where the channels of a filter's row lie together, they are one
+// column. `start` takes in the bias and what the zero point of x amounts to. The order of sums does not matter, since
+// they are exact.
 //
 //   AMX: tiles, as kernels/cpu/tile_sums-inl.h has them: panels of 32 maps
 //   AVX-512: 12 pixels x 32 maps: 24 sums, 2 weights, 1 pixel of 32 registers; 14 loads for 24 VPDPBUSD
@@ -33,10 +34,9 @@ struct ByteSums {
   int64_t row_places = 0;          ///< of every row but the last one, which may have fewer
   int64_t rows = 0, row_step = 0;  ///< steps are in bytes
   int64_t columns = 0, column_step = 0;
-  int64_t units = 0;  ///< of a column
-  const uint8_t* w =
-      nullptr;  ///< by panel: [rows][columns][unit][maps], 4 bytes each, units as byte_units_held() has them,
-                ///< maps as byte_panel_place() has them
+  int64_t units = 0;           ///< of a column
+  const uint8_t* w = nullptr;  ///< by panel: [rows][columns][unit][maps], 4 bytes each, units as byte_units_held() has
+                               ///< them, maps as byte_panel_place() has them
   const BytePanel* panels = nullptr;  ///< but for tiles: the first panel and those behind it
   const int32_t* start = nullptr;     ///< by panel and place in it
   const float* factors = nullptr;     ///< by panel and place in it

@@ -1,7 +1,8 @@
 // Vectors of levels, and of the sums of their products with weights, for the two instruction sets that have kernels of
-// their own for them: AVX3 and AVX2 (CONVLAB_BYTE_VECTORS). Sums become levels by instructions that work within 16 bytes,
-// so that what is unpacked within these comes back in order. Written out for the processor, since Highway has no such
-// names in all its versions; VPDPBUSD, which neither set promises, is assembled, and used only where has_unit() finds it.
+// their own for them: AVX3 and AVX2 (CONVLAB_BYTE_VECTORS). Sums become levels by instructions that work within 16
+// bytes, so that what is unpacked within these comes back in order. Written out for the processor, since Highway has no
+// such names in all its versions; VPDPBUSD, which neither set promises, is assembled, and used only where has_unit()
+// finds it.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -255,8 +256,8 @@ struct Rule {
   explicit Rule(const LevelRule& rule)
       : zero(all_words(rule.zero)), low(all_bytes(rule.low)), high(all_bytes(rule.high)) {}
 
-  /// Two vectors' numbers as words, rounded and moved: within each 16 bytes, first those of a, then those of b. Numbers are
-  /// within 2^31.
+  /// Two vectors' numbers as words, rounded and moved: within each 16 bytes, first those of a, then those of b. Numbers
+  /// are within 2^31.
   HWY_INLINE Whole words(Real a, Real b) const { return add_words(words_of(nearest(a), nearest(b)), zero); }
 
   /// Such words as levels: within each 16 bytes, first those of a, then those of b.

@@ -78,8 +78,8 @@ struct Prepared {
   int64_t place_bytes(const ConvProblem& problem) const { return filter_units(problem) * kUnitBytes; }
 };
 
-/// How the work is cut: by image, group, block of pixels and part of the panels. Tiles take whole rows of an image, unless
-/// these go on from one to the next.
+/// How the work is cut: by image, group, block of pixels and part of the panels. Tiles take whole rows of an image,
+/// unless these go on from one to the next.
 struct Cut {
   int64_t images = 1, pixels = 0, blocks = 1, parts = 1;  // pixels of an image
   int64_t together = 1;                                   // pixels that are one block's
@@ -167,7 +167,8 @@ class Launch {
   }
 
  private:
-  /// The places of so many pixels, the first of which is in this column. Tiles take those between the ends of rows, too.
+  /// The places of so many pixels, the first of which is in this column. Tiles take those between the ends of rows,
+  /// too.
   void fill_places(int64_t column, int64_t pixels, uint8_t* scratch, ByteSums& sums) const {
     auto *const x_at = reinterpret_cast<int32_t*>(scratch), *const y_at = reinterpret_cast<int32_t*>(scratch + places_);
     const bool flows = kUnit == ByteUnit::tiles && source_.flows();
@@ -237,7 +238,8 @@ std::vector<WeightPlace> weight_places(const ConvProblem& problem, ByteUnit unit
   return places;
 }
 
-/// Splits the weights of a panel of so many maps into units and extra units, which come behind them. Returns their bytes.
+/// Splits the weights of a panel of so many maps into units and extra units, which come behind them. Returns their
+/// bytes.
 int64_t split_panel(const ConvProblem& problem, const Prepared& prepared, int64_t maps, BytePanel& panel) {
   const int64_t units = prepared.filter_units(problem), bytes = units * maps * kUnitBytes;
   const int64_t vectors = maps / byte_vector_maps(), vector_bytes = byte_vector_maps() * kUnitBytes;
@@ -267,7 +269,8 @@ int64_t split_panel(const ConvProblem& problem, const Prepared& prepared, int64_
   return behind - weights.data();
 }
 
-/// Puts a map's weights, start and factor to their place, of all maps', in a panel of `maps` whose weights are at `panel`.
+/// Puts a map's weights, start and factor to their place, of all maps', in a panel of `maps` whose weights are at
+/// `panel`.
 void put_map(const OpArgs& args, const Prepared& prepared, const std::vector<WeightPlace>& terms, int64_t map,
              uint8_t* panel, int64_t maps, int64_t place_in_panel, int64_t place) {
   uint8_t* const to = panel + place_in_panel * kUnitBytes;

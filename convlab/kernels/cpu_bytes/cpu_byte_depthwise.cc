@@ -1,9 +1,8 @@
-// cpu.byte_depthwise: one map a channel, on levels of 8 bits to levels: vectors of a pixel's channels, their sums exact, by
-// pairs of products of 8 bits where these cannot pass 16, or else of 16; cpu.byte_depthwise_dots by the processor's
-// instruction for four products of 8 bits.
-// Threads: some rows of an image are a piece of work.
-// Refuses other convolutions, additions, and anything that is not in bytes from end to end.
-// Limited by instructions that interleave rows and make levels of sums.
+// cpu.byte_depthwise: one map a channel, on levels of 8 bits to levels: vectors of a pixel's channels, their sums
+// exact, by pairs of products of 8 bits where these cannot pass 16, or else of 16; cpu.byte_depthwise_dots by the
+// processor's instruction for four products of 8 bits. Threads: some rows of an image are a piece of work. Refuses
+// other convolutions, additions, and anything that is not in bytes from end to end. Limited by instructions that
+// interleave rows and make levels of sums.
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,8 +1,7 @@
-// cpu.byte_reorder: plain numbers to channels in bytes and back: QuantizeLinear, DequantizeLinear, and copies, whose numbers
-// are levels on both sides.
-// Threads: kPixels pixels of an image are a piece of work.
-// Refuses several scales, activations, and all but these two orders.
-// Limited by memory; where there are more than 4 channels, by loads and stores of single elements.
+// cpu.byte_reorder: plain numbers to channels in bytes and back: QuantizeLinear, DequantizeLinear, and copies, whose
+// numbers are levels on both sides. Threads: kPixels pixels of an image are a piece of work. Refuses several scales,
+// activations, and all but these two orders. Limited by memory; where there are more than 4 channels, by loads and
+// stores of single elements.
 
 #include <algorithm>
 

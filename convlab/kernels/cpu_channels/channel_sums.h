@@ -10,9 +10,9 @@ namespace convlab {
 //
 //   y[j][m] = bias[m] + sum over terms t and channels c of x[pixels[j] - origin + offsets[t] + c] * w[t][c][m]
 //
-// for pixels j and a panel of maps m. A term is a block of 8 channels at one place of the filter. Pixels may lie anywhere,
-// so strides and the ends of rows cost nothing. A weight is loaded once for a tile of pixels, a pixel's channel is
-// broadcast:
+// for pixels j and a panel of maps m. A term is a block of 8 channels at one place of the filter. Pixels may lie
+// anywhere, so strides and the ends of rows cost nothing. A weight is loaded once for a tile of pixels, a pixel's
+// channel is broadcast:
 //
 //   AVX-512: 12 pixels x 32 maps: 24 sums, 2 weights, 1 pixel of 32 registers; 14 loads for 24 multiply-adds
 //   AVX2: 6 pixels x 16 maps: 12 sums, 2 weights, 1 pixel of 16 registers; 8 loads for 12 multiply-adds

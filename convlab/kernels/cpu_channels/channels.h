@@ -21,7 +21,8 @@ struct Clamp {
   float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
 };
 
-/// The clamp that an activation is. Others are functions that pass over what was stored (see activate() in cpu/epilogue.h).
+/// The clamp that an activation is. Others are functions that pass over what was stored (see activate() in
+/// cpu/epilogue.h).
 constexpr std::optional<Clamp> clamp_of(const Activation& activation) {
   switch (activation.kind) {
     case ActivationKind::none:

@@ -1,5 +1,6 @@
-// Depthwise convolutions with channels in vectors (DepthwiseBand in depthwise_band.h), whatever an element is: `Form` has the
-// element, loads and stores, its kStep from pixel to pixel, 0 where a band says it, swish, and the vectors of all channels.
+// Depthwise convolutions with channels in vectors (DepthwiseBand in depthwise_band.h), whatever an element is: `Form`
+// has the element, loads and stores, its kStep from pixel to pixel, 0 where a band says it, swish, and the vectors of
+// all channels.
 //
 // Included once for each instruction set, after convlab/kernels/cpu/simd.h and hwy/foreach_target.h; hence no #pragma
 // once.
@@ -41,7 +42,8 @@ struct DepthwiseRow {
   HWY_INLINE int64_t y_step() const { return Form::kStep != 0 ? Form::kStep : band.y_step; }
 };
 
-/// The activation of some vectors in memory. Not inlined: it is long, and every tile would have it for each of its pixels.
+/// The activation of some vectors in memory. Not inlined: it is long, and every tile would have it for each of its
+/// pixels.
 template <class Form, class D>
 HWY_NOINLINE void activate_vectors(D d, const Activation& activation, float* vectors, size_t count) {
   if (activation.kind == ActivationKind::swish) {  // the usual one

@@ -7,8 +7,8 @@
 
 namespace convlab {
 
-/// Some rows of outputs of a depthwise convolution, for neighbouring channels, a multiple of 8. Steps are elements from pixel
-/// to pixel.
+/// Some rows of outputs of a depthwise convolution, for neighbouring channels, a multiple of 8. Steps are elements from
+/// pixel to pixel.
 template <class Element>
 struct DepthwiseBand {
   const ConvProblem& problem;
@@ -27,8 +27,8 @@ struct DepthwiseBand {
   int64_t y_step = kChannelLanes;
 };
 
-/// Writes the outputs of one block of 8 channels in Layout::channel_lanes: the bias, products in the order of filter rows and
-/// columns, what is added, limits.
+/// Writes the outputs of one block of 8 channels in Layout::channel_lanes: the bias, products in the order of filter
+/// rows and columns, what is added, limits.
 void compute_band(const DepthwiseBand<float>& band);
 
 }  // namespace convlab

@@ -21,7 +21,8 @@ constexpr int kSums = 24;  // of 32 registers
 constexpr int kSums = 12;  // of 16
 #endif
 
-/// All terms of kPixels outputs for kVectors vectors of maps: these sums, a term's weights and one pixel fit the registers.
+/// All terms of kPixels outputs for kVectors vectors of maps: these sums, a term's weights and one pixel fit the
+/// registers.
 template <class D, int kVectors, int kPixels>
 void first_tile(const FirstRow& row, int64_t output, int64_t map) {
   using V = hn::Vec<D>;

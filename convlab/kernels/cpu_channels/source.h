@@ -6,9 +6,9 @@
 
 namespace convlab {
 
-/// Where a convolution in Layout::channel_lanes reads an image's pixels: in the image itself, or, where that is padded, or
-/// a 1x1 filter takes only some of its pixels, in a copy of the rows that some outputs need:
-/// [row][c / 8][padded width][8]. Places are in floats; those in a copy are counted from the copy of all rows.
+/// Where a convolution in Layout::channel_lanes reads an image's pixels: in the image itself, or, where that is padded,
+/// or a 1x1 filter takes only some of its pixels, in a copy of the rows that some outputs need: [row][c / 8][padded
+/// width][8]. Places are in floats; those in a copy are counted from the copy of all rows.
 class Source {
  public:
   explicit Source(const ConvProblem& problem);

@@ -1,6 +1,7 @@
 // cpu.dense: alpha * A' * B' + beta * C, then an activation; B constant, packed once. See gemm.h.
 // cpu.dense_bf16: the same with the numbers of B as bfloat16, since with few images, fetching B takes the time. Where
-// the processor has AVX512-BF16 or AMX, A is rounded to bfloat16, too, and an instruction multiplies two terms, or tiles.
+// the processor has AVX512-BF16 or AMX, A is rounded to bfloat16, too, and an instruction multiplies two terms, or
+// tiles.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/cpu_gemm/gemm.h"

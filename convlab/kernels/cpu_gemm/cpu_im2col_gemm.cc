@@ -65,7 +65,8 @@ struct Stretch {
   int64_t image, p, q, column, count;
 };
 
-/// Writes one row of a stretch: the pixels of channel plane `plane` that filter element (r, s) meets, 0 outside the image.
+/// Writes one row of a stretch: the pixels of channel plane `plane` that filter element (r, s) meets, 0 outside the
+/// image.
 template <class Pixel>
 void unroll_stretch(const ConvProblem& problem, const Pixel* plane, int64_t r, int64_t s, const Stretch& stretch,
                     float* to) {

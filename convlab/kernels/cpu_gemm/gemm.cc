@@ -207,8 +207,8 @@ void gemm_by_depth(const Gemm& gemm, float* products, ThreadPool& threads) {
   finish_rows_of_c(gemm, 0, gemm.m, 0, gemm.n);
 }
 
-/// By AMX: A becomes tiles, then a thread takes some panels, each through all of B's blocks, and where panels are few, some
-/// rows.
+/// By AMX: A becomes tiles, then a thread takes some panels, each through all of B's blocks, and where panels are few,
+/// some rows.
 void gemm_in_tiles(const Gemm& gemm, unsigned char* a, ThreadPool& threads) {
   constexpr int64_t kPanelsTogether = 2, kLeastSteps = 32;
   threads.parallel_for(ceil_div(gemm.k, kGemmTileDepth), kLeastSteps, [&](int64_t begin, int64_t end, int) {

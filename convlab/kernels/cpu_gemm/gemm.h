@@ -27,8 +27,8 @@ inline constexpr int64_t kGemmTileDepth = 32;  // of a tile of pairs
 /// beside zeros. bf16_dots: the same, and A, if it has no more than kGemmDotRows rows, is rounded to bfloat16, too, for
 /// AVX512-BF16. That takes one instruction instead of four multiply-adds, which one or two rows wait for; more rows
 /// wait for products, and these get no faster (Emerald Rapids: two images gain 13 %, eight would lose 37 %).
-/// bf16_tiles: the same, but rows are filled up to whole tiles of AMX, and more rows of A are rounded, too, and multiplied
-/// by AMX as fast as B comes from memory.
+/// bf16_tiles: the same, but rows are filled up to whole tiles of AMX, and more rows of A are rounded, too, and
+/// multiplied by AMX as fast as B comes from memory.
 enum class PackedAs { f32, f16, bf16, bf16_dots, bf16_tiles };
 
 constexpr bool is_bf16(PackedAs as) { return as >= PackedAs::bf16; }

@@ -26,8 +26,8 @@ constexpr int64_t kSumColumns = 16;  // of a tile of C
 
 #if HWY_TARGET == HWY_AVX3
 
-/// Steps [first, last) of all rows of A as tiles of the nearest bfloat16, by tile of rows and step of 32 terms; rows and
-/// terms beyond A's are zero.
+/// Steps [first, last) of all rows of A as tiles of the nearest bfloat16, by tile of rows and step of 32 terms; rows
+/// and terms beyond A's are zero.
 void round_to_tiles(const Gemm& gemm, int64_t first, int64_t last, unsigned char* tiles) {
   const int64_t steps = ceil_div(gemm.k, kGemmTileDepth);
   for (int64_t row = 0; row < round_up(gemm.m, convlab::kTileRows); ++row) {
@@ -102,8 +102,8 @@ HWY_INLINE void multiply_tiles(TilesOfAmx& tiles, const Gemm& gemm, const unsign
   }
 }
 
-/// Some tiles of rows by some panels, `a` as round_to_tiles() has left it. Rows, if there are several tiles of them, pass by
-/// a panel two by two.
+/// Some tiles of rows by some panels, `a` as round_to_tiles() has left it. Rows, if there are several tiles of them,
+/// pass by a panel two by two.
 void multiply_in_tiles(const Gemm& gemm, const unsigned char* a, int64_t first_row, int64_t last_row,
                        int64_t first_panel, int64_t last_panel) {
   TilesOfAmx tiles(TileShape{});

@@ -1,7 +1,6 @@
-// cpu.half_elementwise: functions of one array, and of two of one shape or of an array and a number, on channels in halves.
-// Pieces become float32, which the kernel for plain arrays computes, and bfloat16 again, all in the first cache.
-// Threads: some pixels are a piece of work.
-// Refuses other shapes, and anything not in halves from end to end.
+// cpu.half_elementwise: functions of one array, and of two of one shape or of an array and a number, on channels in
+// halves. Pieces become float32, which the kernel for plain arrays computes, and bfloat16 again, all in the first
+// cache. Threads: some pixels are a piece of work. Refuses other shapes, and anything not in halves from end to end.
 // Limited as that kernel is.
 
 #include <algorithm>

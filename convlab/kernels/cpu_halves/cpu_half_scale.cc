@@ -1,5 +1,5 @@
-// cpu.half_scale: what multiplies channels in halves by numbers of their own, adds these, or both: Mul and Add with a plain
-// input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp.
+// cpu.half_scale: what multiplies channels in halves by numbers of their own, adds these, or both: Mul and Add with a
+// plain input {n, c, 1, 1}, {1, c, 1, 1} or {c, 1, 1}, and BatchNormalization, with an activation that is a clamp.
 // Threads: kPixels pixels of an image are a piece of work.
 // Refuses other shapes, and images that are not in halves from end to end.
 // Limited by memory.

@@ -8,7 +8,8 @@
 
 namespace convlab {
 
-// How a convolution in Layout::channel_halves is cut into pieces of work, how its filters lie, and what scratch it takes.
+// How a convolution in Layout::channel_halves is cut into pieces of work, how its filters lie, and what scratch it
+// takes.
 
 /// Where filters lie: by group, panel, row and column.
 struct HalfFilters {
@@ -22,8 +23,9 @@ struct HalfFilters {
   int64_t map_count(const ConvProblem& problem) const { return problem.r * columns * terms.held() * 2; }
 };
 
-/// By stack of images, group, block of lines and part of the panels. A line is a row of what the step gives or, where images
-/// are joined, a pixel. A stack has one image, or some, whose copies lie one behind the other, with all of their lines.
+/// By stack of images, group, block of lines and part of the panels. A line is a row of what the step gives or, where
+/// images are joined, a pixel. A stack has one image, or some, whose copies lie one behind the other, with all of their
+/// lines.
 struct HalfCut {
   int64_t stacks = 1, most_images = 1;       ///< of a stack
   int64_t lines = 0, blocks = 1, parts = 1;  ///< lines of an image
@@ -44,8 +46,8 @@ struct HalfCut {
   const ConvStep& step_;
 };
 
-/// Bytes of scratch: of a thread, the places of a block, their pixels, what is to be pooled and, unless the pieces of several
-/// parts share them all, its copy.
+/// Bytes of scratch: of a thread, the places of a block, their pixels, what is to be pooled and, unless the pieces of
+/// several parts share them all, its copy.
 struct HalfScratch {
   int64_t places, pooled, copy, shared;
 

@@ -54,8 +54,8 @@ class PanelEnd {
 
   Ending ending() const { return ending_; }
 
-  /// What a vector of maps from number `map` of the panel on needs for an end that is not just any, in registers: what is
-  /// stored might be the end's own.
+  /// What a vector of maps from number `map` of the panel on needs for an end that is not just any, in registers: what
+  /// is stored might be the end's own.
   class Column {
    public:
     HWY_INLINE Column(const PanelEnd& end, int64_t map)

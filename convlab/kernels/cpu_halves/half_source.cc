@@ -11,8 +11,8 @@ namespace convlab {
 
 namespace {
 
-/// Whether rows of outputs, each with tiles of its own, take clearly more loads than rows that go on from one to the next:
-/// for two tiles of places 4, for one alone 3, as it shares no tile of weights.
+/// Whether rows of outputs, each with tiles of its own, take clearly more loads than rows that go on from one to the
+/// next: for two tiles of places 4, for one alone 3, as it shares no tile of weights.
 bool leaves_tiles_empty(const ConvProblem& problem) {
   const int64_t tiles = ceil_div(problem.q(), kTilePlaces), width = problem.q() + (problem.s - 1) / problem.stride_w;
   const int64_t loads = tiles / 2 * 4 + tiles % 2 * 3;

@@ -10,9 +10,9 @@ namespace convlab {
 /// Where a convolution in Layout::channel_halves reads the pixels of a group: in the images themselves, or in a copy of
 /// the rows that some outputs need, [row][width][channels], where images are padded or plain, where a 1x1 filter takes
 /// only some of their pixels, or where a row has fewer outputs than a tile, which then reads on behind what was copied.
-/// In a copy a row's padding on the right is the next one's on the left. Where strides leave tiles half empty, pixels that
-/// outputs read with the same tap lie together: the copy is [phase of rows][phase of columns][row][width][channels]. All is
-/// counted in elements.
+/// In a copy a row's padding on the right is the next one's on the left. Where strides leave tiles half empty, pixels
+/// that outputs read with the same tap lie together: the copy is [phase of rows][phase of
+/// columns][row][width][channels]. All is counted in elements.
 class HalfSource {
  public:
   explicit HalfSource(const ConvStep& step);
@@ -43,7 +43,8 @@ class HalfSource {
   /// From a phase of columns to the next, of that copy.
   int64_t plane(int64_t output_rows) const { return rows_under(output_rows) / phases_ * width_ * pixel_; }
 
-  /// Of the copy of what rows `outputs` read, writes rows [begin, end). Images are float32 or bytes where they are plain.
+  /// Of the copy of what rows `outputs` read, writes rows [begin, end). Images are float32 or bytes where they are
+  /// plain.
   void copy(const void* image, int64_t group, RowRange outputs, int64_t begin, int64_t end, uint16_t* copy) const;
 
   /// Writes the last row's padding, where another row would begin.

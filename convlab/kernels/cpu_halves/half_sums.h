@@ -12,11 +12,13 @@ namespace convlab {
 //   y[y_at[j]][m] = activation of (bias[m] + sum over rows r, columns s, pairs l and elements e
 //                   of x[x_at[j] + r * row_step + s * column_step + 2 l + e] * w[r][s][l][m][e] + added[y_at[j]][m])
 //
-// for places j and maps m, in panels of 32. Sums are float32, and rounded once. Where the channels of a filter's row lie
-// together, they are one column.
+// for places j and maps m, in panels of 32. Sums are float32, and rounded once. Where the channels of a filter's row
+// lie together, they are one column.
 //
-//   AMX: a tile A is 16 places x up to 16 pairs, which lie where they are: a pixel's channels are a row. Two of them times
-//     two tiles B of 16 maps: four loads for four multiplications. (bf16_tiles-inl.h has tiles for other processors, too.)
+//   AMX: a tile A is 16 places x up to 16 pairs, which lie where they are: a pixel's channels are a row. Two of them
+//   times
+//     two tiles B of 16 maps: four loads for four multiplications. (bf16_tiles-inl.h has tiles for other processors,
+//     too.)
 //   AVX512-BF16: 12 places x 32 maps in registers, a place's pair is broadcast: 14 loads for 24 multiplications.
 
 inline constexpr int64_t kTilePlaces = 16;

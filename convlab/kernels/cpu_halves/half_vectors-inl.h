@@ -1,5 +1,5 @@
-// Vectors of floats from bfloat16 and to it. Included once for each instruction set, after convlab/kernels/cpu/simd.h and
-// hwy/foreach_target.h; hence no #pragma once.
+// Vectors of floats from bfloat16 and to it. Included once for each instruction set, after convlab/kernels/cpu/simd.h
+// and hwy/foreach_target.h; hence no #pragma once.
 
 #if defined(CONVLAB_KERNELS_CPU_HALVES_HALF_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVLAB_KERNELS_CPU_HALVES_HALF_VECTORS_INL_H_
@@ -73,7 +73,8 @@ template <class D>
 HWY_INLINE hn::Vec<D> swish_of_half(D d, hn::Vec<D> x) {
 #if HWY_TARGET == HWY_AVX3
   if constexpr (hn::MaxLanes(D()) == 16) {
-    // exp(-x) is 2^n 2^r. 2^r is of relative error 7.5e-5, by a polynomial of degree 3 that an exchange algorithm found.
+    // exp(-x) is 2^n 2^r. 2^r is of relative error 7.5e-5, by a polynomial of degree 3 that an exchange algorithm
+    // found.
     const __m512 power = _mm512_max_ps(_mm512_set1_ps(-150), _mm512_mul_ps(x.raw, _mm512_set1_ps(-1.44269504f)));
     const __m512 n = _mm512_roundscale_ps(power, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m512 r = _mm512_sub_ps(power, n);

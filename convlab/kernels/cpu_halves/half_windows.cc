@@ -15,8 +15,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Maxima are those of whole numbers, whose order is that of the halves: what a sign bit turns round is turned round, and
-/// NaN of either sign is the largest.
+/// Maxima are those of whole numbers, whose order is that of the halves: what a sign bit turns round is turned round,
+/// and NaN of either sign is the largest.
 struct LargestHalf {
   using Joined = int16_t;
   static constexpr int kVectors = 2;  // at once, so that lines of the cache are read whole

@@ -6,7 +6,8 @@
 
 namespace convlab {
 
-/// Windows over some channels, a multiple of 8, of an image in Layout::channel_halves. Steps are elements from pixel to pixel.
+/// Windows over some channels, a multiple of 8, of an image in Layout::channel_halves. Steps are elements from pixel to
+/// pixel.
 struct HalfWindows {
   const BlockPool& pool;
   int64_t channels = 0;

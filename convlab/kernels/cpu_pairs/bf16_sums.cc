@@ -35,7 +35,8 @@ void compute_as(const Job& job) {
 }
 
 #if HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2) != 0
-/// Plain vectors are what others are checked against: with AVX-512 they need not be faster than with AVX2, compiled before.
+/// Plain vectors are what others are checked against: with AVX-512 they need not be faster than with AVX2, compiled
+/// before.
 HWY_INLINE void compute_in_vectors(const PairConvolution& job) { N_AVX2::convolve_on(Bf16Unit::vectors, job); }
 HWY_INLINE void compute_in_vectors(const PairDense& job) { N_AVX2::multiply_on(Bf16Unit::vectors, job); }
 #else

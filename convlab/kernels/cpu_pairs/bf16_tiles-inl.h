@@ -7,8 +7,8 @@
 //
 // Rows of A and B may lie apart, by as many bytes as they are loaded with.
 //
-// Tiles have the numbers of AMX's. Rows beyond those of the job's shape are neither read nor written, so that no zero is
-// multiplied by what may be NaN.
+// Tiles have the numbers of AMX's. Rows beyond those of the job's shape are neither read nor written, so that no zero
+// is multiplied by what may be NaN.
 
 #if defined(CONVLAB_KERNELS_CPU_BF16_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CONVLAB_KERNELS_CPU_BF16_TILES_INL_H_

@@ -47,8 +47,8 @@ FirstLayerLaunch plan_first_layer(const ConvStep& step, FirstLayerTuning tuning)
   const int64_t pixel_size = sizeof(typename Layer::Pixel), all_columns = ceil_div(problem.k, 4);
   const int64_t rows = problem.p() / Layer::kSquare, width = problem.q() / Layer::kSquare;
   const int steps = first_layer_steps(problem);
-  // Measured on an H200 with the course's layers. Bulk stores gain by long stretches, waits at barriers by more blocks side
-  // by side; 14 of 66 rows leave no small band.
+  // Measured on an H200 with the course's layers. Bulk stores gain by long stretches, waits at barriers by more blocks
+  // side by side; 14 of 66 rows leave no small band.
   const bool light = Layer::kProducts == 1, small_filter = steps == 2;
   if (tuning.columns == 0) tuning.columns = 3;
   if (Layer::kPooled) {

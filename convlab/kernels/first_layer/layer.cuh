@@ -32,14 +32,14 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 //      loaded while the band before was computed; and find the range of the values. Where halves do not cover it, the
 //      band is computed by definition, plainly.cuh.
 //   2. For each pass, which takes some of the maps: each warp multiplies groups of 16 cells and stages their results,
-//      pooled and activated, in stretches as they will lie in memory; then each warp begins to store some of the stretches, and
-//      goes on to the next pass or band while the copy engine reads them.
+//      pooled and activated, in stretches as they will lie in memory; then each warp begins to store some of the
+//      stretches, and goes on to the next pass or band while the copy engine reads them.
 // Shared memory: filters as operands, and bias; pixels; results, once or twice.
 //
-// Measured on an H200: bulk stores of whole stretches take 0.55 ms for 2.09 GB in stretches of 5.8 kB, 0.62 ms in stretches of 1.6 kB,
-// and 0.48 ms in one piece; a quarter longer where a stretch's offset from a line of memory is not that of its results from
-// a line of shared memory (results.cuh). Telling L2 to evict results first makes the one product of halves 3 % faster
-// with small filters, and the others slower.
+// Measured on an H200: bulk stores of whole stretches take 0.55 ms for 2.09 GB in stretches of 5.8 kB, 0.62 ms in
+// stretches of 1.6 kB, and 0.48 ms in one piece; a quarter longer where a stretch's offset from a line of memory is not
+// that of its results from a line of shared memory (results.cuh). Telling L2 to evict results first makes the one
+// product of halves 3 % faster with small filters, and the others slower.
 
 template <class Layer, int kSteps, int kColumns>
 __global__ void __launch_bounds__(Layer::kMostThreads, 1)

@@ -6,10 +6,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-// How results of a first layer get from shared memory to where they belong: in stretches, the longest contiguous pieces of a
-// band. A stretch is staged at the offset from a line of 128 bytes that it has in the output. So it needs no alignment: its
-// middle is whole vectors on both sides, and less than a vector before and after it goes word by word. And bulk stores
-// take it as it lies; where the offsets differ, they take a quarter longer on an H200.
+// How results of a first layer get from shared memory to where they belong: in stretches, the longest contiguous pieces
+// of a band. A stretch is staged at the offset from a line of 128 bytes that it has in the output. So it needs no
+// alignment: its middle is whole vectors on both sides, and less than a vector before and after it goes word by word.
+// And bulk stores take it as it lies; where the offsets differ, they take a quarter longer on an H200.
 
 /// `bytes` bytes, a multiple of 4, to be stored at `to`; in shared memory they are at `from`, equal modulo 128.
 struct Stretch {
@@ -41,8 +41,8 @@ inline __device__ uint64_t store_policy(bool evict_first) {
 }
 #endif
 
-/// Stores stretches(0) to stretches(count - 1), a warp each; all threads take part, each after a fence_for_async() and a barrier.
-/// Bulk stores are only begun.
+/// Stores stretches(0) to stretches(count - 1), a warp each; all threads take part, each after a fence_for_async() and
+/// a barrier. Bulk stores are only begun.
 template <class Stretches>
 __device__ void store_stretches(int count, [[maybe_unused]] bool evict_first, const Stretches& stretches) {
   const int lane = threadIdx.x % 32, warps = blockDim.x / 32;
@@ -78,8 +78,8 @@ __device__ void store_stretches(int count, [[maybe_unused]] bool evict_first, co
 #endif
 }
 
-/// Waits until all but the last kLeft calls of store_stretches have read the results that this thread had them store; then a
-/// barrier makes that known to all.
+/// Waits until all but the last kLeft calls of store_stretches have read the results that this thread had them store;
+/// then a barrier makes that known to all.
 template <int kLeft>
 __device__ void wait_for_stores() {
 #if CONVLAB_BULK_STORES

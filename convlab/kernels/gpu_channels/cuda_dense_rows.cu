@@ -1,5 +1,5 @@
-// cuda.dense_rows: a dense layer of one to four rows in fp16: weights are halves, rows and sums float32. A block makes 4 columns
-// of all rows; its threads take 8 terms in turn. Weights are read once, which is all the time there is.
+// cuda.dense_rows: a dense layer of one to four rows in fp16: weights are halves, rows and sums float32. A block makes
+// 4 columns of all rows; its threads take 8 terms in turn. Weights are read once, which is all the time there is.
 // Refuses more rows, few columns, weights that are not constant, addends that are no rows, transposed inputs.
 // Limited by memory.
 

@@ -1,6 +1,6 @@
-// cuda.igemm_dense: a dense layer in fp16 on tensor cores, as a convolution of images of one pixel (see igemm.cuh). Its input is
-// rounded to float16 first; its output is float32. Refuses few columns, weights that are not constant, addends that
-// are no rows, transposed inputs.
+// cuda.igemm_dense: a dense layer in fp16 on tensor cores, as a convolution of images of one pixel (see igemm.cuh). Its
+// input is rounded to float16 first; its output is float32. Refuses few columns, weights that are not constant, addends
+// that are no rows, transposed inputs.
 
 #include "convlab/kernels/gpu_channels/dense_halves.cuh"
 #include "convlab/kernels/gpu_channels/igemm_step.cuh"

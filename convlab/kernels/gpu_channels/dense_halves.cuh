@@ -1,7 +1,7 @@
 #pragma once
 
-// What dense layers in fp16 of many columns share: what they refuse, and weights that are packed as igemm_weights.cuh says,
-// a map for each column, so that a column is a row of halves.
+// What dense layers in fp16 of many columns share: what they refuse, and weights that are packed as igemm_weights.cuh
+// says, a map for each column, so that a column is a row of halves.
 
 #include <fmt/core.h>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Depthwise convolutions of Layout::channels_last whose filters are squares of 3 or 5 and whose strides are 1 or 2. A thread
-// makes some channels of a strip, some outputs side by side, and goes down the image: it loads an input pixel once, and adds
-// what it gives to all rows of outputs that it belongs to, whose sums it keeps in registers, as it does the filters. The
-// next rows are on their way meanwhile: see strip_rows.cuh.
+// Depthwise convolutions of Layout::channels_last whose filters are squares of 3 or 5 and whose strides are 1 or 2. A
+// thread makes some channels of a strip, some outputs side by side, and goes down the image: it loads an input pixel
+// once, and adds what it gives to all rows of outputs that it belongs to, whose sums it keeps in registers, as it does
+// the filters. The next rows are on their way meanwhile: see strip_rows.cuh.
 
 #include <algorithm>
 
@@ -21,8 +21,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 /// How many rows of outputs a band of any number of rows has.
 inline constexpr int kAnyRows = 1 << 20;
 
-/// Strips of one kind of elements, filters and strides. `kShared`: rows wait in shared memory, which holds more of them than
-/// registers do, and takes longer to give them.
+/// Strips of one kind of elements, filters and strides. `kShared`: rows wait in shared memory, which holds more of them
+/// than registers do, and takes longer to give them.
 template <class Element_, int kTaps_, int kStride_, bool kShared_>
 struct StripOf {
   using Element = Element_;
@@ -40,8 +40,8 @@ struct StripOf {
   /// Blocks that one multiprocessor holds, as the registers of their threads allow.
   static constexpr int kBlocks = kWide ? kStride + 1 : kShared ? 4 : 3;
 
-  /// The most rows of outputs of a band, as measured on an H100. Many short bands run where few long ones would, and what
-  /// runs at a time is close together in memory.
+  /// The most rows of outputs of a band, as measured on an H100. Many short bands run where few long ones would, and
+  /// what runs at a time is close together in memory.
   static constexpr int most_rows() {
     if (kWide) return kStride == 2 ? 7 : kAnyRows;
     if (!kIsHalf<Element>) return 4 / kStride;
@@ -53,8 +53,8 @@ struct StripOf {
       std::conditional_t<kShared, RowsInShared<Part, kColumns, 3>, RowsInRegisters<Part, kColumns, kWide ? 1 : 2>>;
 };
 
-/// How a convolution is cut: an image into bands of rows, a band into strips. A block makes some neighbouring strips of a
-/// band, of some channels.
+/// How a convolution is cut: an image into bands of rows, a band into strips. A block makes some neighbouring strips of
+/// a band, of some channels.
 struct StripCut {
   int rows = 0;      ///< of outputs, in a band
   int bands = 0;     ///< of an image
@@ -80,8 +80,8 @@ StripCut cut_columns(const ConvShape& shape, int64_t threads) {
   return cut;
 }
 
-/// The cut that takes the least time. Its unit is what a row of a block of kStripThreads takes a busy multiprocessor: where
-/// it is not busy, a row takes as long as memory does to answer.
+/// The cut that takes the least time. Its unit is what a row of a block of kStripThreads takes a busy multiprocessor:
+/// where it is not busy, a row takes as long as memory does to answer.
 template <class Strip>
 StripCut cut_strips(const ConvShape& shape, const DeviceCaps& caps) {
   constexpr int64_t kMostBands = 64;
@@ -106,7 +106,8 @@ StripCut cut_strips(const ConvShape& shape, const DeviceCaps& caps) {
   return best;
 }
 
-/// pixel + step by an addition: a compiler that sees several of these multiplies instead, which takes more instructions.
+/// pixel + step by an addition: a compiler that sees several of these multiplies instead, which takes more
+/// instructions.
 template <class Element>
 __device__ const Element* stepped(const Element* pixel, int64_t step) {
   pixel += step;

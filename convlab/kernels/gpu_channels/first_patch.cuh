@@ -1,9 +1,9 @@
 #pragma once
 
-// How blocks of hopper_first.cuh cut a network's first layer. A block makes 8 output rows, a warp each, of some segments of 16
-// pixels. What these read of plain images, a patch, is copied to shared memory. Terms of a sum follow filters channel by
-// channel, row by row. They come in items of 4 bytes, a term of float32 or two neighbours of fp16; rows are filled up
-// with items of zeros.
+// How blocks of hopper_first.cuh cut a network's first layer. A block makes 8 output rows, a warp each, of some
+// segments of 16 pixels. What these read of plain images, a patch, is copied to shared memory. Terms of a sum follow
+// filters channel by channel, row by row. They come in items of 4 bytes, a term of float32 or two neighbours of fp16;
+// rows are filled up with items of zeros.
 
 #ifdef __CUDACC__
 
@@ -78,8 +78,9 @@ size_t first_bytes(const FirstCut& cut) {
          static_cast<size_t>(cut.copies) * static_cast<size_t>(cut.copy_terms) * sizeof(typename Tile::Element);
 }
 
-/// The cut that takes least time by a rough count: rounds of blocks on all multiprocessors, each as long as its segments and
-/// what begins a block. Tiles of one segment always are an answer; they may take more shared memory than there is.
+/// The cut that takes least time by a rough count: rounds of blocks on all multiprocessors, each as long as its
+/// segments and what begins a block. Tiles of one segment always are an answer; they may take more shared memory than
+/// there is.
 template <class Tile>
 FirstCut cut_first(const ConvShape& shape, int64_t multiprocessors) {
   constexpr int kMostSegments = 14, kBegin = 2;
@@ -215,7 +216,8 @@ struct FirstPixels {
   const unsigned char* upper;
   int below;
 
-  /// 8 items as wgmma takes them from registers: of the upper and the lower pixel one of the first 4, then of the others.
+  /// 8 items as wgmma takes them from registers: of the upper and the lower pixel one of the first 4, then of the
+  /// others.
   __device__ void load(uint32_t (&to)[4], const uint2* items) const {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {

@@ -4,7 +4,8 @@
 // capability 9.0). Rows are output pixels, columns are maps, terms are filter
 // taps and their channels.
 //
-//   x, w -> one thread: the copy engine, which finds each tap's pixels -> stages of 128 bytes of terms -> warpgroups: wgmma
+//   x, w -> one thread: the copy engine, which finds each tap's pixels -> stages of 128 bytes of terms -> warpgroups:
+//   wgmma
 //        -> bias, what is added, activation -> boxes in shared memory -> the copy engine -> y
 //
 // Blocks stay, and go through tiles. While a team of warpgroups finishes a
@@ -24,8 +25,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Begins to add a slice's products: kSteps times kStepTerms. Commits where the last instruction is: behind a branch the compiler
-/// commits twice, and who waits for all but the last waits for all.
+/// Begins to add a slice's products: kSteps times kStepTerms. Commits where the last instruction is: behind a branch
+/// the compiler commits twice, and who waits for all but the last waits for all.
 template <class Tile, int kTaps, int kSteps>
 __device__ void multiply_slice(float (&sums)[Tile::kBlocks][Tile::kMaps / 2], PixelOperand a, PixelOperand b) {
   constexpr int kStepsOfBox = 4 / kTaps, kRow = 128 / kTaps;

@@ -1,8 +1,9 @@
 #pragma once
 
-// What precedes and follows the sums of hopper_conv.cuh: they begin with their bias. A warp's 16 output pixels by 64 or 32 maps, a
-// box, get what is added, and the activation, and leave by way of shared memory. A clamp costs two instructions, for two halves at
-// once: that code is run once for a tile, and each line of it comes from the second cache.
+// What precedes and follows the sums of hopper_conv.cuh: they begin with their bias. A warp's 16 output pixels by 64 or
+// 32 maps, a box, get what is added, and the activation, and leave by way of shared memory. A clamp costs two
+// instructions, for two halves at once: that code is run once for a tile, and each line of it comes from the second
+// cache.
 
 #ifdef __CUDACC__
 
@@ -16,8 +17,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Calls `each(i, bias)` for a lane's sums i, i + 1 and, of the pixel 8 below, i + 2, i + 3: the bias of their maps, from `map` on,
-/// or zeros.
+/// Calls `each(i, bias)` for a lane's sums i, i + 1 and, of the pixel 8 below, i + 2, i + 3: the bias of their maps,
+/// from `map` on, or zeros.
 template <int kMaps>
 __device__ void for_each_bias(const float* bias, int map, int maps, const auto& each) {
   const int first = map + threadIdx.x % 4 * 2;
@@ -208,8 +209,8 @@ struct BoxWriter {
   }
 };
 
-/// Sends a warpgroup's sums, from row `row` of the tile on, to the blocks of the cluster that finish them; those of this
-/// block stay.
+/// Sends a warpgroup's sums, from row `row` of the tile on, to the blocks of the cluster that finish them; those of
+/// this block stay.
 template <class Tile>
 __device__ void send_sums(const PixelShared<Tile>& shared, const float (&sums)[Tile::kBlocks][Tile::kMaps / 2], int row,
                           int rank) {
@@ -234,8 +235,8 @@ __device__ void send_sums(const PixelShared<Tile>& shared, const float (&sums)[T
   }
 }
 
-/// Adds up what this block and the others of the cluster have summed of the tile's pixels that this block finishes. Arrives
-/// at the cluster's barrier when all is there.
+/// Adds up what this block and the others of the cluster have summed of the tile's pixels that this block finishes.
+/// Arrives at the cluster's barrier when all is there.
 template <class Tile>
 __device__ void add_parts(const PixelShared<Tile>& shared, const PixelConvOf<typename Tile::Element>& conv,
                           const TilePlace<Tile>& place, int rank) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Convolution kernels of a network's first layer for compute capability 9.0, whatever their terms: plain images of few channels,
-// of numbers or bytes, to channels last.
+// Convolution kernels of a network's first layer for compute capability 9.0, whatever their terms: plain images of few
+// channels, of numbers or bytes, to channels last.
 //
 //   image -> a patch in shared memory -> registers, as wgmma takes rows -> wgmma, with filters from shared memory
 //         -> bias, activation -> boxes in shared memory -> the copy engine -> y
@@ -89,8 +89,8 @@ struct HopperFirst {
   static constexpr Layout kLayout = kPixelLayout<Element>;
   static constexpr decltype(ConvKernel::workspace_bytes) workspace_bytes = nullptr;
 
-  /// Calls `with.template operator()<Tile>()`. Where two blocks have no room for the filters of 64 maps, they make 32; where
-  /// they have no room for these either, one block may make 64.
+  /// Calls `with.template operator()<Tile>()`. Where two blocks have no room for the filters of 64 maps, they make 32;
+  /// where they have no room for these either, one block may make 64.
   static auto with_tile(const ConvShape& shape, auto&& with) {
     using Wide = FirstTile<Terms, 64>;
     using Slim = FirstTile<Terms, 32>;

@@ -21,7 +21,8 @@ namespace {  // each file that includes this has its own kernels
 /// What a step must keep to, whatever is done with its images first.
 inline constexpr int64_t kMostOfHopper = int64_t{1} << 30;
 
-/// A map's filters as igemm_weights.cuh packs them, of `given` channels: a tap begins where a slice does, or a part of one.
+/// A map's filters as igemm_weights.cuh packs them, of `given` channels: a tap begins where a slice does, or a part of
+/// one.
 template <class Element>
 PlainFilters filters_of(const PixelPlan<Element>& plan, const float* w, int64_t given) {
   const int64_t taps = int64_t{plan.conv.shape.r} * plan.conv.shape.s;

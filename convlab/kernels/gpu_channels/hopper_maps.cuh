@@ -59,8 +59,8 @@ CUtensorMap describe_rows(CUtensorMapDataType type, const Element* data, int64_t
                     static_cast<int>(result));
 }
 
-/// The corners of the box of pixels that a filter's first tap visits: columns, then rows. The second is counted from the
-/// image's last pixel.
+/// The corners of the box of pixels that a filter's first tap visits: columns, then rows. The second is counted from
+/// the image's last pixel.
 struct PixelCorners {
   std::array<int, 2> first, last;
 
@@ -114,8 +114,8 @@ CUtensorMap describe_pixels(CUtensorMapDataType type, const PixelConvOf<Element>
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Whether this lane of a warp, all of whose lanes are here, has copies made for all. Where the whole warp loops, compilers know
-/// what is the same for all lanes, and copies need no loops over lanes.
+/// Whether this lane of a warp, all of whose lanes are here, has copies made for all. Where the whole warp loops,
+/// compilers know what is the same for all lanes, and copies need no loops over lanes.
 inline __device__ bool elected() {
   uint32_t is;
   asm volatile("{.reg .pred one; elect.sync _|one, 0xffffffff; selp.u32 %0, 1, 0, one;}" : "=r"(is));

@@ -14,8 +14,8 @@ inline namespace CONVLAB_KERNEL_NAMESPACE {
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Rows in shared memory as an operand (PTX ISA, "Matrix descriptor format"). In two words: additions of 64 bits take so
-/// long that multiplications of few columns wait for them.
+/// Rows in shared memory as an operand (PTX ISA, "Matrix descriptor format"). In two words: additions of 64 bits take
+/// so long that multiplications of few columns wait for them.
 struct PixelOperand {
   uint32_t low, high;
 
@@ -45,7 +45,8 @@ struct PixelMultiply;
 #define CONVLAB_NAMES80 "%80,%81,%82,%83,%84,%85,%86,%87,%88,%89,%90,%91,%92,%93,%94,%95"
 #define CONVLAB_NAMES96 "%96,%97,%98,%99,%100,%101,%102,%103,%104,%105,%106,%107,%108,%109,%110,%111"
 #define CONVLAB_NAMES112 "%112,%113,%114,%115,%116,%117,%118,%119,%120,%121,%122,%123,%124,%125,%126,%127"
-// `kind`: terms and types; `order_ab`, `order_b`: that operands in shared memory are not turned, which only halves may be.
+// `kind`: terms and types; `order_ab`, `order_b`: that operands in shared memory are not turned, which only halves may
+// be.
 #define CONVLAB_MULTIPLY_OF(element, kind, order_ab, order_b, columns, count, names, n0, n1, n2, n3, n4, n5, n6, ...)  \
   template <>                                                                                                          \
   struct PixelMultiply<element, columns> {                                                                             \

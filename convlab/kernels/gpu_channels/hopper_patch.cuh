@@ -1,12 +1,13 @@
 #pragma once
 
-// Few maps, as of a network's first layers, whose images are large: filters of 2 or 3 pixels a side at stride 1. The implicit
-// GEMM of hopper_conv.cuh copies each pixel once for each tap, which the second cache limits. Here a tile's pixels are copied
-// once: a patch of 4 rows of 64 pixels, with what surrounds them. Pixel i of the tile meets tap (r, s) at pixel i + 64 r + s
-// of the patch, so that wgmma begins at another row for each tap. The last pixels of a row are no results.
+// Few maps, as of a network's first layers, whose images are large: filters of 2 or 3 pixels a side at stride 1. The
+// implicit GEMM of hopper_conv.cuh copies each pixel once for each tap, which the second cache limits. Here a tile's
+// pixels are copied once: a patch of 4 rows of 64 pixels, with what surrounds them. Pixel i of the tile meets tap (r,
+// s) at pixel i + 64 r + s of the patch, so that wgmma begins at another row for each tap. The last pixels of a row are
+// no results.
 //
-// Products are turned: wgmma's rows are 64 maps, its columns the tile's 256 pixels, as few columns would leave tensor cores
-// waiting for operands. Two warpgroups multiply in turns; while one writes its tile, the other multiplies.
+// Products are turned: wgmma's rows are 64 maps, its columns the tile's 256 pixels, as few columns would leave tensor
+// cores waiting for operands. Two warpgroups multiply in turns; while one writes its tile, the other multiplies.
 
 #ifdef __CUDACC__
 
@@ -48,8 +49,8 @@ struct PatchShared {
   }
 };
 
-/// A convolution in such tiles. The last tiles of a row and of a column end with the image, and make some results again.
-/// Where squares of 2 x 2 are pooled, no tile has a part of one; a last row or column has none.
+/// A convolution in such tiles. The last tiles of a row and of a column end with the image, and make some results
+/// again. Where squares of 2 x 2 are pooled, no tile has a part of one; a last row or column has none.
 struct PatchCut {
   int p, q;     ///< the results' rows and columns
   int columns;  ///< of results in a tile's row

@@ -1,7 +1,7 @@
 #pragma once
 
-// Split terms of hopper_conv.cuh: pixels are split in registers, where wgmma takes them from. Pixels that halves cannot hold
-// are summed up by definition.
+// Split terms of hopper_conv.cuh: pixels are split in registers, where wgmma takes them from. Pixels that halves cannot
+// hold are summed up by definition.
 
 #ifdef __CUDACC__
 
@@ -31,8 +31,8 @@ class SplitRows {
     });
   }
 
-  /// `load_chunks(to, i)` gives the i-th 8 terms as load_matrices() does: of the upper and the lower pixel that of the first
-  /// chunk of 4, then of the second.
+  /// `load_chunks(to, i)` gives the i-th 8 terms as load_matrices() does: of the upper and the lower pixel that of the
+  /// first chunk of 4, then of the second.
   __device__ void load(LargestPixel& largest, const auto& load_chunks) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
@@ -93,9 +93,9 @@ class SplitRows {
   uint32_t large_[kSteps][4], rest_[kSteps][4];
 };
 
-/// Undoes the factors of maps in a warp's sums, of which a lane has two of each eight. Where a pixel reaches 65504, or all
-/// that are not zero are below 2^-12, or a filter is not finite, `again(sums)` sums up by definition. `undo`: of the first map;
-/// `maps`: that there are from there on.
+/// Undoes the factors of maps in a warp's sums, of which a lane has two of each eight. Where a pixel reaches 65504, or
+/// all that are not zero are below 2^-12, or a filter is not finite, `again(sums)` sums up by definition. `undo`: of
+/// the first map; `maps`: that there are from there on.
 template <int kCount>
 __device__ void scale_back(float (&sums)[kCount], LargestPixel seen, const float* undo, int maps, const auto& again) {
   constexpr float kLargest = 65504, kSmall = 0x1p-12f;

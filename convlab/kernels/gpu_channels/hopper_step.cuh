@@ -67,8 +67,8 @@ void launch_pixels(PixelPlan<typename Tile::Element> plan, int64_t multiprocesso
 /// In microseconds: infinity where it cannot be taken.
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-/// A kind of tile, and what it was seen to take on an H100 in a CUDA graph of many, in hundredths of a microsecond: the launch, a
-/// tile beside its slices, a slice.
+/// A kind of tile, and what it was seen to take on an H100 in a CUDA graph of many, in hundredths of a microsecond: the
+/// launch, a tile beside its slices, a slice.
 template <class Tile, int kLaunch, int kTile, int kSlice>
 struct TimedTile {
   using Plan = PixelPlan<typename Tile::Element>;

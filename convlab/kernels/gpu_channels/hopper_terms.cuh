@@ -41,8 +41,8 @@ struct HopperTf32 : TfTerms {
   static constexpr int kFilterParts = 1, kFilterRow = 128;
 };
 
-/// What split terms share: pixels are split in registers, multiplied in three products, and some slices are added up at a
-/// time. kOfRest: the part of filters that what pixels lack is multiplied with.
+/// What split terms share: pixels are split in registers, multiplied in three products, and some slices are added up at
+/// a time. kOfRest: the part of filters that what pixels lack is multiplied with.
 ///
 /// Floats, split in two of TF32 each. Filters' large parts come first, then what these lack.
 struct HopperSplitTf32 {
@@ -60,9 +60,9 @@ struct HopperSplitTf32 {
   }
 };
 
-/// Floats, split in two halves each: see SplitTerms. Filters are W, w', and W / 2048, as instructions take these from shared
-/// memory. They lie in memory as there, slice by slice, part by part, so that a tile's are copied at once: chunks of a
-/// map's 64 bytes are permuted.
+/// Floats, split in two halves each: see SplitTerms. Filters are W, w', and W / 2048, as instructions take these from
+/// shared memory. They lie in memory as there, slice by slice, part by part, so that a tile's are copied at once:
+/// chunks of a map's 64 bytes are permuted.
 struct HopperSplitHalves {
   using Element = float;
   using Filter = __half;

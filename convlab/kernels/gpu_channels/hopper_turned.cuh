@@ -1,7 +1,8 @@
 #pragma once
 
-// What follows the sums of hopper_patch.cuh, whose rows are maps: of 8 pixels, a lane of a warp has two neighbours of map lane /
-// 4, and of the map 8 below. A warpgroup turns 64 pixels by 64 maps in shared memory, and one thread has them written.
+// What follows the sums of hopper_patch.cuh, whose rows are maps: of 8 pixels, a lane of a warp has two neighbours of
+// map lane / 4, and of the map 8 below. A warpgroup turns 64 pixels by 64 maps in shared memory, and one thread has
+// them written.
 
 #ifdef __CUDACC__
 

@@ -1,14 +1,15 @@
 #pragma once
 
-// A convolution as a product of matrices that nobody writes down (implicit GEMM): a row of A is an output pixel with all that
-// its filter meets, a column of B is a map. On tensor cores, by warps: compute capability 8.0.
+// A convolution as a product of matrices that nobody writes down (implicit GEMM): a row of A is an output pixel with
+// all that its filter meets, a column of B is a map. On tensor cores, by warps: compute capability 8.0.
 //
-// Terms are in the order (row of the filter, column, channel), so that 16 bytes are of one pixel, a chunk. A slice is 8 chunks of
-// all the tile's pixels and maps. Threads copy slices into shared memory, kIgemmStages of them in turns: a thread takes the same
-// chunk of each, of a few pixels and maps. What lies outside of an image, and rows that do not exist, are zeros. What terms are,
-// and how they are multiplied, is in igemm_terms.cuh.
+// Terms are in the order (row of the filter, column, channel), so that 16 bytes are of one pixel, a chunk. A slice is 8
+// chunks of all the tile's pixels and maps. Threads copy slices into shared memory, kIgemmStages of them in turns: a
+// thread takes the same chunk of each, of a few pixels and maps. What lies outside of an image, and rows that do not
+// exist, are zeros. What terms are, and how they are multiplied, is in igemm_terms.cuh.
 //
-// Sums pass through shared memory, so that a thread finishes 8 maps of one pixel: adds, activates, rounds and stores them.
+// Sums pass through shared memory, so that a thread finishes 8 maps of one pixel: adds, activates, rounds and stores
+// them.
 
 #include <algorithm>
 
@@ -48,7 +49,8 @@ struct IgemmCut {
   __host__ __device__ int begin(int part) const { return static_cast<int>(int64_t{slices} * part / parts); }
 };
 
-/// A thread's copies: its chunk of each slice, of some of the tile's pixels and maps. A map's slices lie one after another.
+/// A thread's copies: its chunk of each slice, of some of the tile's pixels and maps. A map's slices lie one after
+/// another.
 template <class Tile, class Terms>
 class IgemmCopies {
  public:

@@ -1,8 +1,8 @@
 #pragma once
 
-// What igemm.cuh multiplies, and how: halves, TF32, or float32 split in two halves. In shared memory a slice of a row or a map
-// is 128 bytes whatever they are. Two chunks of 16 bytes, of 16 rows or maps, are four matrices of load_matrices(): what an
-// mma of halves takes for 16 terms, and one of TF32 for 8.
+// What igemm.cuh multiplies, and how: halves, TF32, or float32 split in two halves. In shared memory a slice of a row
+// or a map is 128 bytes whatever they are. Two chunks of 16 bytes, of 16 rows or maps, are four matrices of
+// load_matrices(): what an mma of halves takes for 16 terms, and one of TF32 for 8.
 
 #include <cmath>
 
@@ -18,7 +18,8 @@ __device__ inline SharedAddress chunk_in_stage(SharedAddress stage, int line, in
   return stage + (line * kIgemmChunks + (chunk ^ line % kIgemmChunks)) * 16;
 }
 
-/// The part of a tile that a warp makes: 16 kDown rows, of `rows` on, by 8 kAcross maps, of line `maps` of the stage on.
+/// The part of a tile that a warp makes: 16 kDown rows, of `rows` on, by 8 kAcross maps, of line `maps` of the stage
+/// on.
 template <int kDown, int kAcross>
 struct WarpPart {
   static constexpr int kRows16 = kDown, kMaps8 = kAcross;
@@ -36,8 +37,8 @@ struct WarpPart {
   }
 };
 
-/// sum += a slice's rows * its maps, whose fragments lie there as `multiply(sum, rows, map)` takes them, once `make(rows)` has
-/// changed those of the rows.
+/// sum += a slice's rows * its maps, whose fragments lie there as `multiply(sum, rows, map)` takes them, once
+/// `make(rows)` has changed those of the rows.
 template <class Part, class Make, class Multiply>
 __device__ void multiply_chunks(typename Part::Sum& sum, SharedAddress stage, const Part& part, const Make& make,
                                 const Multiply& multiply) {
@@ -106,9 +107,9 @@ struct TfTerms {
   }
 };
 
-/// Terms in float32, each split in two halves. A pixel x is X + x' / 2048, a filter, times a power of two so that a map's
-/// largest is near 2^15, W + w'. The sum is of W X + w' X + (W / 2048) x'. Tensor cores truncate where adders round: they add
-/// up one slice, and adders do the rest. A slice of a map is 32 W, then 32 w'.
+/// Terms in float32, each split in two halves. A pixel x is X + x' / 2048, a filter, times a power of two so that a
+/// map's largest is near 2^15, W + w'. The sum is of W X + w' X + (W / 2048) x'. Tensor cores truncate where adders
+/// round: they add up one slice, and adders do the rest. A slice of a map is 32 W, then 32 w'.
 struct SplitTerms {
   using Element = float;
   static constexpr int kChunk = 4, kSlice = 32, kSliceBytes = 128;
@@ -122,8 +123,8 @@ struct SplitTerms {
     __device__ void add(uint32_t bits) { largest = max(largest, bits & 0x7fffffffu); }
   };
 
-  /// The place of a term among those of its slice. Of 16 terms, a thread has t, 4 + t, 8 + t and 12 + t of the pixels, and of
-  /// an mma's halves 2 t and the next, 2 t + 8 and the next.
+  /// The place of a term among those of its slice. Of 16 terms, a thread has t, 4 + t, 8 + t and 12 + t of the pixels,
+  /// and of an mma's halves 2 t and the next, 2 t + 8 and the next.
   static __host__ __device__ constexpr int place(int term) {
     const int of_chunk = term % 4, chunk = term % 16 / 4;
     return term / 16 * 16 + of_chunk * 2 + chunk % 2 + chunk / 2 * 8;

@@ -1,7 +1,8 @@
 #pragma once
 
-// Filters as products of matrices take them: map after map, of a map slice after slice; the last is filled up with zeros. Behind them,
-// where terms scale, what undoes each map's factor: negative where a filter is not finite, so that no product of halves is right.
+// Filters as products of matrices take them: map after map, of a map slice after slice; the last is filled up with
+// zeros. Behind them, where terms scale, what undoes each map's factor: negative where a filter is not finite, so that
+// no product of halves is right.
 
 #include "convlab/base/checked.h"
 #include "convlab/kernels/gpu_channels/igemm_terms.cuh"
@@ -10,8 +11,8 @@ namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 namespace {  // each file that includes this has its own kernels
 
-/// Filters in float32, and the elements from a map, a channel and a tap to the next. Channels of pixels from `given` on, up to
-/// `channels`, have no filters.
+/// Filters in float32, and the elements from a map, a channel and a tap to the next. Channels of pixels from `given`
+/// on, up to `channels`, have no filters.
 struct PlainFilters {
   const float* w;
   int64_t map_step, channel_step, tap_step;
@@ -31,8 +32,8 @@ __device__ inline float term_of_map(const PlainFilters& filters, int64_t map, in
   return filters.w[map * filters.map_step + channel * filters.channel_step + tap * filters.tap_step];
 }
 
-/// The power of two that moves the largest of the block's map to 2^14 .. 2^15; 1 where that is zero or tiny. Leaves what
-/// undoes it.
+/// The power of two that moves the largest of the block's map to 2^14 .. 2^15; 1 where that is zero or tiny. Leaves
+/// what undoes it.
 __device__ inline float scale_map(const PlainFilters& filters, int64_t map, float* undo) {
   __shared__ uint32_t largest, others;  // of finite filters; whether there are others
   if (threadIdx.x == 0) largest = 0, others = 0;

@@ -1,6 +1,7 @@
 #pragma once
 
-// What the convolutions of Layout::channels_last share: images whose pixels lie one after another, each with all its channels.
+// What the convolutions of Layout::channels_last share: images whose pixels lie one after another, each with all its
+// channels.
 
 #include <cstdint>
 
@@ -11,9 +12,10 @@
 namespace convlab {
 inline namespace CONVLAB_KERNEL_NAMESPACE {
 
-/// One such convolution, of elements that are __half or float. Channels of a group are multiples of 8, and maps unless y is
-/// plain. Steps are elements from pixel to pixel, multiples of 8, and at least as many as there are channels or maps: arrays may
-/// be parts of joint ones. All addresses are multiples of 16 bytes. y = activation(sum + bias + added), in float32, rounded once.
+/// One such convolution, of elements that are __half or float. Channels of a group are multiples of 8, and maps unless
+/// y is plain. Steps are elements from pixel to pixel, multiples of 8, and at least as many as there are channels or
+/// maps: arrays may be parts of joint ones. All addresses are multiples of 16 bytes. y = activation(sum + bias +
+/// added), in float32, rounded once.
 template <class Element>
 struct PixelConvOf {
   ConvShape shape;

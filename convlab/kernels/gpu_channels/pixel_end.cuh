@@ -62,8 +62,8 @@ __device__ void store_eight(Element* to, const float (&from)[8]) {
   chunk.store(to);
 }
 
-/// Adds what is given to the sums of 8 maps, from `map` on, of output pixel `row`: the bias, and the array that is added. Of
-/// the last 8, some may not exist where y is plain.
+/// Adds what is given to the sums of 8 maps, from `map` on, of output pixel `row`: the bias, and the array that is
+/// added. Of the last 8, some may not exist where y is plain.
 template <class Element>
 __device__ void add_given(const PixelConvOf<Element>& conv, float (&sum)[8], int64_t row, int map) {
   if (conv.bias != nullptr) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// A ConvStep as kernels of channels last take it. Plain images, as a network's first layer is given, and plain images of one
-// pixel are first copied to channels last, in the workspace, as many as are a multiple of 8.
+// A ConvStep as kernels of channels last take it. Plain images, as a network's first layer is given, and plain images
+// of one pixel are first copied to channels last, in the workspace, as many as are a multiple of 8.
 
 #include "convlab/kernels/gpu_channels/plain_copies.cuh"
 #include "convlab/kernels/kernel.h"

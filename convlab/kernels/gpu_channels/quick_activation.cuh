@@ -44,8 +44,8 @@ inline __device__ float quick_sigmoid(float x) {
 /// The same in float32 with CUDA's own expf, a few units in the last place off, without a division, which branches.
 inline __device__ float near_sigmoid(float x) { return quick_inverse(1 + expf(-x)); }
 
-/// activated() for a result that is rounded, to a half or to TF32: in few instructions where the kind is known when the kernel is
-/// compiled.
+/// activated() for a result that is rounded, to a half or to TF32: in few instructions where the kind is known when the
+/// kernel is compiled.
 inline __device__ float quickly_activated(const Activation& activation, float value) {
   switch (activation.kind) {
     case ActivationKind::sigmoid:

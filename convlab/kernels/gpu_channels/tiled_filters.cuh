@@ -1,6 +1,7 @@
 #pragma once
 
-// Filters in float32 as kernels without tensor cores take them: tiles of maps, of each all terms, of a term the tile's maps.
+// Filters in float32 as kernels without tensor cores take them: tiles of maps, of each all terms, of a term the tile's
+// maps.
 
 #include "convlab/base/checked.h"
 #include "convlab/device/cuda_compat.h"

@@ -1,6 +1,6 @@
-// Both matrices of a product want to be near. In cuda.per_layer both are in shared memory, and each multiply-add loads a
-// number of each. Here only the weights are shared: a thread makes a whole column of the result, one pixel of all maps
-// of the tile, so nobody else needs the pixels that it multiplies, and they stay in its registers.
+// Both matrices of a product want to be near. In cuda.per_layer both are in shared memory, and each multiply-add loads
+// a number of each. Here only the weights are shared: a thread makes a whole column of the result, one pixel of all
+// maps of the tile, so nobody else needs the pixels that it multiplies, and they stay in its registers.
 //
 //                                      thread's column of pixels:  8 terms in registers
 //   tile of weights in shared memory

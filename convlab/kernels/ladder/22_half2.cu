@@ -1,5 +1,5 @@
-// A half2 is two numbers of fp16 in the register of one float, and __hfma2 multiplies and adds both at once. So the maps
-// go in pairs: two weights of neighbouring maps, the thread's pixel twice, two sums.
+// A half2 is two numbers of fp16 in the register of one float, and __hfma2 multiplies and adds both at once. So the
+// maps go in pairs: two weights of neighbouring maps, the thread's pixel twice, two sums.
 //
 // fp16 has 11 bits, and each addition to a sum rounds it to 11 bits. So a run of 16 terms is summed in fp16, and then
 // added to a sum in float: the error of a long sum is that of short ones.

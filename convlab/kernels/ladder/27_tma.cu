@@ -7,16 +7,16 @@
 //                  asks for the copy, naming the barrier    and all bytes that they announced
 //    all threads   wait for the phase of parity 0, 1, 0, 1, ...
 //
-// A copy moves whole pieces of 16 bytes. Rows of 33 or 70 floats are no whole pieces, so we cannot copy the columns of a
-// tile alone, nor have the unit fill in zeros beyond the edges: its maps of tensors ask for rows of whole pieces, too. But
-// neighbouring rows lie one after the other: a band of rows is one run of floats, which we round outwards,
+// A copy moves whole pieces of 16 bytes. Rows of 33 or 70 floats are no whole pieces, so we cannot copy the columns of
+// a tile alone, nor have the unit fill in zeros beyond the edges: its maps of tensors ask for rows of whole pieces,
+// too. But neighbouring rows lie one after the other: a band of rows is one run of floats, which we round outwards,
 //
 //    x        |0 1 2 3|4 5 6 7|8 9 10 11|12 13 14 15|...
 //    band              5 6 7 8 9 10
 //    copied           |4 5 6 7|8 9 10 11|                 the band begins 1 float after what was copied
 //
-// and the edges are a matter of which taps a thread sums. Beyond the ends of x there is nothing to round to: there thread
-// 0 copies the last floats itself.
+// and the edges are a matter of which taps a thread sums. Beyond the ends of x there is nothing to round to: there
+// thread 0 copies the last floats itself.
 
 #include <algorithm>
 

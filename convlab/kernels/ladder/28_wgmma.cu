@@ -11,7 +11,8 @@
 //
 // and its descriptor, 64 bits, holds three addresses without their last four bits (operand_descriptor):
 //
-//    bits 0-13: where it begins    16-29: bytes to the right core    32-45: bytes to the core below    62-63: 0, no swizzle
+//    bits 0-13: where it begins    16-29: bytes to the right core    32-45: bytes to the core below    62-63: 0, no
+//    swizzle
 
 #include <algorithm>
 
@@ -66,8 +67,9 @@ struct Term {
   }
 };
 
-/// sum += a * b, 64 pixels by 32 maps, 8 terms. It is under way when this returns. Thread t of warp v will have, of each
-/// 8 maps, at sum[0], sum[1] pixel 16 v + t / 4 of maps 2 (t % 4) and the next; at sum[2], sum[3] the pixel 8 further.
+/// sum += a * b, 64 pixels by 32 maps, 8 terms. It is under way when this returns. Thread t of warp v will have, of
+/// each 8 maps, at sum[0], sum[1] pixel 16 v + t / 4 of maps 2 (t % 4) and the next; at sum[2], sum[3] the pixel 8
+/// further.
 __device__ void begin_product(float (&sum)[16], uint64_t a, uint64_t b) {
   asm volatile(
       "{.reg .pred add; setp.eq.u32 add, 0, 0;\n"

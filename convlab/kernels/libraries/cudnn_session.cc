@@ -39,8 +39,8 @@ struct Session {
   std::list<Choice> choices;
 };
 
-/// What an engine may use: enough for the fast ones on large batches, little on small ones. Behind it in the workspace is
-/// place for filters.
+/// What an engine may use: enough for the fast ones on large batches, little on small ones. Behind it in the workspace
+/// is place for filters.
 size_t engine_bytes(const ConvStep& step) {
   constexpr int64_t kLeast = int64_t{64} << 20, kMost = int64_t{2} << 30;
   const int64_t arrays = 4 * (step.problem.input_count() + step.problem.output_count());

@@ -1,9 +1,7 @@
 // cpu.pad: elements added before and after each dimension, or cut off where the pad is negative: a constant, the edge's
-// value, the mirror image without the edge itself, or the array again. Cutting comes first, so that a mirror is where the
-// cut is.
-// Threads: each row of the output along its last dimension is a piece of work.
-// Refuses nothing of its operator.
-// Limited by memory.
+// value, the mirror image without the edge itself, or the array again. Cutting comes first, so that a mirror is where
+// the cut is. Threads: each row of the output along its last dimension is a piece of work. Refuses nothing of its
+// operator. Limited by memory.
 
 #include <algorithm>
 #include <vector>

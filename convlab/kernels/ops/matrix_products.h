@@ -8,8 +8,8 @@
 
 namespace convlab {
 
-/// NumPy's matmul as products of two-dimensional arrays: A[i] is m x k, B[i] is k x n, for each i of `batch`, which is a
-/// shape. Where one B serves neighbouring products, they are one with more rows: m is `rows` or a multiple of it.
+/// NumPy's matmul as products of two-dimensional arrays: A[i] is m x k, B[i] is k x n, for each i of `batch`, which is
+/// a shape. Where one B serves neighbouring products, they are one with more rows: m is `rows` or a multiple of it.
 struct MatrixProducts {
   int64_t m = 1, n = 1, k = 1;
   int64_t rows = 1;  ///< of each matrix A

@@ -21,9 +21,9 @@ struct ShippedModel {
 /// All models in the folder models/ (see find_resource), by name.
 std::vector<ShippedModel> shipped_models();
 
-/// A shipped model by name, an .onnx file, or an MXNet PREFIX-NNNN.params with PREFIX-symbol.json beside it. Weights of an
-/// ONNX model may be in files beside it. `input_shapes`: see OnnxImportOptions. Error(bad_input) that says what is wrong
-/// where; for an unknown name, the nearest one and the list of all.
+/// A shipped model by name, an .onnx file, or an MXNet PREFIX-NNNN.params with PREFIX-symbol.json beside it. Weights of
+/// an ONNX model may be in files beside it. `input_shapes`: see OnnxImportOptions. Error(bad_input) that says what is
+/// wrong where; for an unknown name, the nearest one and the list of all.
 Graph load_model(const std::string& name_or_path, const std::map<std::string, Shape>& input_shapes = {});
 
 /// What the course's scripts would print as the model's name: from its metadata, otherwise "ece408".

@@ -15,9 +15,9 @@ class TensorProto;
 
 namespace convlab {
 
-/// A tensor of an ONNX file, raw, typed or in a file beside the model, as float32, float16, float64, int64, int32, uint8 or
-/// int8: bool becomes uint8, bfloat16 float32, and other integers the next wider type. Error(bad_input) with the reason
-/// alone: another type, a shape that does not fit the data (checked before any allocation), a NaN.
+/// A tensor of an ONNX file, raw, typed or in a file beside the model, as float32, float16, float64, int64, int32,
+/// uint8 or int8: bool becomes uint8, bfloat16 float32, and other integers the next wider type. Error(bad_input) with
+/// the reason alone: another type, a shape that does not fit the data (checked before any allocation), a NaN.
 Tensor read_tensor(const onnx::TensorProto& proto, ExternalFiles& files);
 
 /// Puts a tensor's raw data, all of it, into an array.
@@ -33,8 +33,8 @@ ElementType element_type(int32_t onnx_type);
 /// ONNX's number of the type that is kept as this one by itself: float32 is 1.
 int32_t onnx_type(ElementType type);
 
-/// A tensor for an ONNX file, of ONNX's type of this number: a float, an integer or bool. Error(bad_input) for NaN, which
-/// read_tensor() does not take.
+/// A tensor for an ONNX file, of ONNX's type of this number: a float, an integer or bool. Error(bad_input) for NaN,
+/// which read_tensor() does not take.
 onnx::TensorProto written_tensor(const std::string& name, int32_t onnx_type, const Tensor& tensor);
 
 /// The whole numbers that ONNX's type of this number holds. Of 8 and 16 bits; nullopt for all others.

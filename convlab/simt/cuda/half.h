@@ -6,8 +6,8 @@
 
 /// cuda_fp16.h's types and functions: IEEE binary16 in software. Arithmetic is done in float and rounded once to
 /// nearest even, which is exact for + - * / of halves; a fused multiply-add rounds once because float holds the product
-/// exactly and double the sum. What is one instruction of a GPU is out of line, so that who counts a kernel's code does not
-/// count what it is made of here.
+/// exactly and double the sum. What is one instruction of a GPU is out of line, so that who counts a kernel's code does
+/// not count what it is made of here.
 namespace convlab::simt::cuda {
 
 uint16_t float_to_half(float value) noexcept;

@@ -11,8 +11,8 @@
 
 /// The part of CUDA's run-time interface that whole programs use beside their kernels: memory, copies, streams, events
 /// and what a device says of itself. Kernel files are compiled with it. Work is done when it is given, so that streams
-/// are names and events are times. Errors are CUDA's: a call returns one, and cudaGetLastError() once more. What a kernel
-/// does wrong is thrown as FaultError at its launch.
+/// are names and events are times. Errors are CUDA's: a call returns one, and cudaGetLastError() once more. What a
+/// kernel does wrong is thrown as FaultError at its launch.
 namespace convlab::simt {
 
 /// The first call since the last question that returned an error, as "cudaMemcpy in mine.cu:92: invalid argument (the
@@ -81,8 +81,8 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
 /// Keeps the error for cudaGetLastError() and take_runtime_complaint(), and returns it.
 cudaError_t complain(cudaError_t error, const char* call, Where where, const char* why) noexcept;
 
-/// Whether a device takes a launch of this shape. If not, nothing is launched, and the error is kept: nobody sees it who
-/// does not ask.
+/// Whether a device takes a launch of this shape. If not, nothing is launched, and the error is kept: nobody sees it
+/// who does not ask.
 bool can_launch(const void* kernel, const LaunchShape& shape, Where where) noexcept;
 /// What is given next goes to this stream. Work is done when it is given: only a Recorder (recorder.h) wants to know.
 void on_stream(cudaStream_t stream) noexcept;

@@ -17,8 +17,8 @@
 namespace convlab {
 namespace {
 
-/// Bytes of constants that nodes may make from other constants, for each byte of the model: enough to cast and rearrange
-/// all weights a few times, but a small model cannot fill the memory.
+/// Bytes of constants that nodes may make from other constants, for each byte of the model: enough to cast and
+/// rearrange all weights a few times, but a small model cannot fill the memory.
 constexpr size_t kConstantBytesPerByte = 16, kConstantBytesAlways = 1 << 20;
 
 /// The rank of an operator's output, where it follows from its operands' ranks.
@@ -61,8 +61,8 @@ std::optional<std::vector<Shape>> shapes_at(size_t trial, const std::vector<Onnx
   return shapes;
 }
 
-/// The result's shapes; nullopt where an operand's are not known, or the operator does not take them: a model may be made
-/// for a number of images of its own.
+/// The result's shapes; nullopt where an operand's are not known, or the operator does not take them: a model may be
+/// made for a number of images of its own.
 std::optional<ByTrial<Shape>> output_shapes(const Op& op, const std::vector<OnnxValue*>& operands) {
   ByTrial<Shape> result;
   for (size_t trial = 0; trial < result.size(); ++trial) {
@@ -252,8 +252,8 @@ OnnxValue* OnnxBuilder::computed(Step step) {
   return &output;
 }
 
-/// The result of a step whose operands are known, at least for a number of images; null where it is not to be worked out
-/// here.
+/// The result of a step whose operands are known, at least for a number of images; null where it is not to be worked
+/// out here.
 OnnxValue* OnnxBuilder::known(const Step& step, int32_t type) {
   const auto is_known = [](const OnnxValue* operand) { return operand->constant || operand->trial; };
   const auto is_trial = [](const OnnxValue* operand) { return operand->trial.has_value(); };
@@ -276,7 +276,8 @@ OnnxValue* OnnxBuilder::known(const Step& step, int32_t type) {
                      : &trial(step.output, type, std::move(results));
 }
 
-/// A constant of real numbers, with the whole numbers that it is made of; null where an operand is known by trials only.
+/// A constant of real numbers, with the whole numbers that it is made of; null where an operand is known by trials
+/// only.
 OnnxValue* OnnxBuilder::dequantized_constant(const Step& step, const DequantizeOp& op) {
   Constants operands;
   for (const OnnxValue* operand : step.operands) {

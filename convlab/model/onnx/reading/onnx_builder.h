@@ -10,8 +10,8 @@
 
 namespace convlab {
 
-/// Builds the graph while an importer goes through a model: owns all values, works out what is known, and adds nodes for
-/// the rest. Values stay where they are.
+/// Builds the graph while an importer goes through a model: owns all values, works out what is known, and adds nodes
+/// for the rest. Values stay where they are.
 class OnnxBuilder {
  public:
   OnnxBuilder(std::string name, size_t file_bytes);

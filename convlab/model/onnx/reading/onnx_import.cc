@@ -142,8 +142,8 @@ class OnnxImporter {
     return shape;
   }
 
-  /// The caller's sizes where the model leaves them open; the first, the number of images, stays open. Whether the others
-  /// fit is seen when the network runs.
+  /// The caller's sizes where the model leaves them open; the first, the number of images, stays open. Whether the
+  /// others fit is seen when the network runs.
   static void close_sizes(Shape& shape, const Shape& given) {
     for (size_t i = 1; i < shape.size() && i < given.size(); ++i) {
       if (shape[i] == -1) shape[i] = given[i];

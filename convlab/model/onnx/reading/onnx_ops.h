@@ -19,8 +19,8 @@ struct OnnxComputed {
   std::optional<int32_t> type = std::nullopt;  ///< ONNX's, of the result; none: as the first operand's
 };
 
-/// The node only passes on its first input, as this type of ONNX's: a constant is converted, a computed value stays what
-/// it is.
+/// The node only passes on its first input, as this type of ONNX's: a constant is converted, a computed value stays
+/// what it is.
 struct OnnxPassed {
   int32_t type;
 };

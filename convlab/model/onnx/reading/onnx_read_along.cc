@@ -87,7 +87,8 @@ OnnxMeaning read_log_softmax(const OnnxNode& node) { return read_softmax(node, t
 
 // ---- Normalization ----
 
-/// In training mode the mean and the variance are the batch's own; weights that a network standardizes are a batch of one.
+/// In training mode the mean and the variance are the batch's own; weights that a network standardizes are a batch of
+/// one.
 OnnxMeaning read_batch_normalization(const OnnxNode& node) {
   node.check_inputs(5, 5);
   if (node.opset() < 9 && !node.flag("spatial", true)) throw bad_input("spatial = 0 is not supported");

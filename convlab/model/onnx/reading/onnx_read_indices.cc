@@ -79,8 +79,8 @@ OnnxMeaning read_scatter_elements(const OnnxNode& node) {
 
 OnnxMeaning read_scatter_nd(const OnnxNode& node) { return read_indexed(node, 3, ScatterNdOp{read_reduction(node)}); }
 
-/// Along a new axis of `depth` places, one value where the index says and another elsewhere: a choice by comparisons. An
-/// index may count from the end; of one that does not exist, nothing is.
+/// Along a new axis of `depth` places, one value where the index says and another elsewhere: a choice by comparisons.
+/// An index may count from the end; of one that does not exist, nothing is.
 OnnxMeaning read_one_hot(const OnnxNode& node) {
   constexpr float kMostDepth = 1 << 20;
   node.check_inputs(3, 3);

@@ -162,8 +162,8 @@ OnnxMeaning read_expand(const OnnxNode& node) {
   return recipe;
 }
 
-/// Repeats that depend on the number of images are an expansion: before each such axis comes one of the repeats, and both
-/// become one.
+/// Repeats that depend on the number of images are an expansion: before each such axis comes one of the repeats, and
+/// both become one.
 OnnxMeaning read_tile(const OnnxNode& node) {
   node.check_inputs(2, 2);
   const std::vector<OnnxSize> repeats = node.sizes(1, "the list of repeats");

@@ -68,8 +68,8 @@ void read_window(const OnnxNode& node, size_t dimensions, bool dilates, Window& 
   window.dilation_h = dilation.h, window.dilation_w = dilation.w;
 }
 
-/// A window's operator, of inputs of which those in `images` have its dimensions; a one-dimensional one as two-dimensional
-/// with a height of 1.
+/// A window's operator, of inputs of which those in `images` have its dimensions; a one-dimensional one as
+/// two-dimensional with a height of 1.
 OnnxMeaning windowed(const OnnxNode& node, size_t dimensions, Op op, size_t operands,
                      std::initializer_list<size_t> images, std::optional<int32_t> type = std::nullopt) {
   if (dimensions == 2) return OnnxComputed{std::move(op), operands, type};

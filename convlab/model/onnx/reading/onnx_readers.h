@@ -30,8 +30,8 @@ std::span<const OnnxEntry> onnx_microsoft_readers();
 OnnxMeaning read_quantize(const OnnxNode& node);
 OnnxMeaning read_dequantize(const OnnxNode& node);
 
-/// Throws an error where the scale that is input i is known and is not above 0 and finite: a computed one is the model's
-/// own affair.
+/// Throws an error where the scale that is input i is known and is not above 0 and finite: a computed one is the
+/// model's own affair.
 void check_scale(const OnnxNode& node, size_t i);
 
 /// Throws an error where an array and its zero point, if there is one, are of two types.

@@ -10,8 +10,8 @@
 
 namespace convlab {
 
-/// What a node means where it is not one operator: several in a row, and perhaps several outputs. Its values are numbers:
-/// first the node's inputs, then what add() and constant() return.
+/// What a node means where it is not one operator: several in a row, and perhaps several outputs. Its values are
+/// numbers: first the node's inputs, then what add() and constant() return.
 class OnnxRecipe {
  public:
   using Value = size_t;

@@ -10,7 +10,8 @@
 
 namespace convlab {
 
-/// The names that nodes may use: those of the graph or the function in which they stand, and, in a branch, those around it.
+/// The names that nodes may use: those of the graph or the function in which they stand, and, in a branch, those around
+/// it.
 class OnnxScope {
  public:
   explicit OnnxScope(const OnnxScope* outer) : outer_(outer) {}

@@ -55,8 +55,8 @@ void write(OnnxNodeWriter& node, const LpNormalizeOp& op) {
 void write(OnnxNodeWriter& node, const SoftmaxOp& op) {
   node.integer("axis", op.flattened ? -1 : op.axis);
   if (!op.flattened) return;
-  // Since opset 13 there is no Softmax over several dimensions together: they become one before it and are restored after
-  // it.
+  // Since opset 13 there is no Softmax over several dimensions together: they become one before it and are restored
+  // after it.
   OnnxWriter& file = node.file();
   const std::optional<Shape>& shape = file.shape(node.node().inputs[0]);
   if (!shape || std::ranges::count(*shape, -1) > 1) {

@@ -26,7 +26,8 @@ void write_indexed(OnnxNodeWriter& node) {
   node.operand(Proto::INT64);
 }
 
-/// Nodes before an Expand that make its sizes: the number of images times what is asked for of it, plus the other sizes.
+/// Nodes before an Expand that make its sizes: the number of images times what is asked for of it, plus the other
+/// sizes.
 std::string written_sizes(OnnxNodeWriter& node, const ExpandOp& op, const Shape& shape) {
   OnnxWriter& file = node.file();
   const std::string& name = file.name(node.node().output);

@@ -19,8 +19,8 @@ void write_window(OnnxNodeWriter& node, const Pool& pool) {
   node.integers("strides", {pool.stride_h, pool.stride_w});
 }
 
-/// Whether the output's size is rounded up. Where that makes no difference for this input it is not said: versions of ONNX
-/// disagree about windows that would begin in the padding.
+/// Whether the output's size is rounded up. Where that makes no difference for this input it is not said: versions of
+/// ONNX disagree about windows that would begin in the padding.
 bool rounds_up(OnnxNodeWriter& node, const Pool& pool, AutoPad auto_pad) {
   const std::optional<Shape>& x = node.file().shape(node.node().inputs[0]);
   if (!pool.ceil_mode || !x || x->size() != 4 || (*x)[2] < 0 || (*x)[3] < 0) return pool.ceil_mode;

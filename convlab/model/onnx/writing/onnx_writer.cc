@@ -14,8 +14,8 @@ namespace {
 using Proto = onnx::TensorProto;
 using Type = OnnxWriter::Type;
 
-/// Opset 13 is what everything reads. All operators that are newer, or have had another form before, are written as opset
-/// 21 has them, for which need_opset() asks; few are newer still.
+/// Opset 13 is what everything reads. All operators that are newer, or have had another form before, are written as
+/// opset 21 has them, for which need_opset() asks; few are newer still.
 constexpr int64_t kOpset = 13;
 
 std::string typed(const std::string& name, Type type) { return fmt::format("{}.{}", name, onnx_type_name(type)); }

@@ -14,8 +14,8 @@
 namespace convlab {
 
 /// The nodes and constants of a file, while a graph is written into them. In the graph all values are float32; ONNX has
-/// operators that give or take other types. So a value has forms, one for each type: the one in which its node gives it,
-/// and others that a Cast makes when somebody first asks for them. A constant is stored in each type asked for.
+/// operators that give or take other types. So a value has forms, one for each type: the one in which its node gives
+/// it, and others that a Cast makes when somebody first asks for them. A constant is stored in each type asked for.
 class OnnxWriter {
  public:
   using Type = onnx::TensorProto::DataType;
@@ -65,8 +65,8 @@ class OnnxWriter {
   std::map<ValueId, Type> declared_;  ///< of inputs and outputs: the type that has the name
 };
 
-/// Writes one node of the graph: operands and further inputs in their order, attributes, and done(). Operands are float32,
-/// and so is the output, unless asked for otherwise.
+/// Writes one node of the graph: operands and further inputs in their order, attributes, and done(). Operands are
+/// float32, and so is the output, unless asked for otherwise.
 class OnnxNodeWriter {
  public:
   using Type = OnnxWriter::Type;

@@ -7,8 +7,8 @@ namespace convlab {
 /// Writes a node of the graph. Error(bad_input) that names it for what ONNX cannot express.
 void write_onnx(OnnxWriter& writer, const Node& node);
 
-/// What an operator adds to a node that has its name: attributes, inputs beyond its operands, types that are not float32,
-/// the opset. One function an operator, theme by theme. Error(bad_input) with the reason alone.
+/// What an operator adds to a node that has its name: attributes, inputs beyond its operands, types that are not
+/// float32, the opset. One function an operator, theme by theme. Error(bad_input) with the reason alone.
 // Windows over images, and sampling.
 void write(OnnxNodeWriter& node, const ConvOp& op);
 void write(OnnxNodeWriter& node, const ConvTransposeOp& op);
