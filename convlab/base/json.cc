@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "convlab/base/error.h"
+#include "convlab/base/text.h"
 
 namespace convlab {
 
@@ -16,6 +18,75 @@ Json parse_json(std::string_view text, const std::string& place) {
     const std::string_view before = text.substr(0, std::min(error.byte, text.size()));
     throw bad_input("{}: is not JSON, line {}, byte {}: {}", place, 1 + std::ranges::count(before, '\n'), error.byte,
                     error.what());
+  }
+}
+
+namespace {
+
+/// Counts what a parser reads, and takes the elements of streamed arrays out of it.
+class ForeignReader {
+ public:
+  using Event = Json::parse_event_t;
+  using Each = std::function<void(std::string_view name, const Json& element)>;
+
+  ForeignReader(const std::string& place, const JsonLimits& limits, std::initializer_list<std::string_view> streams,
+                const Each& each)
+      : place_(place), limits_(limits), streams_(streams), each_(each) {}
+
+  /// False where the parser drops the value.
+  bool keeps(size_t depth, Event event, const Json& value) {
+    constexpr size_t kOfMembers = 1, kOfElements = 2;
+    const bool begins = event == Event::object_start || event == Event::array_start;
+    if (begins && depth >= limits_.depth) throw bad_input("{}: more than {} brackets deep", place_, limits_.depth);
+    if (event != Event::object_end && event != Event::array_end && ++values_ > limits_.values) {
+      throw bad_input("{}: more than {} values", place_, limits_.values);
+    }
+    if (event == Event::object_start) members_[depth + 1] = 0;
+    if (event == Event::key && ++members_[depth] > limits_.members) {
+      throw bad_input("{}: an object of more than {} members", place_, limits_.members);
+    }
+    if (depth == 0 && event != Event::object_start && event != Event::object_end) {
+      throw bad_input("{}: is no object", place_);
+    }
+    if (depth == kOfMembers) {
+      if (event == Event::key) name_ = value.get<std::string>();
+      if (event != Event::key) streaming_ = event == Event::array_start && is_streamed();
+    }
+    if (!streaming_ || depth != kOfElements) return true;
+    if (event == Event::value || event == Event::array_start) {
+      throw bad_input("{}: an element of '{}' is no object", place_, name_);
+    }
+    if (event != Event::object_end) return true;
+    each_(name_, value);
+    values_ = 0;
+    return false;
+  }
+
+ private:
+  bool is_streamed() const { return std::ranges::find(streams_, name_) != streams_.end(); }
+
+  const std::string& place_;
+  const JsonLimits& limits_;
+  const std::initializer_list<std::string_view> streams_;
+  const Each& each_;
+  std::string name_;  // of the member of the outermost object
+  bool streaming_ = false;
+  size_t values_ = 0;
+  std::vector<size_t> members_ = std::vector<size_t>(limits_.depth + 1);  // of the objects that are open
+};
+
+}  // namespace
+
+Json parse_foreign_json(std::string_view text, const std::string& place, const JsonLimits& limits,
+                        std::initializer_list<std::string_view> streams,
+                        const std::function<void(std::string_view name, const Json& element)>& each) {
+  ForeignReader reader(place, limits, streams, each);
+  try {
+    return Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& value) {
+      return reader.keeps(static_cast<size_t>(depth), event, value);
+    });
+  } catch (const Json::exception& error) {  // numbers that no double holds have one of their own
+    throw bad_input("{}: is not JSON: {}", place, printable(error.what()));
   }
 }
 

@@ -25,20 +25,16 @@ fs::path own_file() {
 }  // namespace
 
 fs::path find_resource(const fs::path& relative) {
-  const fs::path kInstalled = "share/convlab";
+  const fs::path kInstalled = "share/convlab", begin = own_file().parent_path();
   std::error_code error;
-  std::string looked;
-  for (const fs::path& start : {own_file().parent_path(), fs::current_path(error)}) {
-    for (fs::path folder = start; !folder.empty(); folder = folder.parent_path()) {
-      for (const fs::path& place : {folder / relative, folder / kInstalled / relative}) {
-        if (fs::exists(place, error)) return place;
-      }
-      if (folder == folder.root_path()) break;
+  for (fs::path folder = begin; !folder.empty(); folder = folder.parent_path()) {
+    for (const fs::path& place : {folder / relative, folder / kInstalled / relative}) {
+      if (fs::exists(place, error)) return place;
     }
-    if (!start.empty()) looked += (looked.empty() ? "" : " and from ") + start.string();
+    if (folder == folder.root_path()) break;
   }
-  throw bad_input("{}: not found upwards from {}; run convlab from its folder or give the file's path",
-                  relative.string(), looked);
+  throw bad_input("{}: not found upwards from {}, where convlab lies; install it again, or give the file's path",
+                  relative.string(), begin.string());
 }
 
 }  // namespace convlab

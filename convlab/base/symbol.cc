@@ -9,6 +9,7 @@ namespace convlab {
 
 std::string demangled(std::string_view symbol) {
   std::string name(symbol);
+  if (!symbol.starts_with("_Z")) return name;  // a plain "m" would be the type that m stands for
   int status = 0;
   if (char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status)) {
     name = text;

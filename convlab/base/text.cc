@@ -44,6 +44,19 @@ std::vector<std::string> split(std::string_view text, char separator) {
 
 std::string text_before(std::string_view text, char end) { return std::string(text.substr(0, text.find(end))); }
 
+/// A character that is not seen, or that changes the direction in which others are read: what is shown with it is not
+/// what is written (Unicode TR 36, section 2.10; "Trojan Source", CVE-2021-42574). `sequence`: its UTF-8.
+static bool is_invisible(std::string_view sequence) {
+  if (sequence.size() == 2) return sequence == "\u00ad" || sequence == "\u061c";
+  if (sequence.size() != 3) return sequence.size() == 4 && sequence.starts_with("\xf3\xa0");  // tags, U+E0000 on
+  const auto byte = [&](size_t at) { return static_cast<unsigned>(static_cast<unsigned char>(sequence[at])); };
+  const unsigned code = (byte(0) & 0xfu) << 12 | (byte(1) & 0x3fu) << 6 | (byte(2) & 0x3fu);
+  const auto within = [&](unsigned low, unsigned high) { return code >= low && code <= high; };
+  return within(0x200b, 0x200f) || within(0x2028, 0x202e) || within(0x2060, 0x206f) || within(0xfe00, 0xfe0f) ||
+         within(0xfff9, 0xfffb) || within(0x115f, 0x1160) || code == 0x180e || code == 0x3164 || code == 0xfeff ||
+         code == 0xffa0;
+}
+
 std::string printable(std::string_view text) {
   constexpr size_t kMost = 200;
   // Bytes of the UTF-8 sequence that begins at i, 0 if none does (RFC 3629, table 3-7 of the Unicode standard).
@@ -68,7 +81,7 @@ std::string printable(std::string_view text) {
   for (size_t i = 0; i < text.size();) {
     if (result.size() >= kMost) return result + "...";
     const size_t bytes = sequence(i);
-    result += bytes == 0 ? "?" : text.substr(i, bytes);
+    result += bytes == 0 || is_invisible(text.substr(i, bytes)) ? "?" : text.substr(i, bytes);
     i += bytes == 0 ? 1 : bytes;
   }
   return result;

@@ -19,8 +19,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// What stands before the first `end`; the whole text where there is none.
 std::string text_before(std::string_view text, char end);
 
-/// A name from a file, safe in a message, a table or JSON: control characters and bytes that are not UTF-8 become '?',
-/// and what is longer than 200 bytes is cut.
+/// A name from a file, safe in a message, a table or JSON: control characters, invisible ones, those that change the
+/// direction of text, and bytes that are not UTF-8 become '?', and what is longer than 200 bytes is cut.
 std::string printable(std::string_view text);
 
 /// Shell-like match of the whole text: `*` is any run of characters, `?` any one; all others stand for themselves.

@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t kBlock = 512;
 constexpr int64_t kMostNameBytes = 1 << 20;  // of what stands before an entry whose name is long
 constexpr int64_t kMostEntryBytes = int64_t{1} << 50;
+constexpr int64_t kUnknown = -1;
 
 using Block = std::array<uint8_t, kBlock>;
 
@@ -61,7 +62,7 @@ std::string entry_name(const Block& block) {
 }
 
 /// What pax says of the next entry: lines "LENGTH KEY=VALUE\n", the length that of the line.
-void read_pax(std::string_view text, std::string& path, std::optional<int64_t>& bytes, const std::string& place) {
+void read_pax(std::string_view text, std::string& path, int64_t& bytes, const std::string& place) {
   while (!text.empty()) {
     size_t length = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), length);
@@ -83,7 +84,7 @@ TarFile::TarFile(const std::filesystem::path& path) : file_(path) {}
 
 std::optional<TarFile::Entry> TarFile::next() {
   std::string path;  // what stands before an entry whose name is long
-  std::optional<int64_t> size;
+  int64_t size = kUnknown;
   while (true) {
     const std::string place = fmt::format("{}: byte {}", file_.name(), next_header_);
     file_.seek(next_header_);
@@ -96,7 +97,9 @@ std::optional<TarFile::Entry> TarFile::next() {
     const char type = static_cast<char>(block[156]);
     const bool empty = type >= '1' && type <= '6';  // links, devices, folders
     entry_ = {.name = path.empty() ? entry_name(block) : path,
-              .bytes = empty ? 0 : size.value_or(number_at(block, 124, 12)),
+              .bytes = empty              ? 0
+                       : size == kUnknown ? number_at(block, 124, 12)
+                                          : size,
               .link = type == '1' || type == '2'};
     if (entry_.bytes < 0 || entry_.bytes > kMostEntryBytes) throw bad_input("{}: the archive is damaged", place);
     next_header_ += kBlock + (entry_.bytes + kBlock - 1) / kBlock * kBlock;
@@ -115,7 +118,7 @@ std::optional<TarFile::Entry> TarFile::next() {
     if (type == '0' || type == '\0' || type == '7' || entry_.link) return entry_;
     if (type == 'g' || type == 'K') continue;  // of all entries, and where a link leads
     path.clear();
-    size.reset();
+    size = kUnknown;
   }
 }
 

@@ -8,12 +8,17 @@
 #include "convlab/base/limits.h"
 #include "convlab/device/cpu.h"
 #include "convlab/device/thread_pool.h"
+#include "convlab/simt/code_place.h"
 #include "convlab/simt/counting.h"
 #include "convlab/simt/cuda/runtime.h"
+#include "convlab/simt/element.h"
+#include "convlab/simt/failed_call.h"
 #include "convlab/simt/fault.h"
+#include "convlab/simt/host_arrays.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/static_shared.h"
 
 namespace convlab {
 namespace {
@@ -26,7 +31,7 @@ class SimtStream final : public Stream {
   void upload(void* to, const void* from, size_t bytes) override { simt::copy_to_device(to, from, bytes); }
   void download(void* to, const void* from, size_t bytes) override { simt::copy_to_host(to, from, bytes); }
   void fill(void* memory, int byte, size_t bytes) override { simt::fill_on_device(memory, byte, bytes); }
-  void synchronize() override {}
+  void synchronize() override { check_simt_host_code(); }
   ThreadPool* threads() override { return &threads_; }
   void* native() override { return nullptr; }
 
@@ -98,13 +103,27 @@ std::vector<SimtFault> in_words(const std::vector<simt::Fault>& faults) {
   for (const simt::Fault& fault : faults) {
     words.push_back({.kind = std::string(simt::name_of(fault.kind)),
                      .kernel = fault.kernel,
-                     .block = simt::to_text(fault.block),
-                     .thread = simt::to_text(fault.thread),
+                     .block = fault.kernel.empty() ? "" : simt::to_text(fault.block),
+                     .thread = fault.kernel.empty() ? "" : simt::to_text(fault.thread),
                      .where = fault.where,
                      .array = fault.array,
                      .text = fault.message});
   }
   return words;
+}
+
+SimtFault in_words(const simt::FailedCall& failed) {
+  const std::string_view kind = failed.harmless          ? kHarmlessCall
+                                : failed.breaks_memory() ? kBrokenHostArray
+                                : failed.call.empty()    ? kRefusedLaunch
+                                                         : kFailedCall;
+  return {.kind = std::string(kind),
+          .kernel = failed.kernel,
+          .block = "",
+          .thread = "",
+          .where = failed.where,
+          .array = "",
+          .text = to_text(failed)};
 }
 
 }  // namespace
@@ -118,7 +137,17 @@ void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name,
   simt::narrow(memory, bytes, name, writable ? simt::RangeAccess::read_write : simt::RangeAccess::read_only);
 }
 
+void set_simt_array_shapes(const std::vector<SimtArrayShape>& shapes) {
+  std::vector<simt::ArrayShape> all;
+  for (const SimtArrayShape& each : shapes) all.push_back({each.name, each.letters, each.extents});
+  simt::set_array_shapes(std::move(all));
+}
+
 void set_simt_stuck_after(double seconds) { simt::set_stuck_after(seconds); }
+
+void end_simt_launches() { simt::end_launches(); }
+
+std::string simt_place_in(const std::string& library) { return simt::place_in_library(library); }
 
 std::vector<SimtFault> simt_faults() {
   try {
@@ -130,23 +159,55 @@ std::vector<SimtFault> simt_faults() {
   }
 }
 
-void make_simt_lenient() { simt::set_strictness(simt::Strictness::lenient); }
+void set_simt_strictness(SimtStrictness strictness) {
+  switch (strictness) {
+    case SimtStrictness::strict:
+      return simt::set_strictness(simt::Strictness::strict);
+    case SimtStrictness::usual:
+      return simt::set_strictness(simt::Strictness::usual);
+    case SimtStrictness::lenient:
+      return simt::set_strictness(simt::Strictness::lenient);
+  }
+}
 
 int64_t simt_blocks_begun() { return simt::blocks_begun(); }
 
+void check_simt_host_code() { simt::throw_host_faults(); }
+
 std::vector<SimtFault> take_simt_notes() { return in_words(simt::take_notes()); }
 
-std::string take_simt_complaint() { return simt::take_runtime_complaint(); }
+std::optional<SimtFault> take_simt_failed_call() {
+  const std::optional<simt::FailedCall> failed = simt::take_failed_call();
+  return failed ? std::optional(in_words(*failed)) : std::nullopt;
+}
+
+void on_simt_failed_call(std::function<void(const SimtFault&)> listener) {
+  simt::on_failed_call(
+      [listener = std::move(listener)](const simt::FailedCall& failed) { listener(in_words(failed)); });
+}
+
+SimtHostArray::SimtHostArray(const void* array, size_t bytes) : array_(array) {
+  simt::remember_host_array(array, bytes);
+  simt::internal::forget_copies(array, bytes);
+}
+SimtHostArray::~SimtHostArray() { simt::forget_host_array(array_); }
+
+bool came_from_simt(const void* host) { return simt::came_from_device(host); }
 
 std::string take_simt_leaks() { return simt::take_runtime_leaks(); }
+
+std::string simt_refusal(const void* in_library) { return simt::static_shared_excess(in_library); }
 
 std::string simt_writer(const void* host) {
   if (!simt::came_from_device(host)) return "";
   const auto writer = simt::last_writer(host);
-  if (!writer) return "no thread wrote it";
+  if (!writer) return std::string(kNoWriter);
+  if (writer->kernel.empty()) return "";
   return fmt::format("thread {} of block {} of {} wrote it, at {}", simt::to_text(writer->thread),
                      simt::to_text(writer->block), writer->kernel, writer->where);
 }
+
+std::map<std::string, int> take_simt_large_blocks() { return simt::take_large_blocks(); }
 
 void start_simt_counting() { simt::start_counting(); }
 std::vector<KernelCounts> stop_simt_counting() { return simt::stop_counting(); }

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +31,27 @@ std::string_view how_to_get_simt();
 /// From now on kernels may touch only these bytes of a buffer of simt's: an array between guards. Faults say `name`.
 void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name, bool writable);
 
+/// An array of floats with four dimensions: see simt::ArrayShape.
+struct SimtArrayShape {
+  std::string name, letters;
+  std::array<int64_t, 4> extents;
+};
+
+/// What faults call the elements of arrays: see simt::set_array_shapes().
+void set_simt_array_shapes(const std::vector<SimtArrayShape>& shapes);
+
 /// How long a kernel may run without progress before that is a fault: see simt::set_stuck_after().
 void set_simt_stuck_after(double seconds);
 
+/// Ends running launches as if they were stuck: see simt::end_launches().
+void end_simt_launches();
+
+/// Where this thread is in a library's code: see simt::place_in_library().
+std::string simt_place_in(const std::string& library);
+
 /// From now on simt goes on, as a GPU does, where a kernel does what is doubtful, and notes it: see simt::Strictness.
-void make_simt_lenient();
+enum class SimtStrictness : uint8_t { strict, usual, lenient };
+void set_simt_strictness(SimtStrictness strictness);
 
 /// Changes as long as kernels make progress: see simt::blocks_begun().
 int64_t simt_blocks_begun();
@@ -40,21 +61,59 @@ struct SimtFault {
   std::string kind, kernel, block, thread, where, array, text;  ///< "race on shared memory", "tile<16>", "(3,0,1)", ...
 };
 
+/// The kind of a kernel that makes no progress, and of stores that race and all store the same value.
+inline constexpr std::string_view kNoProgress = "no progress", kRedundantWrite = "redundant write";
+
 /// The faults of the exception that is being handled; none if it is another.
 std::vector<SimtFault> simt_faults();
+
+/// Error(wrong_result), with faults, if host code of kernel files has touched the device's memory since the last
+/// question: see simt::throw_host_faults().
+void check_simt_host_code();
 
 /// What was noted since the last question.
 std::vector<SimtFault> take_simt_notes();
 
-/// The first call of CUDA's run-time interface that failed since the last question: see simt::take_runtime_complaint().
-std::string take_simt_complaint();
+/// Kinds of faults that are no kernel's: see simt::FailedCall.
+inline constexpr std::string_view kRefusedLaunch = "refused launch", kFailedCall = "failed call",
+                                  kBrokenHostArray = "out of bounds of host memory", kHarmlessCall = "harmless call";
+
+/// The first launch since the last question that a device refuses, or call of CUDA's run-time interface that failed;
+/// otherwise the first call that is not as it should be, but harmless.
+std::optional<SimtFault> take_simt_failed_call();
+
+/// From now on `listener` is called at once with each of them that is not harmless.
+void on_simt_failed_call(std::function<void(const SimtFault&)> listener);
+
+/// An array of the host that a kernel file is given, while the value lives: simt knows its end.
+class SimtHostArray {
+ public:
+  SimtHostArray(const void* array, size_t bytes);
+  ~SimtHostArray();
+  SimtHostArray(const SimtHostArray&) = delete;
+  SimtHostArray& operator=(const SimtHostArray&) = delete;
+
+ private:
+  const void* array_;
+};
+
+/// Why a GPU's compiler would refuse a kernel of the loaded library that holds the address; "" if it would not.
+std::string simt_refusal(const void* in_library);
 
 /// What kernel files did not give back of the device's memory: see simt::take_runtime_leaks().
 std::string take_simt_leaks();
 
+/// Whether the bytes at this address of the host came from simt's memory, as far as we know.
+bool came_from_simt(const void* host);
+
 /// Who wrote the float at this address of the host, which came from simt's memory: "thread (3,1,0) of block (0,2,0) of
-/// convolve wrote it, at conv.cu:31", or "no thread wrote it"; "" if we do not know.
+/// convolve wrote it, at conv.cu:31", or kNoWriter; "" if we do not know.
 std::string simt_writer(const void* host);
+inline constexpr std::string_view kNoWriter = "no thread wrote it";
+
+/// The launched kernels whose blocks have more than 512 threads, with the number of threads, since the last question:
+/// on a GPU their registers may not fit.
+std::map<std::string, int> take_simt_large_blocks();
 
 /// Between the two, launches of kernels that are compiled for it are counted: see simt::start_counting().
 void start_simt_counting();

@@ -13,16 +13,26 @@ std::string_view how_to_get_simt() {
          "'./run.sh --device simt -n 1' builds it, too";
 }
 void narrow_simt_memory(const void*, size_t, std::string_view, bool) {}
+std::map<std::string, int> take_simt_large_blocks() { return {}; }
+void end_simt_launches() {}
+std::string simt_place_in(const std::string&) { return {}; }
+void set_simt_array_shapes(const std::vector<SimtArrayShape>&) {}
 void set_simt_stuck_after(double) {}
 std::vector<SimtFault> simt_faults() { return {}; }
-void make_simt_lenient() {}
+void set_simt_strictness(SimtStrictness) {}
 int64_t simt_blocks_begun() { return 0; }
+void check_simt_host_code() {}
 std::vector<SimtFault> take_simt_notes() { return {}; }
 std::string simt_writer(const void*) { return ""; }
 void start_simt_counting() {}
 std::vector<KernelCounts> stop_simt_counting() { return {}; }
 int64_t simt_filled_bytes() { return 0; }
-std::string take_simt_complaint() { return {}; }
+std::optional<SimtFault> take_simt_failed_call() { return {}; }
+void on_simt_failed_call(std::function<void(const SimtFault&)>) {}
+SimtHostArray::SimtHostArray(const void*, size_t) : array_(nullptr) {}
+SimtHostArray::~SimtHostArray() = default;
+bool came_from_simt(const void*) { return false; }
 std::string take_simt_leaks() { return {}; }
+std::string simt_refusal(const void*) { return {}; }
 
 }  // namespace convlab

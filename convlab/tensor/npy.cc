@@ -152,7 +152,9 @@ std::vector<uint8_t> npy_header(ElementType type, const Shape& shape) {
   header.append(kAlignment - (kPreamble + header.size() + 1) % kAlignment, ' ').push_back('\n');
 
   std::vector<uint8_t> bytes(kMagic.begin(), kMagic.end());
-  bytes.insert(bytes.end(), {1, 0, static_cast<uint8_t>(header.size()), static_cast<uint8_t>(header.size() >> 8)});
+  for (const size_t byte : {size_t{1}, size_t{0}, header.size(), header.size() >> 8}) {
+    bytes.push_back(static_cast<uint8_t>(byte));
+  }
   bytes.insert(bytes.end(), header.begin(), header.end());
   return bytes;
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "convlab/base/checked.h"
+#include "convlab/base/entropy.h"
 #include "convlab/base/half.h"
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
@@ -15,6 +16,19 @@ TEST(Checked, OverflowIsAnError) {
   EXPECT_EQ(checked_product({3, 4, 5}), 60);
   EXPECT_THROW(checked_mul(INT64_MAX, 2), Error);
   EXPECT_THROW(checked_add(INT64_MAX, 1), Error);
+}
+
+TEST(KeyedRng, IsChaCha20) {
+  KeyedRng zeros({});  // the first test vector of RFC 8439, A.1
+  EXPECT_EQ(zeros.next(), 0x903df1a0ade0b876u);
+  EXPECT_EQ(zeros.next(), 0x28bd8653e56a5d40u);
+  for (int i = 0; i < 5; ++i) zeros.next();
+  EXPECT_EQ(zeros.next(), 0x8665eeb269b687c3u);
+  EXPECT_EQ(zeros.next(), 0x7a385155bee7079fu);
+  EXPECT_NE(new_key(), new_key());
+  const KeyedRng::Key key = KeyedRng(new_key()).next_key();
+  EXPECT_EQ(parse_key(to_text(key)), key);
+  for (const char* wrong : {"", "12", "zz"}) EXPECT_THROW(parse_key(wrong), Error);
 }
 
 TEST(Text, ParseIntTakesWholeNumbersInRangeOnly) {
@@ -37,6 +51,8 @@ TEST(Text, PrintableKeepsUtf8AndNothingElse) {
   EXPECT_EQ(printable("a\nb\x7f\x1b[31m"), "a?b??[31m");
   EXPECT_EQ(printable("\xff\xc3(\xe2\x82\xed\xa0\x80\xc0\xaf\xf4\x90\x80\x80\xc2\x85"),
             std::string("?") + "?(" + std::string(13, '?'));
+  EXPECT_EQ(printable("a\u202eb\u200bc\u2066d\ufeffe\u00adf\U000e0041g"), "a?b?c?d?e?f?g")
+      << "not seen, or read backwards";
   EXPECT_EQ(printable(std::string(300, 'x')), std::string(200, 'x') + "...");
 }
 

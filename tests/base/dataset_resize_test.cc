@@ -11,6 +11,7 @@
 #include "convlab/dataset/resize.h"
 #include "convlab/device/thread_pool.h"
 #include "tests/errors.h"
+#include "tests/paths.h"
 
 namespace convlab {
 namespace {
@@ -22,7 +23,7 @@ uint32_t checksum(const Tensor& images) {
 }
 
 TEST(Resize, NoiseOfAllShapesEqualsScikitImage) {
-  std::ifstream file(CONVLAB_SOURCE_DIR "/tests/data/resize_noise_checksums.txt");
+  std::ifstream file(source_folder() / "tests/data/resize_noise_checksums.txt");
   ThreadPool threads(2);
   int64_t rows = 0, columns = 0, least = 0, side = 0;
   uint32_t wanted = 0;
@@ -44,7 +45,7 @@ TEST(Resize, AllTestImagesEqualScikitImage) {
     GTEST_SKIP() << "Fashion-MNIST is not installed; apt install dataset-fashion-mnist";
   }
   const Tensor images = load_fashion_mnist(Split::test).images;
-  std::ifstream file(CONVLAB_SOURCE_DIR "/tests/data/resize_checksums.txt");
+  std::ifstream file(source_folder() / "tests/data/resize_checksums.txt");
   ThreadPool threads;
   int64_t side = 0;
   uint32_t wanted = 0;

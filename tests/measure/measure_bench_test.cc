@@ -87,7 +87,7 @@ TEST(Bench, AKernelThatDoesNothingAfterSixtyLaunchesIsCaught) {
   expect_caught(fake([](const ConvArgs& args, Stream& stream) {
                   if (++launches <= 60) right().launch(args, stream);
                 }),
-                "poison", [] { launches = 0; });
+                "unwritten", [] { launches = 0; });
 }
 
 TEST(Bench, AKernelThatKeepsItsAnswerByAddressIsCaught) {
@@ -154,7 +154,7 @@ TEST(Bench, AWrongLaunchBetweenTheEndsShowsWhereAllAreChecked) {
   launches = 0;
   EXPECT_THAT(
       error_message(ErrorKind::wrong_result, [&] { measure(kernel, bench.arrays, kAnything, kEffort, Checked::all); }),
-      HasSubstr("poison"));
+      HasSubstr("unwritten"));
 }
 
 TEST(Bench, FewImagesAreOthersEachTime) {

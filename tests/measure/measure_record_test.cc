@@ -106,8 +106,8 @@ TEST(Record, NumbersThatNoIntegerHoldsAreErrors) {
 
 TEST(JsonMembers, WholeNumbersAreReadInAnyForm) {
   const auto json = nlohmann::ordered_json::parse(
-      R"({"plain": -7, "real": 3.0, "most": 9223372036854775807, "least": -9223372036854775808, "beyond": 9223372036854775808,
-          "real_least": -9223372036854775808.0, "real_beyond": 9223372036854775808.0})");
+      R"({"plain": -7, "real": 3.0, "most": 9223372036854775807, "least": -9223372036854775808,
+          "beyond": 9223372036854775808, "real_least": -9223372036854775808.0, "real_beyond": 9223372036854775808.0})");
   const JsonMembers members(json, "here");
   int64_t value = 0;
   const auto read = [&](const char* name) { return members.read(name, value), value; };

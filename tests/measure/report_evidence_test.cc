@@ -5,6 +5,7 @@
 
 #include "convlab/base/file.h"
 #include "tests/errors.h"
+#include "tests/paths.h"
 #include "tests/report_records.h"
 #include "tests/temporary_folder.h"
 
@@ -32,7 +33,7 @@ const ordered_json kProfile = ordered_json::parse(R"({
 
 TEST(Evidence, OfThisRepositoryIsRead) {
   Evidence evidence;
-  add_evidence(evidence, std::filesystem::path(CONVLAB_SOURCE_DIR) / "results");
+  add_evidence(evidence, source_folder() / "results");
   EXPECT_FALSE(evidence.records.empty());
   EXPECT_FALSE(evidence.runs.empty());
   EXPECT_TRUE(evidence.verdicts.empty()) << "files of a study are no verdicts on somebody's own";
@@ -65,7 +66,8 @@ TEST(Evidence, ProfilesMayHaveCounters) {
   ordered_json profile = kProfile;
   profile["command"] = "convlab run fa19 --kernel cuda.basic --plan layers";
   profile["utilisation"] = ordered_json::parse(
-      R"({"refusal": "", "kernels": [{"name": "f", "part": "conv1", "limit": "", "metrics": {"sm__throughput.x": 40}}]})");
+      R"({"refusal": "",
+          "kernels": [{"name": "f", "part": "conv1", "limit": "", "metrics": {"sm__throughput.x": 40}}]})");
   Evidence evidence;
   add_evidence(evidence, kProfile.dump(), "a.json");
   add_evidence(evidence, profile.dump(), "b.json");
