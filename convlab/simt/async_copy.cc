@@ -17,6 +17,7 @@ void copy_async(void* to, const void* from, size_t bytes, size_t zeros, Where wh
   if (!worker) return;
   const void* const code = __builtin_return_address(0);
   const HostScope host;
+  if (worker->attention) worker->settle_stores();
   worker->begin_copy({to, from, bytes, zeros}, code, where);
 }
 
@@ -28,6 +29,7 @@ void wait_for_copies(size_t groups_left) noexcept {
   Worker* const worker = internal::active_worker;
   if (!worker) return;
   const HostScope host;
+  if (worker->attention) worker->settle_stores();
   worker->wait_for_copies(groups_left);
 }
 

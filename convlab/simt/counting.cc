@@ -187,6 +187,14 @@ ExampleRequest example_of(const Grid& grid, const CodeCounts::Access& access) {
   return example;
 }
 
+int64_t bytes_of(const Grid& grid, const std::string& array) {
+  int64_t bytes = 0;
+  for (const auto& range : *grid.ranges) {
+    if (range->name == array) bytes += static_cast<int64_t>(range->bytes);
+  }
+  return bytes;
+}
+
 std::vector<LineCounts> lines_of(const Grid& grid) {
   std::map<std::tuple<std::string, std::string, MemorySpace, AccessType, int>, LineCounts> lines;
   for (const auto& [key, access] : grid.counts.accesses) {
@@ -194,8 +202,8 @@ std::vector<LineCounts> lines_of(const Grid& grid) {
     const AccessType type = type_of(CodeCounts::kind_of(key));
     const std::string array = array_of(grid, access);
     const std::string where = grid.module->where(code);
-    lines[{where, array, access.space, type, access.bytes}] +=
-        {where, array, access.space, type, access.bytes, access.counts, example_of(grid, access)};
+    lines[{where, array, access.space, type, access.bytes}] += {
+        where, array, access.space, type, access.bytes, access.counts, example_of(grid, access), bytes_of(grid, array)};
   }
   std::vector<LineCounts> result;
   for (auto& [key, line] : lines) {

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "convlab/simt/host_access.h"
+
 namespace convlab::simt {
 namespace internal {
 
@@ -35,10 +37,9 @@ constexpr size_t kStackMargin = 1 << 20;
 constexpr size_t kDynamicAlignment = 1024;
 // Addresses after the dynamic shared memory that still count as an access to it, out of bounds.
 constexpr size_t kDynamicGuard = 64 * 1024;
-// An access in no range, this near to the static shared arrays, counts as one past them.
+// An access in no range or its guards, this near to the static shared arrays, counts as one past them.
 constexpr size_t kStaticNear = 64 * 1024;
 constexpr size_t kSignalStackBytes = 128 * 1024;
-constexpr int kNobody = -1;  // see DoubtInBlock
 
 void* map_memory(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -116,9 +117,7 @@ void Worker::run(Grid& grid) {
     static_shared.make_shadow(static_shared.span);
   }
   dynamic_shared.bytes = grid.shared_bytes;
-  // Allocations may have changed since the last launch.
-  std::fill(std::begin(read_sites), std::end(read_sites), SiteEntry{});
-  std::fill(std::begin(write_sites), std::end(write_sites), SiteEntry{});
+  forget_sites();  // allocations may have changed since the last launch
 
   site_numbers_ = {};
   if (grid.counted) {
@@ -128,6 +127,7 @@ void Worker::run(Grid& grid) {
   }
   ticks_without_progress_ = 0;
   stuck_ = false;
+  grid.stores.join(store_under_way_);
   {
     SignalScope signals(*this, signal_stack_, kSignalStackBytes);
     signals_ = &signals;
@@ -138,6 +138,7 @@ void Worker::run(Grid& grid) {
       if (!printed_.empty()) grid.printed.add(linear, std::exchange(printed_, {}));
     }
   }  // the clock asks for the grid as long as it runs
+  grid.stores.leave(store_under_way_);
   signals_ = nullptr;
   if (counting_) {
     std::lock_guard lock(grid.mutex);
@@ -257,8 +258,10 @@ void Worker::resume(Warp& warp, CudaThread& thread, int lane) {
   accessor.set(epoch_, 1u << lane, static_cast<int>(&warp - warps_.data()), warp.clock);
   stack_base = stack_of(thread.stack);
   if (counting_) trace = &counting_->trace(static_cast<int>(&thread - threads_.data()));
+  attention = trace != nullptr;
   const transfer_t back = jump_fcontext(thread.context, this);
   thread.context = back.fctx;
+  if (attention) settle_stores();
   switch (thread.state) {
     case ThreadState::done:
       note_progress();
@@ -436,10 +439,12 @@ void Worker::report_waiting() {
 static bool add_fault(std::vector<RawFault>& faults, const RawFault& fault) {
   const auto same = std::find_if(faults.begin(), faults.end(), [&](const RawFault& known) {
     return known.kind == fault.kind && known.code == fault.code && known.subscript == fault.subscript &&
-           known.space == fault.space && same_place(known.location, fault.location);
+           known.space == fault.space && same_place(known.location, fault.location) &&
+           (fault.kind != FaultKind::redundant_write || known.other_block.has_value() == fault.other_block.has_value());
   });
   if (same != faults.end()) {
     ++same->times;
+    same->writers = std::max(same->writers, fault.writers);
     return true;
   }
   if (faults.size() >= FaultError::kMaxFaults) return false;
@@ -457,6 +462,7 @@ void Worker::report(RawFault fault) {
   const bool uninitialised =
       fault.kind == FaultKind::uninitialised_shared || fault.kind == FaultKind::uninitialised_global;
   if (uninitialised && is_lenient()) return note(fault);
+  if (fault.kind == FaultKind::redundant_write && !is_strict()) return note(fault);
   if (!add_fault(block_faults_, fault)) block_is_dead_ = true;
   {
     // We report the first block, in the grid's order, that has a fault: blocks before it still run to their end.
@@ -560,7 +566,7 @@ void Worker::on_clock(uintptr_t counter) {
     last_progress_of_grid_ = all;
     ticks_without_progress_ = progress ? 0 : ticks_without_progress_ + 1;
     // After another thread's fault the rest of the block is of no use.
-    stuck_ = ticks_without_progress_ >= kTicksUntilStuck ||
+    stuck_ = ticks_without_progress_ >= kTicksUntilStuck || launches_must_end() ||
              grid_->first_fault_block.load(std::memory_order_relaxed) < block_linear_;
     if (!stuck_) return;
     signals_->hurry();
@@ -582,9 +588,10 @@ void Worker::fail_if_stuck(const void* code, Where where) {
   fault.code = code;
   fault.location = where;
   fault.detail = fmt::format(
-      "no thread ended and none wrote anything new for {:g} seconds; an endless loop, or a block that waits for "
-      "another which may not run before it ends",
-      stuck_after());
+      "no thread ended and none wrote anything new {}; an endless loop, or a block that waits for another which may "
+      "not "
+      "run before it ends",
+      launches_must_end() ? "until the time limit came" : fmt::format("for {:g} seconds", stuck_after()));
   if (const Range* range = nearest_range(*grid_->ranges, accessor.read);
       spins_ && accessor.read != 0 && (!range || accessor.read - range->base >= range->bytes || range->writable)) {
     fault.address = accessor.read;
@@ -656,17 +663,51 @@ bool Worker::ordered_by_fences(const AccessRecord& other) const {
   return true;
 }
 
-void Worker::report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind) {
+// Word by word. What is a race unless it stores what is there becomes a part; the result is the first of what is wrong
+// for sure.
+ShadowResult Worker::touch_in_block(Shadow& shadow, size_t offset, size_t bytes, uintptr_t address, AccessKind kind,
+                                    std::vector<HeldPart>& parts) {
+  const auto thread = static_cast<size_t>(current_ - threads_.data());
+  ShadowResult first;
+  for (size_t done = 0; done < bytes;) {
+    const size_t at = offset + done, rest = std::min(bytes - done, 4 - at % 4);
+    const size_t count = kind == AccessKind::write && rest < 4 ? 1 : rest;  // parts of words are kept by bytes
+    const ShadowResult found = touch(shadow, at, count, kind, accessor);
+    const bool harmless = found.if_equal == ShadowResult::IfEqual::harmless ||
+                          (found.if_equal == ShadowResult::IfEqual::if_others_did &&
+                           redundant_words_.find(address + done, count, epoch_) != nullptr);
+    if (found.kind == ShadowResult::race && kind == AccessKind::write && harmless) {
+      HeldPart part = held_part(address + done, count);
+      part.shadow = &shadow;
+      part.offset = at;
+      part.other = found.other;
+      parts.push_back(part);
+    } else if (found.kind == ShadowResult::race && kind == AccessKind::read && found.other.many_warps &&
+               redundant_words_.may_be_read_by(thread, address + done, count, epoch_)) {
+      // It sees the one value that is stored there.
+    } else if (first.kind == ShadowResult::ok) {
+      first = found;
+    }
+    done += count;
+  }
+  return first;
+}
+
+void Worker::name_other_side(RawFault& fault, const AccessRecord& other, bool other_wrote) const {
   const AccessRecord& now = accessor.now;
-  const AccessRecord& other = result.other;
-  if (ordered_by_fences(other)) return;
-  settle_doubts(kNobody, fault.address);
   // wmma acts for all lanes: then any lane of the other side will do.
   const LaneMask own = other.warp == now.warp && std::has_single_bit(now.lanes) ? now.lanes : 0;
   const LaneMask others = other.lanes & ~own;
   fault.other_thread = static_cast<int>(other.warp) * kWarpSize + std::countr_zero(others ? others : other.lanes);
   fault.other_code = grid_->module->code_ending_in(other.code, AccessRecord::kCodeBits);
-  fault.other_wrote = result.other_was_write;
+  fault.other_wrote = other_wrote;
+}
+
+void Worker::report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind) {
+  const AccessRecord& other = result.other;
+  if (ordered_by_fences(other)) return;
+  settle_doubts(kNobody, fault.address);
+  name_other_side(fault, other, result.other_was_write);
   const bool may_be_guess = result.other_was_write ? kind == AccessKind::read && other.atomic : is_atomic(kind);
   if (!may_be_guess) return report(std::move(fault));
   doubt(result.other_was_write ? fault.thread : fault.other_thread, std::move(fault));
@@ -709,7 +750,8 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
   }
   kind = kind_in_block(kind);
   if (is_atomic(kind)) settle_doubts(fault.thread, offset);
-  const ShadowResult result = touch(*region.shadow, offset, bytes, kind, accessor);
+  std::vector<HeldPart> parts;
+  const ShadowResult result = touch_in_block(*region.shadow, offset, bytes, region.base + offset, kind, parts);
   if (result.kind == ShadowResult::uninitialised) {
     fault.kind = FaultKind::uninitialised_shared;
     doubt(kNobody, std::move(fault));
@@ -721,6 +763,9 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
     fault.other_thread = static_cast<int>(result.other.warp) * kWarpSize + std::countr_zero(result.other.lanes);
     fault.unawaited_copy = true;
     report(std::move(fault));
+  } else {
+    fault.kind = FaultKind::race_shared;
+    hold_in_block(std::move(fault), std::move(parts));
   }
 }
 
@@ -737,7 +782,12 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
 
   SiteEntry found;
   const Range* range = nearest_range(*grid_->ranges, address);
-  if (range && address - range->base < range->bytes && bytes <= range->bytes - (address - range->base)) {
+  if (const DeviceHeap& heap = DeviceHeap::instance(); heap.holds(address)) {
+    const std::optional<DeviceHeap::Block> block = heap.block_at(address);
+    if (block && block->taken == nullptr && bytes <= block->bytes - std::min(address - block->base, block->bytes)) {
+      found = {block->base, block->bytes, block->initialised, grid_->races.checked() ? block->cells : nullptr};
+    }
+  } else if (range && address - range->base < range->bytes && bytes <= range->bytes - (address - range->base)) {
     if (!writes || range->writable) {
       found = {range->base, range->bytes, range->initialised.get(),
                grid_->races.checked() ? range->cells.get() : nullptr};
@@ -750,18 +800,25 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
     found = {segment->base, segment->bytes, nullptr, nullptr};
   } else if (segment && segment->writable) {
     // A __device__ or __constant__ variable; where the program has symbols, they tell it from its neighbours.
-    if (const Symbol* symbol = grid_->module->object_at(address)) {
+    const Symbol* const symbol = grid_->module->object_at(address);
+    if (symbol && grid_->apart && grid_->module->is_host_variable(*symbol)) {
+      fault.kind = FaultKind::host_memory;
+      fail(std::move(fault));
+    }
+    if (symbol) {
       found = {symbol->begin + grid_->module->bias(), symbol->bytes, nullptr, nullptr};
       if (bytes > found.bytes - (address - found.base)) found.bytes = 0;
     } else if (!grid_->module->has_symbols()) {
       found = {segment->base, segment->bytes, nullptr, nullptr};
     }
+    if (writes && grid_->module->is_constant(address)) found.bytes = 0;
     if (found.bytes > 0 && grid_->races.checked()) found.cells = cells_of_variable(found.base, found.bytes);
   }
   if (found.bytes == 0) {
     fault.kind = FaultKind::out_of_bounds_global;
     const uintptr_t from = static_shared.base - kStaticNear;
-    if (address - from < static_shared.span + 2 * kStaticNear && !grid_->shared_arrays->symbols.empty()) {
+    if (address - from < static_shared.span + 2 * kStaticNear && !grid_->shared_arrays->symbols.empty() &&
+        !is_in_device_block(address) && !released_at(address)) {
       fault.kind = FaultKind::out_of_bounds_shared;
       fault.space = RawFault::Space::static_shared;
       fault.address = address - static_shared.base;
@@ -775,6 +832,11 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
     check_order(found, address, bytes, kind, {code, where});
   }
   if (kind != AccessKind::read && kind != AccessKind::write) grid_->races.synchronise(global_accessor);
+  // Whoever sets a constant makes a range of it.
+  if (!writes && !(range && address - range->base < range->bytes) && grid_->module->is_unset_constant(address)) {
+    fault.kind = FaultKind::uninitialised_global;
+    return doubt(kNobody, std::move(fault));
+  }
   if (!found.initialised) return;
   const size_t first = (address - found.base) / 4, last = (address - found.base + bytes - 1) / 4;
   if (!writes || kind == AccessKind::atomic_update) {
@@ -796,33 +858,52 @@ void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes
     number = grid_->races.number_of(site);
     if (site.code) site_numbers_[site.code] = number;
   }
-  std::optional<OtherAccess> other;
+  if (kind == AccessKind::write) {
+    store_under_way_.extend(address, end);
+    attention = true;
+  }
+  std::optional<OtherAccess> other, unless_equal;
+  std::vector<HeldPart> parts;
   for (uintptr_t at = address; at < end;) {
     const uintptr_t word = at & ~uintptr_t{3}, stop = std::min(end, word + 4);
     const unsigned mask = ((1u << (stop - at)) - 1) << (at - word);
     const auto found = grid_->races.touch(entry.cell(at), at, mask, kind, thread, number, global_accessor);
-    if (!other) other = found;
+    if (found && found->unless_equal) {
+      grid_->stores.wait_for(at, store_under_way_);
+      HeldPart part = held_part(at, stop - at);
+      part.cell = &entry.cell(at);
+      part.mask = mask;
+      parts.push_back(part);
+      if (!unless_equal) unless_equal = found;
+    } else if (!other) {
+      other = found;
+    }
     at = stop;
   }
   if (kind == AccessKind::write) note_progress();
-  if (!other) return;
+  if (!other && !unless_equal) return;
   RawFault fault = order_fault(address, bytes, kind, site);
-  fault.other_block = other;
-  report(std::move(fault));
+  fault.other_block = other ? other : unless_equal;
+  other ? report(std::move(fault)) : hold({.fault = std::move(fault), .parts = std::move(parts)});
 }
 
 void Worker::check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {
   kind = kind_in_block(kind);
   if (is_atomic(kind)) settle_doubts(static_cast<int>(current_ - threads_.data()), address);
   ShadowResult result;
+  std::vector<HeldPart> parts;
   for (uintptr_t at = address; at < address + bytes;) {
     const size_t offset = at % PagedShadow::kPageBytes;
     const size_t count = std::min(address + bytes - at, PagedShadow::kPageBytes - offset);
-    const ShadowResult found = touch(block_shadow.page(at), offset, count, kind, accessor);
+    const ShadowResult found = touch_in_block(block_shadow.page(at), offset, count, at, kind, parts);
     if (result.kind == ShadowResult::ok) result = found;
     at += count;
   }
-  if (result.kind == ShadowResult::race) report_race_in_block(order_fault(address, bytes, kind, site), result, kind);
+  if (result.kind == ShadowResult::race) {
+    report_race_in_block(order_fault(address, bytes, kind, site), result, kind);
+  } else if (!parts.empty()) {
+    hold_in_block(order_fault(address, bytes, kind, site), std::move(parts));
+  }
 }
 
 RawFault Worker::order_fault(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) const {

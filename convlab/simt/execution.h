@@ -2,11 +2,14 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,9 +18,11 @@
 #include "convlab/simt/counting.h"
 #include "convlab/simt/fault.h"
 #include "convlab/simt/global_shadow.h"
+#include "convlab/simt/heap_blocks.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/printing.h"
+#include "convlab/simt/redundant.h"
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/signals.h"
 #include "convlab/simt/symbols.h"
@@ -49,8 +54,18 @@ struct RawFault {
   Where location{};                                 ///< of an intrinsic, if `code` is null
   const struct SubscriptSite* subscript = nullptr;  ///< of an array index
   int64_t index = 0;
-  std::string detail;  ///< words that only the reporter knows
+  std::string detail;     ///< words that only the reporter knows
+  int writers = 0;        ///< of a redundant write in a block: how many threads store the value
+  bool by_warps = false;  ///< likewise: each a whole warp, by wmma
   int64_t times = 1;
+};
+
+/// A store that races unless it leaves these parts as they are: then the fault is a redundant write.
+struct HeldStore {
+  RawFault fault;
+  uint32_t warp = 0;
+  LaneMask lanes = 0;
+  std::vector<HeldPart> parts;
 };
 
 /// What the compiler passes with an index out of bounds: the layout is that of -fsanitize=bounds.
@@ -76,8 +91,11 @@ struct Grid {
   const SharedArrays* shared_arrays = nullptr;
   std::shared_ptr<const Ranges> ranges;
   GlobalRaces races;
+  RedundantBlocks redundant;
+  StoresUnderWay stores;
   Printed printed;
   bool counted = false;
+  bool apart = false;  ///< kernels may not touch variables of the host: see host_code.h
 
   std::atomic<int64_t> next_block{0};
   std::atomic<int64_t> first_fault_block{INT64_MAX};  ///< later blocks stop or never start
@@ -101,6 +119,19 @@ std::string kernel_name_of(const Grid& grid);
 /// "conv.cu:31".
 std::string place_of(const Module& module, const Site& site);
 
+/// Calls use(argument, value) for each word of each argument that may be a pointer: arguments may be structs of them.
+template <class Use>
+void for_each_word(const KernelCall& call, const Use& use) {
+  for (size_t argument = 0; argument < call.places.size(); ++argument) {
+    const ArgumentPlace& place = call.places[argument];
+    for (size_t at = place.offset; at + sizeof(uintptr_t) <= place.offset + place.bytes; at += sizeof(uintptr_t)) {
+      uintptr_t value;
+      std::memcpy(&value, static_cast<const char*>(call.arguments) + at, sizeof(value));
+      use(argument, value);
+    }
+  }
+}
+
 /// The faults of a launch in words.
 std::vector<Fault> describe(const Grid& grid);
 
@@ -109,6 +140,7 @@ void keep_notes(const Grid& grid);
 
 /// See Strictness.
 bool is_lenient();
+bool is_strict();
 
 enum class ThreadState : uint8_t { ready, paused, at_barrier, at_warp_operation, done, faulted };
 
@@ -212,6 +244,9 @@ class Worker {
 
   /// The same against what other threads of the block do.
   void check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site);
+
+  /// What the running thread was let store has landed: see redundant.h.
+  void settle_stores();
   void fence_block() { current_->fenced = true; }
   void fence() {
     fence_block();
@@ -238,6 +273,9 @@ class Worker {
     if (trace->block(code, *flow)) pause();
   }
   Counting* counting() const { return counting_.get(); }  ///< nullptr: the launch is not counted
+  /// malloc() and free() of the running thread.
+  void* allocate_on_heap(size_t bytes, const void* code);
+  void release_on_heap(void* memory, const void* code);
   void begin_copy(PendingCopy copy, const void* code, Where where);
   void commit_copies();
   void wait_for_copies(size_t groups_left);
@@ -250,6 +288,7 @@ class Worker {
   GlobalAccessor global_accessor{};
   PagedShadow block_shadow;     ///< of global memory
   LaneTrace* trace = nullptr;   ///< of the running thread; nullptr: the launch is not counted
+  bool attention = false;       ///< at the next access: it is traced, or there are stores to settle
   ControlFlow* flow = nullptr;  ///< what traces learn
   SharedRegion static_shared, dynamic_shared;
   uintptr_t stack_base = 0;
@@ -280,13 +319,22 @@ class Worker {
   void note(const RawFault& fault);
   void note_exited_threads(const CudaThread& waiting);
   void forget_shared_memory();
+  void forget_sites() {
+    std::fill(std::begin(read_sites), std::end(read_sites), SiteEntry{});
+    std::fill(std::begin(write_sites), std::end(write_sites), SiteEntry{});
+  }
 
   // What orders the threads of a block beside barriers, and races that perhaps are none.
   AccessKind kind_in_block(AccessKind kind) const;
   void synchronise_in_block(AccessKind kind);
   bool ordered_by_fences(const AccessRecord& other) const;
   RawFault order_fault(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) const;
+  ShadowResult touch_in_block(Shadow& shadow, size_t offset, size_t bytes, uintptr_t address, AccessKind kind,
+                              std::vector<HeldPart>& parts);
+  void name_other_side(RawFault& fault, const AccessRecord& other, bool other_wrote) const;
   void report_race_in_block(RawFault fault, const ShadowResult& result, AccessKind kind);
+  void hold_in_block(RawFault fault, std::vector<HeldPart> parts);
+  void hold(HeldStore store);
   void doubt(int guesser, RawFault fault);
   void settle_doubts(int guesser, uintptr_t address);
   void report_doubts_in_block();
@@ -320,14 +368,19 @@ class Worker {
   void* signal_stack_ = nullptr;
   uint32_t epoch_ = 0;
   std::vector<Release> releases_;  ///< of this barrier interval
+  static constexpr int kNobody = -1;
   struct DoubtInBlock {
     uintptr_t address;
-    int guesser;  ///< the thread whose plain read is no race if it goes on to an atomic operation there; -1: see below
+    int guesser;  ///< the thread whose plain read is no race if it goes on to an atomic operation there; kNobody: see
+                  ///< below
     RawFault fault;
   };
   /// Likewise: what may turn out to be no fault, or a consequence. A read of what nothing wrote is one if the word is
   /// written by another thread before a barrier: then the two race.
   std::vector<DoubtInBlock> doubts_;
+  std::vector<HeldStore> held_stores_;
+  RedundantWords redundant_words_;
+  StoreUnderWay store_under_way_;
   SignalScope* signals_ = nullptr;
   SiteNumbers site_numbers_;
   std::unique_ptr<Counting> counting_;

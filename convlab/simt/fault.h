@@ -20,6 +20,7 @@ enum class FaultKind {
   uninitialised_global,  ///< a read of device memory that nothing wrote since it was allocated
   race_shared,           ///< two threads, one shared address, at least one write, nothing that orders them
   race_global,           ///< likewise on global memory, of a block or of two
+  redundant_write,       ///< a store that races, and changes nothing: the others store the same value
   divergent_barrier,     ///< __syncthreads that some threads of the block do not reach, or reach at different places
   divergent_warp,        ///< a warp-wide operation that some lanes of its mask do not reach, or reach differently
   inactive_lane,         ///< a shuffle reads a lane that takes no part, or a lane calls with a mask without itself
@@ -30,6 +31,10 @@ enum class FaultKind {
   stuck,                 ///< no progress for as long as set_stuck_after() says
   trap,                  ///< __trap()
   assertion,             ///< an assert() that does not hold
+  host_memory,           ///< a kernel touches the host's memory, which is neither page-locked nor managed
+  host_access,           ///< host code touches the device's memory or one of its variables
+  not_awaited,           ///< host code touches memory that a copy or a kernel may still use: nothing has waited for it
+  copy_direction,        ///< a copy whose direction is not that of its pointers
 };
 
 /// "race on shared memory" and its like.
@@ -73,6 +78,13 @@ class FaultError : public Error {
  private:
   std::vector<Fault> faults_;
 };
+
+/// What the host code of kernel files did wrong since the last question; see watch_host_code(). Those have no kernel,
+/// block or thread.
+std::vector<Fault> take_host_faults();
+
+/// FaultError of take_host_faults(), if there are any.
+void throw_host_faults();
 
 /// What launches have noted since the last question (see Strictness), at most kMaxFaults: of each launch that of one
 /// block.

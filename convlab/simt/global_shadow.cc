@@ -64,7 +64,7 @@ uint64_t GlobalRaces::number_of(const Site& site) {
 bool GlobalRaces::in_launch(uint64_t record) const { return serial_of(record) >= begin_ && serial_of(record) < end_; }
 
 bool GlobalRaces::of_other(uint64_t record, const GlobalAccessor& accessor) const {
-  return in_launch(record) && serial_of(record) != serial_of(accessor.now);
+  return in_launch(record) && ((record & kSeveral) != 0 || serial_of(record) != serial_of(accessor.now));
 }
 
 void GlobalRaces::synchronise(GlobalAccessor& accessor) {
@@ -86,7 +86,7 @@ bool GlobalRaces::ordered(uint64_t record, GlobalAccessor& accessor) {
     accessor.acquires = false;
     accessor.acquired = ticket_.load();
   }
-  if (accessor.acquired == 0) return false;
+  if (accessor.acquired == 0 || (record & kSeveral) != 0) return false;
   std::lock_guard lock(releases_mutex_);
   const auto found = releases_.find(serial_of(record));
   if (found == releases_.end()) return false;
@@ -152,9 +152,22 @@ std::optional<OtherAccess> GlobalRaces::touch_bytes(GlobalCell& cell, uintptr_t 
   for (int byte = 0; byte < 4; ++byte) {
     if ((mask >> byte & 1) == 0) continue;
     const auto other = touch_word(bytes[byte], address, kWhole, access, accessor);
-    if (!first) first = other;
+    if (other && (!first || first->unless_equal)) first = other;
   }
   return first;
+}
+
+void GlobalRaces::mark_several(GlobalCell& cell, uintptr_t address, unsigned mask) {
+  uint64_t write = cell.write.load();
+  while ((write & kSplit) == 0) {
+    if (cell.write.compare_exchange_weak(write, write | kSeveral)) return;
+  }
+  SplitWords& split = split_[address / 4 % split_.size()];
+  std::lock_guard lock(split.mutex);
+  std::array<GlobalCell, 4>& bytes = split.words[&cell];
+  for (int byte = 0; byte < 4; ++byte) {
+    if ((mask >> byte & 1) != 0) bytes[byte].write.fetch_or(kSeveral);
+  }
 }
 
 uint64_t GlobalRaces::after_write(uint64_t write, const Access& access, unsigned mask,
@@ -184,7 +197,10 @@ std::optional<OtherAccess> GlobalRaces::conflict(GlobalCell& cell, uintptr_t add
            is_write(access.kind), place_of(access.record), other});
   };
   if (of_other(write, accessor) && !(atomic && atomic_before) && !ordered(write, accessor)) {
-    const OtherAccess other = describe(write, true);
+    OtherAccess other = describe(write, true);
+    // A block that reads it, too, may be too early to see that value.
+    const bool read_by_others = of_other(read, accessor) || (in_launch(read) && (read & kFlag) != 0);
+    other.unless_equal = access.kind == AccessKind::write && !atomic_before && !read_by_others;
     if (is_write(access.kind) || !atomic_before) return other;
     in_doubt(other);
   }

@@ -32,14 +32,15 @@
 namespace convlab::simt::internal {
 
 /// A record in a cell, from its highest bits: the block, by a number that no other launch uses; `split`: the word's
-/// bytes are kept apart; `flag`: of a write: it was atomic, of a read: other blocks have read, too; which of the 4
-/// bytes; how often the block had released what it did before (kMaxClock: at least); thread and place, for reports.
+/// bytes are kept apart; `several`: of a write: other blocks stored the same; `flag`: of a write: it was atomic, of a
+/// read: other blocks have read, too; which of the 4 bytes; how often the block had released what it did before
+/// (kMaxClock: at least); thread and place, for reports.
 namespace record {
 inline constexpr int kSiteBits = 12, kThreadShift = kSiteBits, kThreadBits = 10;
 inline constexpr int kClockShift = kThreadShift + kThreadBits, kClockBits = 8;
 inline constexpr int kMaskShift = kClockShift + kClockBits;
-inline constexpr int kSerialShift = kMaskShift + 6, kSerialBits = 64 - kSerialShift;
-inline constexpr uint64_t kFlag = uint64_t{1} << (kMaskShift + 4), kSplit = kFlag << 1;
+inline constexpr int kSerialShift = kMaskShift + 7, kSerialBits = 64 - kSerialShift;
+inline constexpr uint64_t kFlag = uint64_t{1} << (kMaskShift + 4), kSplit = kFlag << 1, kSeveral = kSplit << 1;
 inline constexpr uint64_t kWhole = 0xf, kMaskField = kWhole << kMaskShift;
 inline constexpr uint64_t kMaxClock = (1 << kClockBits) - 1, kClockField = kMaxClock << kClockShift;
 
@@ -113,6 +114,7 @@ struct OtherAccess {
   int thread = 0;
   Site site;
   bool wrote = false;
+  bool unless_equal = false;  ///< it is no race if the access stores what the other stored, once that has landed
 };
 
 /// A plain read of what another block wrote by an atomic operation, or the reverse. It is a race unless the reader goes
@@ -142,6 +144,9 @@ class GlobalRaces {
   /// Checks and remembers an access to the bytes `mask` (1: the lowest) of the word at `address`. `site` is a number.
   std::optional<OtherAccess> touch(GlobalCell& cell, uintptr_t address, unsigned mask, AccessKind kind, int thread,
                                    uint64_t site, GlobalAccessor& accessor);
+
+  /// Several blocks stored one value to these bytes: whoever reads or changes it races with one of them.
+  void mark_several(GlobalCell& cell, uintptr_t address, unsigned mask);
 
   /// Comes before an atomic operation, or a volatile access, of a block.
   void synchronise(GlobalAccessor& accessor);

@@ -1,7 +1,8 @@
 // The functions that the compiler's instrumentation calls: -fsanitize=thread at each load and store of a kernel,
 // -fsanitize=bounds at an index past an array's dimension, -fsanitize=alignment at a misaligned pointer,
 // -fsanitize-coverage at each basic block. We use only their instrumentation and link none of the sanitizers' run-time
-// libraries. Outside of a kernel (the host part of a kernel's file) the hooks do nothing.
+// libraries. Outside of a kernel (the host part of a kernel's file) loads and stores are only kept away from the
+// device's memory: see host_access.h.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <cstring>
 
 #include "convlab/simt/execution.h"
+#include "convlab/simt/host_access.h"
 
 namespace convlab::simt::internal {
 namespace {
@@ -19,6 +21,11 @@ namespace {
                                                   const void* code) {
   const HostScope host;
   worker->fail_misaligned(address, bytes, is_write, code);
+}
+
+[[gnu::noinline]] void settle_stores(Worker* worker) {
+  const HostScope host;
+  worker->settle_stores();
 }
 
 [[gnu::noinline]] void slow_access(Worker* worker, uintptr_t address, size_t bytes, AccessKind kind, const void* code) {
@@ -87,11 +94,13 @@ template <size_t kBytes, bool kWrite>
 template <size_t kBytes, bool kWrite>
 [[gnu::always_inline]] inline void on_access(void* pointer, const void* code) {
   Worker* const worker = active_worker;
-  if (!worker) return;
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
-  // What is counted is not checked.
-  if (worker->trace) [[unlikely]]
-    return worker->trace_access(kWrite ? EventKind::write : EventKind::read, code, address, kBytes);
+  if (!worker) return on_host_access(address, kBytes, kWrite ? AccessKind::write : AccessKind::read, code);
+  if (worker->attention) [[unlikely]] {
+    // What is counted is not checked.
+    if (worker->trace) return worker->trace_access(kWrite ? EventKind::write : EventKind::read, code, address, kBytes);
+    settle_stores(worker);
+  }
   if constexpr (kBytes > 1) {
     if (address % kBytes != 0) [[unlikely]]
       return fail_misaligned(worker, address, kBytes, kWrite, code);
@@ -127,8 +136,8 @@ template <size_t kBytes, bool kWrite>
 
 void on_range(const void* pointer, size_t bytes, AccessKind kind, const void* code) {
   Worker* const worker = active_worker;
-  if (!worker) return;
   const uintptr_t address = reinterpret_cast<uintptr_t>(pointer);
+  if (!worker) return on_host_access(address, bytes, kind, code);
   if (worker->trace) {
     // A GPU moves it in pieces that are aligned.
     const size_t piece = std::min({size_t{16}, bytes & -bytes, address & -address});
@@ -137,6 +146,7 @@ void on_range(const void* pointer, size_t bytes, AccessKind kind, const void* co
     }
     return;
   }
+  if (worker->attention) settle_stores(worker);
   slow_access(worker, address, bytes, kind, code);
 }
 
@@ -216,21 +226,26 @@ CONVLAB_SIMT_HOOKS(16)
 void __tsan_read_range(void* p, size_t bytes) { on_range(p, bytes, AccessKind::read, __builtin_return_address(0)); }
 void __tsan_write_range(void* p, size_t bytes) { on_range(p, bytes, AccessKind::write, __builtin_return_address(0)); }
 
-// clang calls these where g++ leaves the plain functions.
-void* __tsan_memcpy(void* to, const void* from, size_t bytes) {
-  on_range(from, bytes, AccessKind::read, __builtin_return_address(0));
-  on_range(to, bytes, AccessKind::write, __builtin_return_address(0));
-  return std::memcpy(to, from, bytes);
-}
-void* __tsan_memmove(void* to, const void* from, size_t bytes) {
-  on_range(from, bytes, AccessKind::read, __builtin_return_address(0));
-  on_range(to, bytes, AccessKind::write, __builtin_return_address(0));
-  return std::memmove(to, from, bytes);
-}
-void* __tsan_memset(void* to, int byte, size_t bytes) {
-  on_range(to, bytes, AccessKind::write, __builtin_return_address(0));
-  return std::memset(to, byte, bytes);
-}
+// clang calls the first of each in place of the plain functions; the linker sends here what g++ leaves of those in
+// kernel files (kernel_file/compiler.cc).
+#define CONVLAB_SIMT_BYTES(prefix)                                        \
+  void* prefix##memcpy(void* to, const void* from, size_t bytes) {        \
+    on_range(from, bytes, AccessKind::read, __builtin_return_address(0)); \
+    on_range(to, bytes, AccessKind::write, __builtin_return_address(0));  \
+    return std::memcpy(to, from, bytes);                                  \
+  }                                                                       \
+  void* prefix##memmove(void* to, const void* from, size_t bytes) {       \
+    on_range(from, bytes, AccessKind::read, __builtin_return_address(0)); \
+    on_range(to, bytes, AccessKind::write, __builtin_return_address(0));  \
+    return std::memmove(to, from, bytes);                                 \
+  }                                                                       \
+  void* prefix##memset(void* to, int byte, size_t bytes) {                \
+    on_range(to, bytes, AccessKind::write, __builtin_return_address(0));  \
+    return std::memset(to, byte, bytes);                                  \
+  }
+CONVLAB_SIMT_BYTES(__tsan_)
+CONVLAB_SIMT_BYTES(__wrap_)
+#undef CONVLAB_SIMT_BYTES
 
 void __tsan_func_entry(void*) {
   Worker* const worker = active_worker;

@@ -96,6 +96,14 @@ void remember_host_write(const void* device, size_t bytes) {
   keep(all.writes, {reinterpret_cast<uintptr_t>(device), bytes, before});
 }
 
+void forget_copies(const void* host, size_t bytes) {
+  const auto begin = reinterpret_cast<uintptr_t>(host);
+  Memory& all = memory();
+  std::lock_guard lock(all.mutex);
+  std::erase_if(all.copies,
+                [&](const Copy& copy) { return copy.host < begin + bytes && begin < copy.host + copy.bytes; });
+}
+
 }  // namespace internal
 
 bool came_from_device(const void* host) {
@@ -111,11 +119,13 @@ std::optional<LastWriter> last_writer(const void* host) {
   if (!copy) return std::nullopt;
   const uint64_t record = copy->cells[(reinterpret_cast<uintptr_t>(host) - copy->host) / 4].write.load();
   const uint64_t serial = internal::record::serial_of(record);
-  if (record == 0 || (record & internal::record::kSplit) != 0 || serial < copy->filled) return std::nullopt;
+  if (record == 0) return std::nullopt;
+  if ((record & internal::record::kSplit) != 0) return LastWriter{};
+  if (serial < copy->filled) return std::nullopt;
   const auto launch = std::find_if(all.launches.rbegin(), all.launches.rend(), [&](const internal::PastLaunch& each) {
     return serial >= each.begin && serial < each.end;
   });
-  if (launch == all.launches.rend()) return std::nullopt;
+  if (launch == all.launches.rend()) return LastWriter{};
   LastWriter writer;
   writer.kernel = launch->kernel;
   writer.block = internal::position_of(static_cast<int64_t>(serial - launch->begin), launch->grid);

@@ -1,5 +1,6 @@
 #include "convlab/simt/launch.h"
 
+#include <fmt/format.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -11,8 +12,11 @@
 #include <thread>
 #include <vector>
 
+#include "convlab/base/error.h"
 #include "convlab/base/symbol.h"
 #include "convlab/simt/execution.h"
+#include "convlab/simt/host_access.h"
+#include "convlab/simt/in_flight.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/recorder.h"
 
@@ -75,10 +79,27 @@ void work(Grid& grid) noexcept {
   }
 }
 
-void check_extent(const char* what, LaunchExtent e, int64_t max_x, int64_t max_y, int64_t max_z) {
-  if (e.x >= 1 && e.x <= max_x && e.y >= 1 && e.y <= max_y && e.z >= 1 && e.z <= max_z) return;
-  throw bad_input("a launch's {} of {} x {} x {} is not within 1..{} x 1..{} x 1..{}", what, e.x, e.y, e.z, max_x,
-                  max_y, max_z);
+// Why no device has a grid or block of this extent; "" if one has.
+std::string wrong_extent(const char* what, LaunchExtent e, int64_t max_x, int64_t max_y, int64_t max_z) {
+  if (e.x >= 1 && e.x <= max_x && e.y >= 1 && e.y <= max_y && e.z >= 1 && e.z <= max_z) return "";
+  const bool empty = e.x < 1 || e.y < 1 || e.z < 1;
+  return fmt::format("a {} of {} x {} x {} is {}, at most {} x {} x {} is possible", what, e.x, e.y, e.z,
+                     empty ? "empty" : "too large", max_x, max_y, max_z);
+}
+
+std::string wrong_extent(const LaunchShape& shape) {
+  if (std::string why = wrong_extent("grid", shape.grid, kMaxGridX, kMaxGridYZ, kMaxGridYZ); !why.empty()) return why;
+  const LaunchExtent& block = shape.block;
+  if (std::string why = wrong_extent("block", block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ); !why.empty()) return why;
+  const int64_t threads = block.x * block.y * block.z;
+  if (threads <= kMaxBlockThreads) return "";
+  return fmt::format("a block of {} x {} x {} has {} threads, at most {} are possible", block.x, block.y, block.z,
+                     threads, kMaxBlockThreads);
+}
+
+std::string too_much_shared(size_t static_bytes, size_t dynamic_bytes) {
+  return fmt::format("{} bytes of static and {} of dynamic shared memory, but a block has {} in all", static_bytes,
+                     dynamic_bytes, kMaxSharedBytes);
 }
 
 cuda::dim3 narrow(LaunchExtent e) {
@@ -95,6 +116,7 @@ Recorder* recorder() { return recorder_now; }
 void set_strictness(Strictness strictness) { strictness_now = strictness; }
 
 bool internal::is_lenient() { return strictness_now == Strictness::lenient; }
+bool internal::is_strict() { return strictness_now == Strictness::strict; }
 
 int workers() {
   const int count = worker_count;
@@ -102,22 +124,72 @@ int workers() {
 }
 
 void check_launch(const LaunchShape& shape) {
-  check_extent("grid", shape.grid, kMaxGridX, kMaxGridYZ, kMaxGridYZ);
-  check_extent("block", shape.block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ);
-  const int64_t threads = shape.block.x * shape.block.y * shape.block.z;
-  if (threads > kMaxBlockThreads) {
-    throw bad_input("a launch's block of {} x {} x {} has {} threads, more than {}", shape.block.x, shape.block.y,
-                    shape.block.z, threads, kMaxBlockThreads);
+  if (const std::string why = wrong_extent(shape); !why.empty()) throw bad_input("{}", why);
+  if (shape.shared_bytes > kMaxSharedBytes) throw bad_input("{}", too_much_shared(0, shape.shared_bytes));
+}
+
+std::optional<FailedCall> refused_launch(const void* kernel, const LaunchShape& shape,
+                                         std::optional<size_t> dynamic_limit) {
+  const internal::Module& module = internal::Module::of(kernel);
+  const internal::Symbol* const symbol = module.function_at(reinterpret_cast<uintptr_t>(kernel));
+  const size_t static_bytes = symbol ? module.static_shared_bytes(*symbol) : 0;
+  const size_t usual = kUsualSharedBytes - std::min(kUsualSharedBytes, static_bytes);
+  FailedCall refused{.kernel = symbol ? short_symbol(symbol->mangled) : "a kernel",
+                     .where = internal::place_of(module, {nullptr, shape.where}),
+                     .code = 1,
+                     .error = "cudaErrorInvalidValue: invalid argument"};
+  if (std::string why = wrong_extent(shape); !why.empty()) {
+    refused.code = 9;
+    refused.error = "cudaErrorInvalidConfiguration: invalid configuration argument";
+    refused.why = std::move(why);
+  } else if (static_bytes > kMaxSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
+    refused.why = too_much_shared(static_bytes, shape.shared_bytes);
+  } else if (shape.shared_bytes > dynamic_limit.value_or(usual)) {
+    const std::string_view why =
+        dynamic_limit ? "cudaFuncSetAttribute() has asked for {}"
+                      : "without cudaFuncSetAttribute() of cudaFuncAttributeMaxDynamicSharedMemorySize a block has {}";
+    refused.why = fmt::format("{} bytes of dynamic shared memory, but ", shape.shared_bytes) +
+                  fmt::format(fmt::runtime(why), dynamic_limit.value_or(usual));
+  } else {
+    return std::nullopt;
   }
-  if (shape.shared_bytes > kMaxSharedBytes) {
-    throw bad_input("a launch wants {} bytes of dynamic shared memory; a block has {}", shape.shared_bytes,
-                    kMaxSharedBytes);
-  }
+  return refused;
+}
+
+namespace {
+
+struct LargeBlocks {
+  std::mutex mutex;
+  std::map<std::string, int> threads;  // by kernel
+};
+LargeBlocks& large_blocks() {
+  static LargeBlocks& one = *new LargeBlocks;  // never destroyed, as above
+  return one;
+}
+
+void keep_large_block(const Grid& grid) {
+  constexpr int kUsual = 512;
+  if (grid.block_threads <= kUsual) return;
+  std::lock_guard lock(large_blocks().mutex);
+  int& most = large_blocks().threads[internal::kernel_name_of(grid)];
+  most = std::max(most, grid.block_threads);
+}
+
+}  // namespace
+
+std::map<std::string, int> take_large_blocks() {
+  std::lock_guard lock(large_blocks().mutex);
+  return std::exchange(large_blocks().threads, {});
 }
 
 void launch_grid(const KernelCall& call, const LaunchShape& shape) {
-  check_launch(shape);
+  if (std::optional<FailedCall> refused = refused_launch(call.function, shape, kMaxSharedBytes)) {
+    const std::string text = to_text(*refused);
+    keep_failed_call(std::move(*refused));
+    throw bad_input("{}", text);
+  }
   if (Recorder* const records = recorder()) return records->launch(call, shape);
+  throw_host_faults();  // a GPU would not have come so far
   Grid grid;
   grid.call = call;
   grid.grid = narrow(shape.grid);
@@ -133,13 +205,8 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   grid.shared_arrays = &grid.module->shared_arrays_of(grid.kernel);
   grid.races.begin(grid.blocks);
   grid.counted = internal::is_counting();
-  const internal::Symbol* const kernel = grid.kernel;
-  const size_t static_bytes = kernel ? grid.module->static_shared_bytes(*kernel) : 0;
-  if (static_bytes > kMaxSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
-    throw bad_input("kernel {} wants {} bytes of static and {} of dynamic shared memory; a block has {} in all",
-                    kernel ? short_symbol(kernel->mangled) : "", static_bytes, shape.shared_bytes, kMaxSharedBytes);
-  }
-
+  grid.apart = internal::is_watched(*grid.module);
+  keep_large_block(grid);
   const int64_t helpers = std::min<int64_t>(workers(), grid.blocks) - 1;
   {
     std::vector<std::jthread> threads_beside;
@@ -158,6 +225,10 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   if (grid.faults.empty()) internal::report_doubts(grid);
   if (!grid.faults.empty()) throw FaultError(internal::describe(grid));
   internal::remember_launch(grid);
+  if (grid.apart) {
+    internal::begin_kernel(call, fmt::format("kernel {}, launched at {}, may still use", internal::kernel_name_of(grid),
+                                             internal::place_of(*grid.module, {nullptr, shape.where})));
+  }
   if (grid.counted) internal::keep_counts(grid);
 }
 

@@ -3,11 +3,16 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
+#include "convlab/simt/failed_call.h"
 #include "convlab/simt/vector_types.h"
+#include "convlab/simt/where.h"
 
 namespace convlab::simt {
 
@@ -24,6 +29,7 @@ struct LaunchShape {
   /// On a GPU that can, blocks may begin while the previous launch still runs: all threads of the kernel call
   /// wait_for_launch_before() before they touch what that launch reads or writes. Here launches follow each other.
   bool early = false;
+  Where where = Where::current();  ///< the launch's place in the source
 };
 
 // What the device claims to be: the limits of compute capability 9.0, without what only that chip has.
@@ -44,16 +50,27 @@ int workers();
 /// unless more than 0 and at most a day.
 void set_stuck_after(double seconds);
 
-/// How strictly kernels are judged. strict (the default): what follows are faults. lenient: the kernel goes on, as it
-/// does on a GPU, and they are kept for take_notes():
+/// Ends launches that run as if they were stuck: their faults say where. Safe in a signal handler.
+void end_launches();
+
+/// How strictly kernels are judged. strict (the default): what follows are faults. Otherwise the kernel goes on, as it
+/// does on a GPU, and they are kept for take_notes(). usual:
+///
+///   - stores that race with others and change nothing, as those store the same value.
+///   - nothing at all for lanes of one warp which only a wmma function orders: hardware keeps them in step there.
+///
+/// lenient: those, and
 ///
 ///   - reads of memory that nothing wrote. They give NaN: shared memory has all bits set when a block begins, as device
 ///     memory has when it is allocated. Much code reads a halo that it does not use.
 ///   - barriers that some threads do not reach because they have exited: since compute capability 7.0 a barrier waits
-///   for
-///     the others alone.
-enum class Strictness { strict, lenient };
+///     for the others alone.
+enum class Strictness { strict, usual, lenient };
 void set_strictness(Strictness strictness);
+
+/// The kernels that were launched with more than 512 threads a block since the last question, with the most threads: a
+/// device launches them only if their registers fit.
+std::map<std::string, int> take_large_blocks();
 
 /// Blocks that this process has begun so far: it changes as long as there is progress.
 int64_t blocks_begun();
@@ -72,10 +89,16 @@ struct KernelCall {
   std::span<const ArgumentPlace> places;  ///< of the arguments, in order
 };
 
-/// Error(bad_input) for a shape that no device takes.
+/// Error(bad_input) for a shape that no device launches.
 void check_launch(const LaunchShape& shape);
 
-/// Runs the whole grid and returns. FaultError as in fault.h; Error(bad_input) for a shape that no device takes.
+/// Why a device does not launch the kernel so; nullopt where it does. `dynamic_limit`: what the program has asked for
+/// with cudaFuncSetAttribute(), if it has.
+std::optional<FailedCall> refused_launch(const void* kernel, const LaunchShape& shape,
+                                         std::optional<size_t> dynamic_limit);
+
+/// Runs the whole grid and returns. FaultError as in fault.h. For a shape that no device launches: Error(bad_input),
+/// and a FailedCall is kept.
 void launch_grid(const KernelCall& call, const LaunchShape& shape);
 
 namespace internal {
@@ -119,17 +142,28 @@ struct BoundKernel<std::index_sequence<I...>, P...> {
 
 }  // namespace internal
 
+/// The kernel with a copy of its arguments.
+template <class... P>
+internal::BoundKernel<std::index_sequence_for<P...>, P...> bind_kernel(void (*kernel)(P...),
+                                                                       std::type_identity_t<P>... arguments) {
+  static_assert(((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...),
+                "kernel parameters are passed by value, byte for byte");
+  return {kernel, {{arguments}...}};
+}
+
+/// Runs the grid of what bind_kernel() returned.
+template <class Bound>
+void launch_bound(Bound bound, const LaunchShape& shape) {
+  bound.clear_gaps();
+  const auto places = bound.places();
+  launch_grid({reinterpret_cast<const void*>(bound.kernel), &Bound::invoke, &bound, sizeof(bound), places}, shape);
+}
+
 /// Converts the arguments to the kernel's parameter types and runs the grid.
 template <class... P, class... A>
 void launch_kernel(void (*kernel)(P...), const LaunchShape& shape, A&&... arguments) {
   static_assert(sizeof...(P) == sizeof...(A), "a launch gives one argument for each parameter of the kernel");
-  static_assert(((std::is_trivially_copyable_v<P> && !std::is_reference_v<P>)&&...),
-                "kernel parameters are passed by value, byte for byte");
-  using Bound = internal::BoundKernel<std::index_sequence_for<P...>, P...>;
-  Bound bound{kernel, {{static_cast<P>(std::forward<A>(arguments))}...}};
-  bound.clear_gaps();
-  const auto places = bound.places();
-  launch_grid({reinterpret_cast<const void*>(kernel), &Bound::invoke, &bound, sizeof(bound), places}, shape);
+  launch_bound(bind_kernel(kernel, static_cast<P>(std::forward<A>(arguments))...), shape);
 }
 
 }  // namespace convlab::simt

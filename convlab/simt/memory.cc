@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 
 #include "convlab/base/error.h"
 #include "convlab/simt/counting.h"
 #include "convlab/simt/global_shadow.h"
+#include "convlab/simt/host_access.h"
 #include "convlab/simt/last_writer.h"
 #include "convlab/simt/recorder.h"
 
@@ -24,6 +26,14 @@ constexpr size_t kGuardBytes = 512;  // a multiple of kAlignment
 constexpr size_t kMaxBytes = size_t{1} << 39;
 
 uintptr_t address_of(const void* memory) { return reinterpret_cast<uintptr_t>(memory); }
+
+// What allocate() took of the host, guards included.
+struct Block {
+  uintptr_t base = 0;
+  size_t bytes = 0;
+
+  bool holds(uintptr_t address) const { return address - base < bytes; }
+};
 
 // All ranges that kernels may touch. Readers use the vector as it is; writers replace it.
 class Registry {
@@ -52,11 +62,21 @@ class Registry {
     if (!near || near->base != range.base) add(std::move(range));
   }
 
-  void remove(uintptr_t owner) {
+  void remove(uintptr_t owner, std::string_view how = "") {
     change([&](Ranges& ranges) {
       auto at = std::find_if(ranges.begin(), ranges.end(), [&](const auto& r) { return r->owner == owner; });
-      if (at != ranges.end()) ranges.erase(at);
+      if (at == ranges.end()) return;
+      if (!how.empty()) released_.push_back({(*at)->base, (*at)->bytes, (*at)->name, std::string(how)});
+      if (released_.size() > kMostReleased) released_.pop_front();
+      ranges.erase(at);
     });
+  }
+
+  std::optional<internal::Released> released_at(uintptr_t address) {
+    std::lock_guard lock(mutex_);
+    const auto found = std::find_if(released_.rbegin(), released_.rend(),
+                                    [&](const auto& each) { return address - each.base < each.bytes; });
+    return found == released_.rend() ? std::nullopt : std::optional(*found);
   }
 
   void narrow(uintptr_t address, size_t bytes, std::string_view name, RangeAccess access) {
@@ -74,6 +94,26 @@ class Registry {
         range = std::move(part);
       }
     });
+  }
+
+  void add_block(Block block) {
+    std::lock_guard lock(mutex_);
+    blocks_[block.base] = block;
+    // What was given back there is this block's now, and its ends are guarded.
+    std::erase_if(released_, [&](const internal::Released& each) {
+      return each.base < block.base + block.bytes && block.base < each.base + each.bytes;
+    });
+  }
+
+  void remove_block(uintptr_t base) {
+    std::lock_guard lock(mutex_);
+    blocks_.erase(base);
+  }
+
+  bool has_block(uintptr_t address) {
+    std::lock_guard lock(mutex_);
+    const auto above = blocks_.upper_bound(address);
+    return above != blocks_.begin() && std::prev(above)->second.holds(address);
   }
 
   uint64_t take_block_serials(uint64_t count) {
@@ -103,6 +143,7 @@ class Registry {
     auto ranges = std::make_shared<Ranges>(*ranges_);
     change(*ranges);
     ranges_ = std::move(ranges);
+    internal::memory_version.fetch_add(1, std::memory_order_release);
   }
 
   struct Variable {
@@ -110,15 +151,19 @@ class Registry {
     std::shared_ptr<internal::GlobalCell[]> cells;
   };
 
+  static constexpr size_t kMostReleased = 1024;
+
   std::mutex mutex_;
+  std::deque<internal::Released> released_;  // the oldest first
   std::map<uintptr_t, Variable> variables_;  // by where they begin
+  std::map<uintptr_t, Block> blocks_;        // likewise
   std::shared_ptr<const Ranges> ranges_ = std::make_shared<const Ranges>();
   uint64_t next_serial_ = 1;
 };
 
 const Range* tracked_range(const Ranges& ranges, const void* memory) {
-  const Range* range = internal::nearest_range(ranges, address_of(memory));
-  return range && address_of(memory) - range->base < range->bytes && range->initialised ? range : nullptr;
+  const Range* range = internal::range_at(ranges, address_of(memory));
+  return range && range->initialised ? range : nullptr;
 }
 
 // The map's bytes for [memory, memory + bytes), cut to the range.
@@ -132,11 +177,16 @@ std::pair<uint8_t*, size_t> map_part(const Range& range, const void* memory, siz
 
 namespace internal {
 
+constinit std::atomic<uint64_t> memory_version{1};
+
+bool is_in_device_block(uintptr_t address) { return Registry::instance().has_block(address); }
 std::shared_ptr<const Ranges> current_ranges() { return Registry::instance().ranges(); }
 GlobalCell* cells_of_variable(uintptr_t base, size_t bytes) {
   return Registry::instance().cells_of_variable(base, bytes);
 }
 uint64_t take_block_serials(uint64_t count) { return Registry::instance().take_block_serials(count); }
+
+std::optional<Released> released_at(uintptr_t address) { return Registry::instance().released_at(address); }
 
 const Range* nearest_range(const Ranges& ranges, uintptr_t address) {
   auto above = std::upper_bound(ranges.begin(), ranges.end(), address,
@@ -146,6 +196,11 @@ const Range* nearest_range(const Ranges& ranges, uintptr_t address) {
   if (!before) return after;
   if (address - before->base < before->bytes || !after) return before;
   return address - (before->base + before->bytes) <= after->base - address ? before : after;
+}
+
+const Range* range_at(const Ranges& ranges, uintptr_t address) {
+  const Range* const range = nearest_range(ranges, address);
+  return range && address - range->base < range->bytes ? range : nullptr;
 }
 
 }  // namespace internal
@@ -175,13 +230,15 @@ void* allocate(size_t bytes, std::string_view name) {
   range.bytes = bytes;
   range.name = name;
   Registry::instance().add(std::move(range));
+  Registry::instance().add_block({address_of(block), rounded + 2 * kGuardBytes});
   return owned.release() + kGuardBytes;
 }
 
-void release(void* memory) {
+void release(void* memory, std::string_view how) {
   if (!memory) return;
   if (Recorder* const records = recorder()) return records->release(memory);
-  Registry::instance().remove(address_of(memory));
+  Registry::instance().remove(address_of(memory), how);
+  Registry::instance().remove_block(address_of(memory) - kGuardBytes);
   std::free(static_cast<char*>(memory) - kGuardBytes);
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,8 +24,9 @@ size_t host_bytes(size_t bytes);
 /// fills the memory itself must call mark_initialised. Error(unavailable) when there is not enough memory.
 void* allocate(size_t bytes, std::string_view name);
 
-/// Gives back memory of allocate(); nullptr is allowed. A kernel's later access is then out of bounds.
-void release(void* memory);
+/// Gives back memory of allocate(); nullptr is allowed. A kernel's later access is then out of bounds. `how` appears in
+/// reports: "cudaFree gave back at conv.cu:31".
+void release(void* memory, std::string_view how = "was given back");
 
 enum class RangeAccess { read_only, read_write };
 
@@ -91,8 +93,21 @@ GlobalCell* cells_of_variable(uintptr_t base, size_t bytes);
 /// All ranges, sorted by base address.
 std::shared_ptr<const Ranges> current_ranges();
 
+/// An array that was given back.
+struct Released {
+  uintptr_t base = 0;
+  size_t bytes = 0;
+  std::string name, how;
+};
+
+/// The one that held `address`, of the last many, unless another array is there now.
+std::optional<Released> released_at(uintptr_t address);
+
 /// The range that holds `address`, otherwise the nearest one below or above (nullptr if there are none at all).
 const Range* nearest_range(const Ranges& ranges, uintptr_t address);
+
+/// The range that holds `address`; nullptr if none does.
+const Range* range_at(const Ranges& ranges, uintptr_t address);
 
 }  // namespace internal
 }  // namespace convlab::simt

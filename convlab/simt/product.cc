@@ -23,9 +23,8 @@ int64_t bytes_of(const ProductMatrix& matrix, int64_t rows, int64_t columns, int
 void require_there(const ProductMatrix& matrix, int64_t bytes, bool written) {
   const auto ranges = internal::current_ranges();
   const auto address = reinterpret_cast<uintptr_t>(matrix.data);
-  const internal::Range* range = internal::nearest_range(*ranges, address);
-  if (range == nullptr || address - range->base >= range->bytes ||
-      static_cast<uint64_t>(bytes) > range->bytes - (address - range->base)) {
+  const internal::Range* range = internal::range_at(*ranges, address);
+  if (range == nullptr || static_cast<uint64_t>(bytes) > range->bytes - (address - range->base)) {
     throw bad_input("a matrix is not in the device's memory, or passes its array's end");
   }
   if (address % static_cast<uintptr_t>(matrix.element_bytes()) != 0)

@@ -59,6 +59,18 @@ void forget_guess(AccessRecord& read, const AccessRecord& now) {
   if (read.lanes == 0) read = {};
 }
 
+// Is a write that races with another one harmless if it stores what is there already? All others' values were equal,
+// too, or would have been races themselves. But whoever reads the cell must be sure to see that value: each reader must
+// have written it first, and only that.
+ShadowResult::IfEqual if_equal(const Cell& cell, bool was_read) {
+  using enum ShadowResult::IfEqual;
+  const AccessRecord &write = cell.write, &read = cell.read;
+  if (write.atomic) return still_race;
+  if (write.many_warps) return if_others_did;
+  const bool own = !write.again && !read.many_warps && read.warp == write.warp && (read.lanes & ~write.lanes) == 0;
+  return !was_read || own ? harmless : still_race;
+}
+
 ShadowResult touch_cell(Cell& cell, Shadow::Of of, AccessKind kind, const Accessor& accessor) {
   ShadowResult result;
   const bool unwritten = of == Shadow::Of::shared && cell.write.epoch < accessor.block_epoch;
@@ -67,22 +79,27 @@ ShadowResult touch_cell(Cell& cell, Shadow::Of of, AccessKind kind, const Access
     if (unwritten) {
       result.kind = ShadowResult::uninitialised;
     } else if (!(is_volatile && cell.write.atomic) && concurrent(cell.write, accessor)) {
-      result = {ShadowResult::race, cell.write, true};
+      result = {.kind = ShadowResult::race, .other = cell.write, .other_was_write = true};
     }
     join(cell.read, accessor, is_volatile);
     return result;
   }
   const bool atomic = is_atomic(kind);
   if (atomic) forget_guess(cell.read, accessor.now);
+  const bool was_written = !(atomic && cell.write.atomic) && concurrent(cell.write, accessor);
+  const bool was_read = !(atomic && cell.read.atomic) && concurrent(cell.read, accessor);
   if (kind == AccessKind::atomic_update && unwritten) {
     result.kind = ShadowResult::uninitialised;
-  } else if (!(atomic && cell.write.atomic) && concurrent(cell.write, accessor)) {
-    result = {ShadowResult::race, cell.write, true};
-  } else if (!(atomic && cell.read.atomic) && concurrent(cell.read, accessor)) {
-    result = {ShadowResult::race, cell.read, false};
+  } else if (was_written) {
+    result = {.kind = ShadowResult::race, .other = cell.write, .other_was_write = true};
+  } else if (was_read) {
+    result = {.kind = ShadowResult::race, .other = cell.read};
   }
   if (!atomic) {
+    if (was_written) result.if_equal = if_equal(cell, was_read);
+    const bool again = cell.write.epoch == accessor.now.epoch || cell.read.epoch == accessor.now.epoch;
     cell.write = record_of(accessor, false);
+    cell.write.again = again;
   } else if (cell.write.epoch == accessor.now.epoch && !cell.write.atomic &&
              cell.write.stamp > accessor.clock->ordered_through) {
     // A thread's own plain write before its atomic stays on record: it races with others' atomics.
@@ -185,7 +202,7 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
     if (cell.write.epoch >= kInFlightEpoch && cell.write.stamp != accessor.block_epoch)
       cell = Cell{};  // from an older block
     if (is_in_flight(cell, accessor.block_epoch)) {
-      keep({ShadowResult::in_flight, cell.write, true});
+      keep({.kind = ShadowResult::in_flight, .other = cell.write, .other_was_write = true});
       offset = stop;
       continue;
     }
@@ -196,6 +213,7 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
       continue;
     }
     Cell* parts = shadow.split() + word * 4;
+    const bool one_part = stop - offset == 1;
     if (!is_split(cell, accessor.block_epoch)) {
       std::fill(parts, parts + 4, cell);
       cell.write.epoch = kSplitEpoch;
@@ -205,17 +223,24 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
     bool any_written = false;
     ShadowResult unwritten;
     for (; offset < stop; ++offset) {
-      const ShadowResult result = touch_cell(parts[offset % 4], shadow.of(), kind, accessor);
+      ShadowResult result = touch_cell(parts[offset % 4], shadow.of(), kind, accessor);
       if (result.kind == ShadowResult::uninitialised) {
         unwritten = result;
       } else {
         any_written = true;
+        if (!one_part) result.if_equal = ShadowResult::IfEqual::still_race;
         keep(result);
       }
     }
     if (!any_written) keep(unwritten);
   }
   return first;
+}
+
+void mark_redundant(Shadow& shadow, size_t offset, size_t bytes) {
+  Cell& word = shadow.words()[offset / 4];
+  Cell& cell = bytes == 4 ? word : shadow.split()[offset];
+  cell.write.many_warps = 1;
 }
 
 void mark_in_flight(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor) {

@@ -30,7 +30,8 @@ struct AccessRecord {
   uint32_t many_warps : 1 = 0;  ///< lanes of other warps, too
   uint32_t atomic : 1 = 0;      ///< all of it by atomic operations, or volatile reads
   uint32_t collective : 1 = 0;  ///< all of it by warp-wide operations of these lanes together (wmma)
-  static constexpr int kCodeBits = 24;
+  uint32_t again : 1 = 0;       ///< of a write: in this interval somebody touched the cell before it
+  static constexpr int kCodeBits = 23;
   uint32_t code : kCodeBits =
                       0;  ///< where: the lowest bits of the return address, of several accesses' one; 0: not known
 
@@ -163,6 +164,9 @@ struct ShadowResult {
   enum Kind : uint8_t { ok, uninitialised, race, in_flight } kind = ok;
   AccessRecord other{};
   bool other_was_write = false;
+  /// Of a race: is it none if the access stores what is there already? `if_others_did`: if the stores before it in this
+  /// interval did so, too; RedundantWords knows.
+  enum class IfEqual : uint8_t { still_race, harmless, if_others_did } if_equal = IfEqual::still_race;
 };
 
 /// Remembers one lane's access to one whole word, if nothing can be wrong with it: nobody else touched the word in this
@@ -176,7 +180,9 @@ inline bool touch_quickly(Cell& cell, bool is_write, const Accessor& accessor) {
   if (cell.write.epoch >= now.epoch && (!cell.write.is_beside(now) || cell.write.atomic)) return false;
   if (is_write) {
     if (read.epoch >= now.epoch && !read.is_beside(now)) return false;
+    const bool again = cell.write.epoch >= now.epoch || read.epoch >= now.epoch;
     cell.write = now;
+    cell.write.again = again;
     return true;
   }
   if (kOf == Shadow::Of::shared && cell.write.epoch < accessor.block_epoch) return false;
@@ -195,6 +201,9 @@ inline bool touch_quickly(Cell& cell, bool is_write, const Accessor& accessor) {
 
 /// Checks the access to bytes [offset, offset + bytes) of the region and remembers it.
 ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind, const Accessor& accessor);
+
+/// Several threads stored one value to this word or byte: later accesses, also theirs, are for touch() to look at.
+void mark_redundant(Shadow& shadow, size_t offset, size_t bytes);
 
 /// Whole words, to which the accessor has begun a copy, or has just waited for one.
 void mark_in_flight(Shadow& shadow, size_t offset, size_t bytes, const Accessor& accessor);

@@ -25,6 +25,7 @@ constexpr int kOfInstructions[] = {SIGFPE, SIGSEGV, SIGBUS, SIGILL};
 struct sigaction action_before[NSIG];
 
 std::atomic<double> seconds_until_stuck{30};
+std::atomic<bool> must_end{false};
 
 // The worker whose run is on this thread, CUDA thread or not.
 constinit thread_local Worker* running_worker = nullptr;
@@ -84,6 +85,7 @@ itimerspec every(double seconds) {
 }  // namespace
 
 double stuck_after() { return seconds_until_stuck; }
+bool launches_must_end() { return must_end; }
 
 SignalScope::SignalScope(Worker& worker, void* stack, size_t stack_bytes) {
   static std::once_flag installed;
@@ -114,6 +116,8 @@ void SignalScope::hurry() {
 }
 
 }  // namespace internal
+
+void end_launches() { internal::must_end = true; }
 
 void set_stuck_after(double seconds) {
   constexpr double kMost = 24 * 60 * 60;

@@ -15,6 +15,9 @@ inline constexpr int kTicksUntilStuck = 8;
 /// The stretch, in seconds.
 double stuck_after();
 
+/// Whether end_launches() was called.
+bool launches_must_end();
+
 /// While it lives, what a kernel does to the processor on the calling thread is a fault of the kernel and not the end
 /// of the program: a signal that one of its instructions raises (an integer division by zero, an address where nothing
 /// is) ends the running CUDA thread, and a clock checks whether the worker still makes progress. Signals that come

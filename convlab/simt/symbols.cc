@@ -11,6 +11,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -79,6 +80,13 @@ bool is_local_to(const Symbol& variable, const Symbol& function) {
   return local.substr(0, encoded.size()) == encoded && local.substr(encoded.size(), 1) == "E";
 }
 
+// Outside of functions: there "_ZL4tile" may be any kernel's. What compilers add for a variable is none.
+bool is_at_file_scope(const Symbol& variable) {
+  constexpr std::string_view kOthers[] = {"_ZZ", "_ZGV", "_ZTH", "_ZTW", "convlab_simt_"};
+  return std::none_of(std::begin(kOthers), std::end(kOthers),
+                      [&](std::string_view other) { return variable.mangled.starts_with(other); });
+}
+
 #ifdef __x86_64__
 // Does x86-64 code read the thread pointer, which is at FS:0?
 bool reads_thread_pointer(const uint8_t* code, size_t bytes) {
@@ -113,12 +121,15 @@ struct Line {
   int line = 0;
 };
 
-// Called for each inlined function at the instruction, innermost first. The first that is the kernel's own counts.
+// Called for each inlined function at the instruction, innermost first. The first that is the kernel's own counts, not
+// std::copy() and its like.
 int keep_line(void* data, uintptr_t, const char* file, int line, const char*) {
   auto& kept = *static_cast<Line*>(data);
   if (!file || line == 0) return 0;
   kept = {file, line};
-  return kept.file.find("/convlab/simt/") == std::string::npos && kept.file.find("/convlab/base/") == std::string::npos;
+  constexpr std::string_view kOthers[] = {"/convlab/simt/", "/convlab/base/", "/include/c++/"};
+  return std::none_of(std::begin(kOthers), std::end(kOthers),
+                      [&](std::string_view other) { return kept.file.find(other) != std::string::npos; });
 }
 
 Line line_of(uintptr_t address) {
@@ -132,7 +143,39 @@ Line line_of(uintptr_t address) {
 }
 #endif
 
+/// What follows the parameters of `#define macro(parameters)`, to the end of the last line; "" if that is not there.
+std::string_view body_of_macro(std::string_view source, std::string_view macro) {
+  constexpr std::string_view kDefine = "define";
+  for (size_t at = source.find(kDefine); at != std::string_view::npos; at = source.find(kDefine, at + 1)) {
+    size_t begin = at + kDefine.size();
+    while (begin < source.size() && (source[begin] == ' ' || source[begin] == '\t')) ++begin;
+    const std::string_view rest = source.substr(begin);
+    if (!rest.starts_with(macro) || !rest.substr(macro.size()).starts_with('(')) continue;
+    const size_t close = rest.find(')');
+    size_t end = rest.find('\n');
+    while (end != std::string_view::npos && end > 0 && rest[end - 1] == '\\') end = rest.find('\n', end + 1);
+    return close < end ? rest.substr(close + 1, end == std::string_view::npos ? end : end - close - 1) : "";
+  }
+  return "";
+}
+
+/// The first name before such a bracket: "mask" of "(mask[a + b])".
+std::string name_before(std::string_view text, char bracket) {
+  for (size_t at = text.find(bracket); at != std::string_view::npos; at = text.find(bracket, at + 1)) {
+    size_t end = at;
+    while (end > 0 && text[end - 1] == ' ') --end;
+    size_t begin = end;
+    while (begin > 0 && is_name_character(text[begin - 1])) --begin;
+    if (begin < end) return std::string(text.substr(begin, end - begin));
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string file_and_line(std::string_view path, int64_t line) {
+  return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line);
+}
 
 std::string subscripted_name(std::string_view line, int column) {
   if (column < 1 || static_cast<size_t>(column) > line.size()) return "";
@@ -155,6 +198,18 @@ std::string subscripted_name(std::string_view line, int column) {
   size_t begin = i;
   while (begin > 0 && is_name_character(line[begin - 1])) --begin;
   return std::string(line.substr(begin, i - begin));
+}
+
+std::string array_of_macro(std::string_view source, std::string_view macro) {
+  constexpr int kMostMacros = 8;  // they may name each other in a circle
+  std::string name(macro);
+  for (int i = 0; i < kMostMacros && !name.empty(); ++i) {
+    const std::string_view body = body_of_macro(source, name);
+    const std::string array = name_before(body, '[');
+    if (!array.empty()) return array;
+    name = name_before(body, '(');
+  }
+  return "";
 }
 
 const Module& Module::of(const void* function) {
@@ -220,10 +275,12 @@ void Module::read_file(const std::string& path) {
         object_file += ELF64_ST_TYPE(symbol.st_info) == STT_FILE;
         if (symbol.st_shndx == SHN_UNDEF || symbol.st_size == 0 || symbol.st_name >= strings.sh_size) continue;
         const char* name = text + symbol.st_name;
+        const int binding = ELF64_ST_BIND(symbol.st_info);
         Symbol entry{symbol.st_value,
                      symbol.st_size,
                      {name, strnlen(name, strings.sh_size - symbol.st_name)},
-                     ELF64_ST_BIND(symbol.st_info) == STB_LOCAL ? object_file : 0};
+                     binding == STB_LOCAL ? object_file : 0,
+                     binding == STB_WEAK || binding == STB_GNU_UNIQUE};
         const int type = ELF64_ST_TYPE(symbol.st_info);
         if (type == STT_FUNC) functions_.push_back(std::move(entry));
         if (type == STT_OBJECT) objects_.push_back(std::move(entry));
@@ -246,10 +303,11 @@ void Module::read_file(const std::string& path) {
     if (section.sh_name >= names.sh_size) continue;
     const std::string_view name(text + section.sh_name,
                                 strnlen(text + section.sh_name, names.sh_size - section.sh_name));
-    if (name == "convlab_constant") {
-      constants_begin_ = section.sh_addr + bias_;
-      constants_bytes_ = section.sh_size;
-    }
+    const Segment place{section.sh_addr + bias_, section.sh_size, (section.sh_flags & SHF_WRITE) != 0};
+    if (name.starts_with("convlab_device_") || name.starts_with("convlab_constant")) device_sections_.push_back(place);
+    if (name == ".data" || name == ".bss") host_sections_.push_back(place);
+    if (name == "convlab_constant") unset_constants_ = {section.sh_addr + bias_, section.sh_size};
+    if (name == "convlab_constant_set") set_constants_ = {section.sh_addr + bias_, section.sh_size};
     if (name != kEntries) continue;
     const auto* entries = reinterpret_cast<const uintptr_t*>(section.sh_addr + bias_);
     for (size_t e = 0; e < section.sh_size / sizeof(uintptr_t); ++e) {
@@ -269,6 +327,14 @@ const Symbol* SharedArrays::nearest(int64_t offset) const {
     least = distance;
   }
   return best;
+}
+
+bool Module::is_host_variable(const Symbol& variable) const {
+  const bool may_be_of_template =
+      variable.mangled.starts_with("_ZZ") && demangled(variable.mangled).find('<') != std::string::npos;
+  if (variable.is_merged || may_be_of_template) return false;
+  return std::ranges::any_of(
+      host_sections_, [&](const Segment& section) { return variable.begin + bias_ - section.base < section.bytes; });
 }
 
 // Which code names which array of a device function. We read only x86-64 code.
@@ -330,7 +396,8 @@ const SharedArrays& Module::shared_arrays_of(const Symbol* kernel) const {
     const bool is_of_device_function =
         is_near && names != names_.end() &&
         (names->second.others || names->second.kernels.empty() || names->second.kernels.count(kernel) != 0);
-    if (!is_own && !is_of_device_function) continue;
+    const bool is_of_file = is_at_file_scope(variable) && (!is_program_ || (file != 0 && variable.file == file));
+    if (!is_own && !is_of_device_function && !is_of_file) continue;
     arrays.symbols.push_back(&variable);
     const size_t end = std::min((variable.begin + variable.bytes + 3) / 4, arrays.words.size());
     const auto number = static_cast<uint8_t>((arrays.symbols.size() - 1) % 255 + 1);
@@ -413,9 +480,7 @@ const void* Module::code_ending_in(uint32_t low, int bits) const {
 std::string Module::where(const void* return_address) const {
   const uintptr_t address = reinterpret_cast<uintptr_t>(return_address) - 1;
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE
-  if (const Line line = line_of(address); line.line != 0) {
-    return fmt::format("{}:{}", line.file.substr(line.file.rfind('/') + 1), line.line);
-  }
+  if (const Line line = line_of(address); line.line != 0) return file_and_line(line.file, line.line);
 #endif
   if (const Symbol* function = function_at(address)) {
     return fmt::format("{}+{:#x}", short_symbol(function->mangled), address - bias_ - function->begin);

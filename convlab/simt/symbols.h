@@ -19,7 +19,8 @@ struct Symbol {
   uintptr_t begin = 0;  ///< an address in the file's own numbering; for thread-local variables the offset in the block
   size_t bytes = 0;
   std::string mangled;
-  int file = 0;  ///< which of the program's object files it is local to; 0: it is not local
+  int file = 0;            ///< which of the program's object files it is local to; 0: it is not local
+  bool is_merged = false;  ///< there may be several of it, of which the linker has chosen one
 };
 
 /// The static shared arrays that a kernel may touch: its own and those of device functions.
@@ -31,9 +32,16 @@ struct SharedArrays {
   const Symbol* nearest(int64_t offset) const;
 };
 
+/// "conv.cu:31" for a line of "/home/ada/conv.cu".
+std::string file_and_line(std::string_view path, int64_t line);
+
 /// The array of a subscript in a source line, given the column of its ']' (g++) or of its first letter (clang): "tile"
 /// for `y = tile[a[1]][n];`. "" if the text there is no subscript.
 std::string subscripted_name(std::string_view line, int column);
+
+/// The array that a macro of a source indexes: "mask" for `#define k4d(m, c, p, q) mask[(m) * 9 + (q)]`, also where one
+/// macro uses another. "" if there is no such macro, or it has no subscript.
+std::string array_of_macro(std::string_view source, std::string_view macro);
 
 /// The executable or shared library that holds a kernel.
 class Module {
@@ -74,12 +82,24 @@ class Module {
   /// The loaded segment that holds a run-time address, or nullptr.
   const Segment* segment_at(uintptr_t address) const;
 
-  /// Whether a kernel file has declared this variable __constant__: see convlab/kernel_file/translation.cc.
-  bool is_constant(uintptr_t address) const { return address - constants_begin_ < constants_bytes_; }
+  /// Where a kernel file has its __device__ and __constant__ variables.
+  const std::vector<Segment>& device_sections() const { return device_sections_; }
+
+  /// Whether the variable is one of the host's alone, in a file whose host code is watched: see host_code.h. Those of
+  /// inline functions and templates, to which no section can be given, are on both sides.
+  bool is_host_variable(const Symbol& variable) const;
+
+  /// Whether a kernel file has declared this variable __constant__, and without a value: see
+  /// convlab/kernel_file/translation.cc.
+  bool is_constant(uintptr_t address) const { return unset_constants_.holds(address) || set_constants_.holds(address); }
+  bool is_unset_constant(uintptr_t address) const { return unset_constants_.holds(address); }
 
   /// An address in the code with these lowest bits; nullptr if there is none, or `low` is 0. Of several one in a
   /// function.
   const void* code_ending_in(uint32_t low, int bits) const;
+
+  /// All __global__ functions.
+  const std::vector<const Symbol*>& kernels() const { return kernels_; }
 
   bool has_symbols() const { return !objects_.empty() || !functions_.empty(); }
 
@@ -95,8 +115,13 @@ class Module {
   bool is_program_ = false;  // not a library
   size_t thread_local_bytes_ = 0;
   std::vector<Segment> segments_;
-  uintptr_t constants_begin_ = 0;
-  size_t constants_bytes_ = 0;
+  std::vector<Segment> device_sections_, host_sections_;
+  struct Section {
+    uintptr_t begin = 0;
+    size_t bytes = 0;
+    bool holds(uintptr_t address) const { return address - begin < bytes; }
+  };
+  Section unset_constants_, set_constants_;
   std::vector<Symbol> functions_, objects_, thread_locals_;  // sorted by begin
   std::vector<const Symbol*> kernels_;                       // of functions_
   mutable std::mutex mutex_;                                 // guards what follows

@@ -69,6 +69,7 @@ uint64_t Worker::warp_operation(const WarpRequest& request, uint64_t value, Wher
   const int lane = std::countr_zero(accessor.now.lanes);
   const int first_thread = accessor.now.warp * kWarpSize;
   const bool agreed = request.operation != WarpOperation::active_mask;
+  if (attention) settle_stores();
   fail_if_stuck(nullptr, where);
   RawFault fault;
   fault.location = where;
@@ -122,7 +123,14 @@ void Worker::complete(Warp& warp, int first_thread, LaneMask group) {
     // The last lane to arrive does the work of all, and the whole warp counts as touching what it touches. A fault ends
     // that lane here, and the others wait in vain.
     const LaneMask own = std::exchange(accessor.now.lanes, group);
+    const auto order = [&] {
+      if (is_strict()) return;
+      warp.clock.synchronise(group, warp.all);
+      accessor.now.stamp = warp.clock.stamp;
+    };
+    order();
     request.run(*this, payloads, thread_of(group).where);
+    order();
     accessor.now.lanes = own;
   }
   for (LaneMask lanes = group; lanes != 0; lanes &= lanes - 1) thread_of(lanes).state = ThreadState::ready;

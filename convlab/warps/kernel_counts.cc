@@ -113,6 +113,7 @@ MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
 LineCounts& LineCounts::operator+=(const LineCounts& other) {
   counts += other.counts;
   if (example.gives_way_to(other.example)) example = other.example;
+  array_bytes = std::max(array_bytes, other.array_bytes);
   return *this;
 }
 

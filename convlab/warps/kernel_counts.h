@@ -68,6 +68,7 @@ struct LineCounts {
   int access_bytes = 0;  ///< of one lane
   MemoryCounts counts;
   ExampleRequest example;
+  int64_t array_bytes = 0;  ///< of global memory: the size of all allocations of the array's name
 
   LineCounts& operator+=(const LineCounts& other);  ///< of the same line, array and sort
 };

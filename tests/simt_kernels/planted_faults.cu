@@ -151,7 +151,7 @@ __global__ void stale_shared(const float* x, float* y) {
 
 __global__ void race_write_write(const float* x, float* y) {
   __shared__ float cells[16];
-  cells[threadIdx.x / 2] = x[threadIdx.x];
+  cells[threadIdx.x / 2] = x[threadIdx.x] + threadIdx.x;
   __syncthreads();
   y[threadIdx.x] = cells[threadIdx.x / 2];
 }
@@ -403,7 +403,9 @@ __global__ void forgotten_atomic(const float* x, float* y) {
   if (threadIdx.x == 0) y[0] = y[0] + x[blockIdx.x];
 }
 
-__global__ void blocks_overlap(const float* x, float* y) { y[blockIdx.x * 31 + threadIdx.x] = x[threadIdx.x]; }
+__global__ void blocks_overlap(const float* x, float* y) {
+  y[blockIdx.x * 31 + threadIdx.x] = x[threadIdx.x] + threadIdx.x;
+}
 
 __global__ void reads_its_neighbour(float* y) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -433,7 +435,7 @@ __global__ void flag_without_fence(float* y, unsigned* done) {
 }
 
 __global__ void blocks_share_a_byte(unsigned char* y) {
-  if (threadIdx.x < 3) y[blockIdx.x + threadIdx.x] = 1;
+  if (threadIdx.x < 3) y[blockIdx.x + threadIdx.x] = threadIdx.x;
 }
 
 // The members may be loaded one by one; the vector may not.

@@ -29,5 +29,14 @@ std::span<const RacePair> race_pairs_in_shared_memory();
 std::span<const RacePair> race_pairs_in_global_memory();  ///< of threads in a block
 std::span<const RacePair> race_pairs_of_blocks();
 
+/// A kernel that is wrong where simt is strict, and what it is where it is not.
+struct SameValue {
+  const char* name;
+  void (*kernel)(RaceData);
+  int blocks, threads;
+  enum Usually { right, redundant, race } usually;
+};
+std::span<const SameValue> same_values();
+
 }  // namespace CONVLAB_KERNEL_NAMESPACE
 }  // namespace convlab

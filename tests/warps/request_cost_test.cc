@@ -9,6 +9,7 @@
 
 #include "convlab/base/text.h"
 #include "convlab/warps/kernel_counts.h"
+#include "tests/paths.h"
 
 namespace convlab {
 namespace {
@@ -49,7 +50,7 @@ TEST(RequestCost, OfConstantMemoryIsOneWavefrontAnAddress) {
 }
 
 TEST(RequestCost, OfSharedMemoryIsWhatAnH200Counts) {
-  std::ifstream file(std::filesystem::path(CONVLAB_SOURCE_DIR) / "results/counts/nvidia-h200-shared.txt");
+  std::ifstream file(source_folder() / "results/counts/nvidia-h200-shared.txt");
   int patterns = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#")) continue;

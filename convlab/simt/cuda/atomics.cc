@@ -17,6 +17,7 @@ void check(const void* address, size_t bytes, internal::AccessKind kind, Where w
     worker->trace_access(EventKind::atomic, code, reinterpret_cast<uintptr_t>(address), bytes);
   }
   const internal::HostScope host;
+  if (worker->attention) worker->settle_stores();
   if (reinterpret_cast<uintptr_t>(address) % bytes != 0) {
     worker->fail_misaligned(reinterpret_cast<uintptr_t>(address), bytes, true, code, where);
   }

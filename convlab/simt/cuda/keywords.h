@@ -7,8 +7,10 @@
 #define __device__
 
 /// The patchable entry is a nop. What counts: the compiler lists the addresses of functions that have one in a section
-/// of their own, which tells simt which functions of a program are kernels.
-#define __global__ __attribute__((noinline, patchable_function_entry(1)))
+/// of their own, which tells simt which functions of a program are kernels. A launch goes through a pointer, so that a
+/// call by name is one without <<<...>>>; nvcc has the same words for it.
+#define __global__ \
+  __attribute__((noinline, patchable_function_entry(1), error("a __global__ function call must be configured")))
 
 #define __constant__
 #define __grid_constant__

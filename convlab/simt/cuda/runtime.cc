@@ -3,17 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
+#include "convlab/simt/failed_call.h"
+#include "convlab/simt/fault.h"
+#include "convlab/simt/host_access.h"
+#include "convlab/simt/host_arrays.h"
+#include "convlab/simt/in_flight.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/recorder.h"
 #include "convlab/simt/symbols.h"
@@ -30,14 +37,19 @@ struct Allocation {
   bool told = false;   // as a leak
 };
 
+struct RecordedEvent {
+  std::chrono::steady_clock::time_point at;
+  cudaStream_t stream = nullptr;
+  uint64_t work = 0;  // see in_flight.h
+};
+
 struct State {
   std::mutex mutex;
   cudaError_t last = cudaSuccess;
-  std::string complaint;
   std::map<void*, Allocation> device;          // what cudaMalloc gave
   std::map<void*, RegisteredRange> host;       // what kernels may touch of the host's
   std::unordered_set<void*> host_allocations;  // what cudaMallocHost and its like gave
-  std::map<EventTag*, std::chrono::steady_clock::time_point> events;
+  std::map<EventTag*, RecordedEvent> events;
   std::unordered_set<StreamTag*> streams;
   std::unordered_map<const void*, size_t> dynamic_limits;  // of kernels for which the file has asked
   uintptr_t next_handle = 1;
@@ -49,18 +61,20 @@ State& state() {
   return one;
 }
 
-std::string_view file_name(const Where& where) {
-  const std::string_view path = where.file_name();
-  return path.substr(path.rfind('/') + 1);
+std::string place_of(const Where& where) { return simt::internal::file_and_line(where.file_name(), where.line()); }
+
+FailedCall failed_call(cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
+  return {.call = std::string(call),
+          .where = place_of(where),
+          .code = error,
+          .error = fmt::format("{}: {}", cudaGetErrorName(error), cudaGetErrorString(error)),
+          .why = std::string(why)};
 }
 
 // The caller holds the mutex.
 cudaError_t fail(State& s, cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
   s.last = error;
-  if (s.complaint.empty()) {
-    s.complaint =
-        fmt::format("{} in {}:{}: {} ({})", call, file_name(where), where.line(), cudaGetErrorString(error), why);
-  }
+  keep_failed_call(failed_call(error, call, where, why));
   return error;
 }
 
@@ -79,8 +93,8 @@ Side side_of(const void* memory, size_t bytes) {
   }
   const auto ranges = internal::current_ranges();
   const auto address = reinterpret_cast<uintptr_t>(memory);
-  const internal::Range* range = internal::nearest_range(*ranges, address);
-  if (range == nullptr || address - range->base >= range->bytes) return Side::host;
+  const internal::Range* range = internal::range_at(*ranges, address);
+  if (range == nullptr) return simt::internal::is_in_device_variable(address) ? Side::device : Side::host;
   if (!range->initialised) return Side::pinned;
   return bytes > range->bytes - (address - range->base) ? Side::past_end : Side::device;
 }
@@ -93,9 +107,21 @@ size_t bytes_inside(const void* memory) {
   }
   const auto ranges = internal::current_ranges();
   const auto address = reinterpret_cast<uintptr_t>(memory);
-  const internal::Range* range = internal::nearest_range(*ranges, address);
-  if (range == nullptr || address - range->base >= range->bytes) return SIZE_MAX;
+  const internal::Range* range = internal::range_at(*ranges, address);
+  if (range == nullptr) return SIZE_MAX;
   return range->bytes - (address - range->base);
+}
+
+bool goes_to_device(cudaMemcpyKind kind) { return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice; }
+bool comes_from_device(cudaMemcpyKind kind) {
+  return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+}
+
+std::string_view name_of(cudaMemcpyKind kind) {
+  constexpr std::array<std::string_view, 5> kNames{"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
+                                                   "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
+                                                   "cudaMemcpyDefault"};
+  return static_cast<size_t>(kind) < kNames.size() ? kNames[static_cast<size_t>(kind)] : "an unknown direction";
 }
 
 // Why a copy of this kind is not allowed; "" if it is.
@@ -105,14 +131,46 @@ std::string_view refusal(const void* to, const void* from, size_t bytes, cudaMem
   const Side target = side_of(to, bytes), source = side_of(from, bytes);
   if (target == Side::past_end) return "the copy passes the end of the target's array";
   if (source == Side::past_end) return "the copy passes the end of the source's array";
-  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
-  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
   if (kind == cudaMemcpyDefault) return "";
-  if (to_device && target == Side::host) return "the target is no memory of the device";
-  if (from_device && source == Side::host) return "the source is no memory of the device";
-  if (!to_device && target == Side::device) return "the target is memory of the device, not of the host";
-  if (!from_device && source == Side::device) return "the source is memory of the device, not of the host";
+  if (goes_to_device(kind) && target == Side::host) return "the target is no memory of the device";
+  if (comes_from_device(kind) && source == Side::host) return "the source is no memory of the device";
+  if (kind != cudaMemcpyHostToHost) return "";
+  if (target == Side::device) return "the target is memory of the device, not of the host";
+  if (source == Side::device) return "the source is memory of the device, not of the host";
   return "";
+}
+
+// Why a copy between host and device is told another direction; "" if it is not.
+std::string wrong_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  const Side target = side_of(to, bytes), source = side_of(from, bytes);
+  const bool up = source == Side::host && target == Side::device;
+  const bool down = source == Side::device && target == Side::host;
+  if (!(up && comes_from_device(kind)) && !(down && goes_to_device(kind))) return "";
+  return fmt::format("it copies from {} memory, but its direction is {}, so that nothing is copied",
+                     up ? "host to device" : "device to host", name_of(kind));
+}
+
+// Such a copy is a fault, also where the program looks at the error or does not need what it copies.
+cudaError_t fail_direction(const Where& where, std::string_view why) {
+  Fault fault{};
+  fault.kind = FaultKind::copy_direction;
+  fault.where = place_of(where);
+  fault.message = to_text(failed_call(cudaErrorInvalidValue, "cudaMemcpy", where, why));
+  simt::internal::keep_host_fault(std::move(fault));
+  return failed(cudaErrorInvalidValue, "cudaMemcpy", where, why);
+}
+
+// Where both pointers are the device's the direction does not matter to a GPU with unified addressing, only to the
+// reader.
+void note_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const Where& where) {
+  const bool is_told_otherwise = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToHost;
+  if (!is_told_otherwise || side_of(to, bytes) != Side::device || side_of(from, bytes) != Side::device) return;
+  keep_failed_call(
+      {.call = "cudaMemcpy",
+       .where = place_of(where),
+       .why = fmt::format("copies within device memory, but its direction is {}; a GPU copies it all the same",
+                          name_of(kind)),
+       .harmless = true});
 }
 
 void copy(void* to, const void* from, size_t bytes) {
@@ -218,36 +276,52 @@ cudaError_t complain(cudaError_t error, const char* call, Where where, const cha
   return failed(error, call, where, why);
 }
 
-bool can_launch(const void* kernel, const LaunchShape& shape, Where where) noexcept {
-  try {
-    check_launch(shape);
-    std::lock_guard lock(state().mutex);
-    const auto raised = state().dynamic_limits.find(kernel);
-    const size_t limit = raised != state().dynamic_limits.end() ? raised->second : kUsualSharedBytes;
-    if (shape.shared_bytes <= limit) return true;
-    const std::string why = fmt::format(
-        "{} bytes of dynamic shared memory, but without cudaFuncSetAttribute() of "
-        "cudaFuncAttributeMaxDynamicSharedMemorySize a block has {}",
-        shape.shared_bytes, limit);
-    fail(state(), cudaErrorInvalidValue, "a launch", where, why);
-    return false;
-  } catch (const std::exception& error) {
-    failed(cudaErrorInvalidConfiguration, "a launch", where, error.what());
-    return false;
-  }
+bool can_launch(const void* kernel, const LaunchShape& shape) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  const auto raised = s.dynamic_limits.find(kernel);
+  std::optional<FailedCall> refused =
+      refused_launch(kernel, shape, raised != s.dynamic_limits.end() ? std::optional(raised->second) : std::nullopt);
+  if (!refused) return true;
+  s.last = static_cast<cudaError_t>(refused->code);
+  keep_failed_call(std::move(*refused));
+  return false;
 }
 
 void on_stream(cudaStream_t stream) noexcept {
   if (Recorder* const records = recorder()) records->on_stream(stream);
+  simt::internal::give_to_stream(stream);
 }
 
 cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) noexcept {
   if (Recorder* const records = recorder()) records->wait_for_event(stream, event);
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const auto at = s.events.find(event); at != s.events.end()) simt::internal::join_streams(at->second.stream);
   return cudaSuccess;
 }
 
-cudaError_t synchronize() noexcept {
+void record_wait() noexcept {
   if (Recorder* const records = recorder()) records->synchronize();
+}
+
+cudaError_t synchronize() noexcept {
+  record_wait();
+  simt::internal::wait_for_all();
+  return cudaSuccess;
+}
+
+cudaError_t waited_for(cudaStream_t stream) noexcept {
+  simt::internal::wait_for_stream(stream);
+  return cudaSuccess;
+}
+
+cudaError_t waited_for(cudaEvent_t event) noexcept {
+  State& s = state();
+  std::lock_guard lock(s.mutex);
+  if (const auto at = s.events.find(event); at != s.events.end()) {
+    simt::internal::wait_for_stream(at->second.stream, at->second.work);
+  }
   return cudaSuccess;
 }
 
@@ -300,6 +374,17 @@ cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, 
   }
 }
 
+void expose_symbol(const void* symbol, size_t bytes) noexcept {
+  if (recorder() != nullptr) return;
+  try {
+    // Kernels read what somebody puts there; whoever does so by the address is the host, and it may.
+    void* const variable = const_cast<void*>(symbol);
+    const bool is_constant = simt::internal::Module::of(symbol).is_constant(reinterpret_cast<uintptr_t>(symbol));
+    simt::copy_to_symbol(variable, bytes, symbol, 0, 0, is_constant ? RangeAccess::read_only : RangeAccess::read_write);
+  } catch (const std::exception&) {  // then nothing is known of it, as before
+  }
+}
+
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
                              Where where) noexcept {
   if (offset > symbol_bytes || bytes > symbol_bytes - offset) {
@@ -317,10 +402,11 @@ cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, 
 
 cudaError_t cudaFree(void* memory, Where where) noexcept {
   if (memory == nullptr) return cudaSuccess;
+  simt::internal::wait_for_all();
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (s.device.erase(memory) > 0) {
-    release(memory);
+    release(memory, "cudaFree gave back at " + place_of(where));
     return cudaSuccess;
   }
   if (s.host_allocations.erase(memory) > 0) {
@@ -334,6 +420,7 @@ cudaError_t cudaFree(void* memory, Where where) noexcept {
 
 cudaError_t cudaFreeHost(void* memory, Where where) noexcept {
   if (memory == nullptr) return cudaSuccess;
+  simt::internal::wait_for_all();
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (s.host_allocations.erase(memory) == 0) {
@@ -369,16 +456,52 @@ void forget_host_memory(void* memory) noexcept {
   if (!s.host_allocations.contains(memory)) s.host.erase(memory);
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Where where) noexcept {
+namespace {
+
+// What cudaMemcpy and cudaMemcpyAsync do alike.
+cudaError_t checked_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, const Where& where) {
   if (bytes == 0) return cudaSuccess;
+  if (const std::string why = wrong_direction(to, from, bytes, kind); !why.empty()) return fail_direction(where, why);
   if (const std::string_view why = refusal(to, from, bytes, kind); !why.empty()) {
     // A device copies what lies in the same piece of its memory: the part inside the arrays, at least.
     const size_t inside = std::min({bytes, bytes_inside(to), bytes_inside(from)});
     if (inside < bytes) copy(to, from, inside);
     return failed(cudaErrorInvalidValue, "cudaMemcpy", where, why);
   }
-  copy(to, from, bytes);
+  const size_t room = std::min(host_room(to), host_room(from));
+  if (room < bytes) {
+    const bool writes = host_room(to) == room;
+    keep_failed_call({.call = "cudaMemcpy",
+                      .where = place_of(where),
+                      .why = fmt::format("{} {} bytes, but the host's array there ends after {}",
+                                         writes ? "writes" : "reads", bytes, room)});
+  }
+  note_direction(to, from, bytes, kind, where);
+  copy(to, from, std::min(bytes, room));
   return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Where where) noexcept {
+  const cudaError_t error = checked_copy(to, from, bytes, kind, where);
+  const bool within_device = side_of(to, bytes) == Side::device && side_of(from, bytes) == Side::device;
+  if (!within_device) simt::internal::wait_for_all();
+  return error;
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
+                            Where where) noexcept {
+  runtime::on_stream(stream);
+  const cudaError_t error = checked_copy(to, from, bytes, kind, where);
+  if (error != cudaSuccess || recorder() != nullptr) return error;
+  const std::string what = "cudaMemcpyAsync at " + place_of(where);
+  const Side target = side_of(to, bytes), source = side_of(from, bytes);
+  if (source == Side::pinned) simt::internal::begin_copy(from, bytes, false, what + " reads");
+  if (target == Side::pinned) simt::internal::begin_copy(to, bytes, true, what + " fills");
+  // To memory that is not page-locked it returns when it is done.
+  if (target == Side::host) simt::internal::wait_for_stream(stream);
+  return error;
 }
 
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
@@ -446,7 +569,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) noexcept {
   std::lock_guard lock(s.mutex);
   const auto at = s.events.find(event);
   if (at == s.events.end()) return cudaErrorInvalidResourceHandle;
-  at->second = std::chrono::steady_clock::now();
+  at->second = {std::chrono::steady_clock::now(), stream, simt::internal::last_work()};
   return cudaSuccess;
 }
 
@@ -455,7 +578,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEve
   std::lock_guard lock(s.mutex);
   const auto first = s.events.find(begin), last = s.events.find(end);
   if (first == s.events.end() || last == s.events.end()) return cudaErrorInvalidResourceHandle;
-  *milliseconds = std::chrono::duration<float, std::milli>(last->second - first->second).count();
+  *milliseconds = std::chrono::duration<float, std::milli>(last->second.at - first->second.at).count();
   return cudaSuccess;
 }
 
@@ -527,7 +650,7 @@ std::string take_runtime_leaks() {
   for (auto& [memory, each] : s.device) {
     if (std::exchange(each.told, true)) continue;
     const std::string name = each.name.empty() ? "an array" : each.name;
-    Leak& leak = leaks[fmt::format("{} (cudaMalloc in {}:{}", name, file_name(each.where), each.where.line())];
+    Leak& leak = leaks[fmt::format("{} (cudaMalloc in {}", name, place_of(each.where))];
     leak.first = leak.count == 0 ? each.number : std::min(leak.first, each.number);
     leak.bytes += each.bytes;
     ++leak.count;
@@ -540,11 +663,6 @@ std::string take_runtime_leaks() {
   std::string text;
   for (const auto& [first, leak] : in_order) text += (text.empty() ? "" : ", ") + leak;
   return text;
-}
-
-std::string take_runtime_complaint() {
-  std::lock_guard lock(cuda::state().mutex);
-  return std::exchange(cuda::state().complaint, {});
 }
 
 }  // namespace convlab::simt

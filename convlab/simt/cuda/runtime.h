@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "convlab/simt/device_heap.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/vector_types.h"
 #include "convlab/simt/warp.h"
@@ -14,10 +15,6 @@
 /// are names and events are times. Errors are CUDA's: a call returns one, and cudaGetLastError() once more. What a
 /// kernel does wrong is thrown as FaultError at its launch.
 namespace convlab::simt {
-
-/// The first call since the last question that returned an error, as "cudaMemcpy in mine.cu:92: invalid argument (the
-/// target is no memory of the device)"; "" if there was none.
-std::string take_runtime_complaint();
 
 /// What cudaMalloc gave since the last question and cudaFree did not take back, as "4096 bytes of device_x (cudaMalloc
 /// in mine.cu:40)"; "" if there is nothing. It is not told again.
@@ -78,16 +75,28 @@ cudaError_t copy_to_symbol(void* symbol, size_t symbol_bytes, const void* from, 
 cudaError_t copy_from_symbol(void* to, const void* symbol, size_t symbol_bytes, size_t bytes, size_t offset,
                              Where where) noexcept;
 
-/// Keeps the error for cudaGetLastError() and take_runtime_complaint(), and returns it.
+/// From now on somebody may have set the variable by its address.
+void expose_symbol(const void* symbol, size_t bytes) noexcept;
+
+/// Keeps the error for cudaGetLastError() and as a FailedCall, and returns it.
 cudaError_t complain(cudaError_t error, const char* call, Where where, const char* why) noexcept;
 
-/// Whether a device takes a launch of this shape. If not, nothing is launched, and the error is kept: nobody sees it
-/// who does not ask.
-bool can_launch(const void* kernel, const LaunchShape& shape, Where where) noexcept;
-/// What is given next goes to this stream. Work is done when it is given: only a Recorder (recorder.h) wants to know.
+/// Whether a device launches this shape. If not, nothing is launched, and the error is kept for those who ask.
+bool can_launch(const void* kernel, const LaunchShape& shape) noexcept;
+/// What is given next goes to this stream. Work is done when it is given: only a Recorder (recorder.h) wants to know,
+/// and who looks for host code that does not wait (in_flight.h).
 void on_stream(cudaStream_t stream) noexcept;
 cudaError_t wait_for_event(cudaStream_t stream, cudaEvent_t event) noexcept;
+
+/// The host waits for all work.
 cudaError_t synchronize() noexcept;
+
+/// For a Recorder, that the host waits; it keeps no streams apart.
+void record_wait() noexcept;
+
+/// The host has waited for a stream or an event, or has asked and heard that the work is done.
+cudaError_t waited_for(cudaStream_t stream) noexcept;
+cudaError_t waited_for(cudaEvent_t event) noexcept;
 cudaError_t raise_dynamic_limit(const void* kernel, int bytes, Where where) noexcept;
 
 }  // namespace runtime
@@ -132,11 +141,8 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned) {
 
 cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                        Where where = Where::current()) noexcept;
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
-                                   cudaStream_t stream = nullptr, Where where = Where::current()) noexcept {
-  runtime::on_stream(stream);
-  return cudaMemcpy(to, from, bytes, kind, where);
-}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr, Where where = Where::current()) noexcept;
 cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
                          cudaMemcpyKind kind, Where where = Where::current()) noexcept;
 inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
@@ -175,6 +181,7 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t
 template <class P, class T>
 cudaError_t cudaGetSymbolAddress(P** address, T& symbol) {
   *address = reinterpret_cast<P*>(&symbol);
+  runtime::expose_symbol(&symbol, sizeof(T));
   return cudaSuccess;
 }
 
@@ -186,8 +193,11 @@ inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, 
   return cudaStreamCreate(stream);
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) noexcept;
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return runtime::synchronize(); }
-inline cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  runtime::record_wait();
+  return runtime::waited_for(stream);
+}
+inline cudaError_t cudaStreamQuery(cudaStream_t stream) { return runtime::waited_for(stream); }
 inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned = 0) {
   return runtime::wait_for_event(stream, event);
 }
@@ -195,8 +205,11 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) noexcept;
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
 cudaError_t cudaEventDestroy(cudaEvent_t event) noexcept;
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) noexcept;
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return runtime::synchronize(); }
-inline cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  runtime::record_wait();
+  return runtime::waited_for(event);
+}
+inline cudaError_t cudaEventQuery(cudaEvent_t event) { return runtime::waited_for(event); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) noexcept;
 
 // ---- The device ----
@@ -277,33 +290,46 @@ inline cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess;
 inline cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
 
 enum cudaLimit { cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize };
-inline cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t bytes) {
+  if (limit == cudaLimitMallocHeapSize) set_device_heap_bytes(bytes);
+  return cudaSuccess;
+}
 inline cudaError_t cudaProfilerStart() { return cudaSuccess; }
 inline cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 // ---- Launches ----
 
-/// What `kernel<<<grid, block, shared_bytes, stream>>>` becomes: called with the kernel's arguments it launches.
+/// `<<<grid, block, shared_bytes, stream>>>`: called with a kernel that has its arguments it launches.
+struct Configuration {
+  LaunchShape shape;
+  cudaStream_t stream;
+
+  template <class Bound>
+  void operator()(const Bound& bound) const {
+    if (!runtime::can_launch(reinterpret_cast<const void*>(bound.kernel), shape)) return;
+    runtime::on_stream(stream);
+    launch_bound(bound, shape);
+  }
+};
+inline Configuration convlab_launch(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr,
+                                    Where where = Where::current()) {
+  return {{.grid = grid, .block = block, .shared_bytes = shared_bytes, .where = where}, stream};
+}
+
+/// The same with a kernel that has no arguments yet, as a pointer in a variable: called with them it launches.
 template <class Kernel>
 struct Configured;
 template <class... P>
 struct Configured<void (*)(P...)> {
   void (*kernel)(P...);
-  LaunchShape shape;
-  cudaStream_t stream;
-  Where where;
+  Configuration launch;
 
-  template <class... A>
-  void operator()(A&&... arguments) const {
-    if (!runtime::can_launch(reinterpret_cast<const void*>(kernel), shape, where)) return;
-    runtime::on_stream(stream);
-    launch_kernel(kernel, shape, std::forward<A>(arguments)...);
-  }
+  void operator()(P... arguments) const { launch(bind_kernel(kernel, arguments...)); }
 };
 template <class... P>
 Configured<void (*)(P...)> convlab_configure(void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes = 0,
                                              cudaStream_t stream = nullptr, Where where = Where::current()) {
-  return {kernel, {.grid = grid, .block = block, .shared_bytes = shared_bytes}, stream, where};
+  return {kernel, convlab_launch(grid, block, shared_bytes, stream, where)};
 }
 
 /// What `extern __shared__ T name[]` becomes outside of functions.

@@ -1,0 +1,74 @@
+// An access's place in the terms of the program: an element of an array, not a byte of memory.
+
+#include "convlab/simt/element.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace convlab::simt {
+namespace {
+
+constexpr int64_t kFloatBytes = 4;
+
+std::mutex mutex;
+std::vector<ArrayShape> known_shapes;
+
+/// The shape of the array: the one of its name, otherwise the only one of its size.
+std::optional<ArrayShape> shape_of(const std::string& array, size_t bytes) {
+  std::lock_guard lock(mutex);
+  const auto fits = [&](const ArrayShape& each) { return each.count() * kFloatBytes == static_cast<int64_t>(bytes); };
+  const auto named = std::ranges::find(known_shapes, array, &ArrayShape::name);
+  if (named != known_shapes.end()) return fits(*named) ? std::optional(*named) : std::nullopt;
+  if (std::ranges::count_if(known_shapes, fits) != 1) return std::nullopt;
+  return *std::ranges::find_if(known_shapes, fits);
+}
+
+/// "y[n0 k0 p1 q0]".
+std::string coordinates(const ArrayShape& shape, int64_t index) {
+  std::string text;
+  for (size_t i = shape.extents.size(); i-- > 0; index /= shape.extents[i]) {
+    text = fmt::format("{}{}{}{}", shape.letters[i], index % shape.extents[i], text.empty() ? "" : " ", text);
+  }
+  return fmt::format("{}[{}]", shape.name, text);
+}
+
+int64_t element_bytes(int access_bytes) { return access_bytes > 8 || access_bytes <= 0 ? kFloatBytes : access_bytes; }
+
+}  // namespace
+
+void set_array_shapes(std::vector<ArrayShape> shapes) {
+  std::lock_guard lock(mutex);
+  known_shapes = std::move(shapes);
+}
+
+namespace internal {
+
+int64_t element_index(int64_t offset, int access_bytes) {
+  const int64_t unit = element_bytes(access_bytes);
+  return (offset - (offset < 0 ? unit - 1 : 0)) / unit;
+}
+
+std::string element_text(const std::string& array, size_t bytes, int64_t offset, int access_bytes) {
+  const int64_t unit = element_bytes(access_bytes), index = element_index(offset, access_bytes);
+  const bool is_name = array.find(' ') == std::string::npos;
+  const std::string plain =
+      is_name ? fmt::format("{}[{}]", array, index) : fmt::format("element {} of {}", index, array);
+  if (!is_name || unit != kFloatBytes || offset < 0 || offset >= static_cast<int64_t>(bytes)) return plain;
+  const std::optional<ArrayShape> shape = shape_of(array, bytes);
+  if (!shape) return plain;
+  return shape->name == array ? coordinates(*shape, index)
+                              : fmt::format("{}, which is {}", plain, coordinates(*shape, index));
+}
+
+std::string elements_text(size_t bytes, int access_bytes) {
+  const int64_t unit = element_bytes(access_bytes);
+  const std::string of = unit == kFloatBytes ? "" : fmt::format(" of {} byte{}", unit, unit == 1 ? "" : "s");
+  return fmt::format("{} elements{}", static_cast<int64_t>(bytes) / unit, of);
+}
+
+}  // namespace internal
+}  // namespace convlab::simt
