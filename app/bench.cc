@@ -190,17 +190,25 @@ class Table {
   size_t width_ = 6;
 };
 
-void print_comparison(Output& output, const ConvKernel& first, const ConvKernel& second, const Comparison& comparison) {
+/// On simt the host's threads stand in for a GPU's: what is faster here may be slower there.
+std::string_view caveat(const Device& device) {
+  return device.caps().kind == DeviceKind::simt
+             ? "; simt's times are not a GPU's: 'convlab predict' says which is faster there"
+             : "";
+}
+
+void print_comparison(Output& output, const Device& device, const ConvKernel& first, const ConvKernel& second,
+                      const Comparison& comparison) {
   output.print("{} against {}: {}", first.info.name, second.info.name, name_of(comparison.decision));
   if (!comparison.doubt.empty()) {
-    output.print(": {}\n", comparison.doubt);
+    output.print(": {}{}\n", comparison.doubt, caveat(device));
   } else if (!std::isfinite(comparison.interval.high)) {
     output.print(": {} pairs of launches are too few to tell; --seconds gives them more time\n",
                  comparison.first.samples.size());
   } else {
-    output.print(", takes {:.4f} times as long{} (99 % interval {:.4f} to {:.4f}; {} pairs in turns)\n",
+    output.print(", takes {:.4f} times as long{} (99 % interval {:.4f} to {:.4f}; {} pairs in turns){}\n",
                  comparison.ratio, comparison.layers ? " from prolog to epilog" : "", comparison.interval.low,
-                 comparison.interval.high, comparison.first.samples.size());
+                 comparison.interval.high, comparison.first.samples.size(), caveat(device));
   }
 }
 
@@ -351,7 +359,7 @@ class Session {
   void take_turns(const ConvKernel& kernel, const ConvKernel& other, BenchArrays& arrays, size_t index) {
     KernelBench first(kernel, arrays), second(other, arrays);
     const Comparison comparison = compare_kernels(effort_, first, second);
-    print_comparison(output_, kernel, other, comparison);
+    print_comparison(output_, device_, kernel, other, comparison);
     results_.compared(index, other, comparison);
   }
 

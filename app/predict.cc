@@ -1,6 +1,7 @@
 // convlab predict: what a step from one kernel to another should do on a GPU, from simt's counts and a GPU's ceilings.
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -61,6 +62,46 @@ std::vector<ConvProblem> chosen_problems(const PredictOptions& options) {
   return problems;
 }
 
+/// The arrays in a device's memory that counts name, with their sizes.
+std::map<std::string, double> array_sizes(const std::vector<KernelCounts>& functions) {
+  std::map<std::string, double> sizes;
+  for (const KernelCounts& function : functions) {
+    for (const LineCounts& line : function.lines) {
+      if (line.space != MemorySpace::global || line.array.empty()) continue;
+      double& bytes = sizes[line.array];
+      bytes = std::max(bytes, static_cast<double>(line.array_bytes));
+    }
+  }
+  return sizes;
+}
+
+/// The arrays that a file allocates by itself: copies of x, w and y, and others, whose sizes for one image and for the
+/// counted ones tell that for all.
+void add_own_arrays(KernelWork& work, const ConvKernel& kernel, const ConvStep& counted, Device& simt) {
+  const auto known = work.arrays;
+  std::map<std::string, double> of_one;
+  for (const auto& [name, bytes] : array_sizes(work.functions)) {
+    if (known.contains(name)) continue;
+    const double counted_bytes = bytes;
+    const auto copied =
+        std::ranges::find_if(known, [&](const auto& each) { return each.second.counted_bytes == counted_bytes; });
+    KernelWork::Array& array = work.arrays[name];
+    array.counted_bytes = counted_bytes;
+    if (copied != known.end()) {
+      array.bytes = copied->second.bytes;
+      continue;
+    }
+    if (of_one.empty() && counted.problem.n > 1) {
+      ConvStep one = counted;
+      one.problem.n = 1;
+      of_one = array_sizes(count_kernel(kernel, one, simt));
+    }
+    const double first = of_one.contains(name) ? of_one[name] : 0;
+    const double per_image = (counted_bytes - first) / static_cast<double>(counted.problem.n - (first > 0 ? 1 : 0));
+    array.bytes = counted_bytes + per_image * static_cast<double>(work.problem.n - counted.problem.n);
+  }
+}
+
 /// Counts the kernel on simt for a few of the problem's images.
 KernelWork work_of(const std::string& name, const ConvProblem& problem, const PredictOptions& options,
                    const GpuRates& rates, Device& simt) {
@@ -93,6 +134,7 @@ KernelWork work_of(const std::string& name, const ConvProblem& problem, const Pr
   add("y", floats(few.problem.output_count()), floats(problem.output_count()));
   scratch("prepared", kernel.prepared_bytes);
   scratch("workspace", kernel.workspace_bytes);
+  add_own_arrays(work, kernel, few, simt);
   return work;
 }
 

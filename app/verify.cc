@@ -25,11 +25,12 @@ namespace {
 struct VerifyOptions {
   std::string kernel = "*", problem, shapes;
   ComputeOptions compute{.device = ""};
-  double stuck_after_seconds = 30;
+  double stuck_after_seconds = 0;  ///< 0: the usual
   std::vector<std::string> files;
   std::string semester;
   int64_t images = 0;
   double limit_seconds = 60;
+  bool strict = false, verbose = false;
 };
 
 std::vector<ConvProblem> chosen_problems(const VerifyOptions& options) {
@@ -47,7 +48,8 @@ void print_case(Output& output, const ConvKernel& kernel, const ConvStep& step, 
 
 void verify(const VerifyOptions& options, Output& output) {
   const std::vector<ConvProblem> problems = chosen_problems(options);
-  set_simt_stuck_after(options.stuck_after_seconds);
+  constexpr double kStuckAfter = 30;  // our own kernels may be slow, and are seldom endless
+  set_simt_stuck_after(options.stuck_after_seconds > 0 ? options.stuck_after_seconds : kStuckAfter);
   const std::unique_ptr<Device> device =
       open_device(options.compute.device.empty() ? "cpu" : options.compute.device, options.compute.device_options());
   const std::vector<const ConvKernel*> kernels = kernels_matching(options.kernel, device->caps().kind);
@@ -89,8 +91,10 @@ void verify_given_files(const VerifyOptions& options, Output& output) {
                             .semester = options.semester,
                             .images = options.images,
                             .threads = options.compute.threads,
-                            .stuck_after_seconds = options.stuck_after_seconds,
-                            .limit_seconds = options.limit_seconds};
+                            .limit_seconds = options.limit_seconds,
+                            .strict = options.strict,
+                            .verbose = options.verbose};
+  if (options.stuck_after_seconds > 0) chosen.stuck_after_seconds = options.stuck_after_seconds;
   if (!options.problem.empty() || !options.shapes.empty()) chosen.problems = chosen_problems(options);
   verify_files(chosen, output);
 }
@@ -113,13 +117,18 @@ Action declare_verify(CLI::App& options) {
            "cpu, cuda, cuda:1, simt (default: cpu; for a file with CUDA kernels a GPU, or simt where there is none)");
   add_threads(options, chosen->compute);
   add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400,
-           "on simt, a kernel without progress for so many seconds of computing fails (default: 30)");
+           "on simt, a kernel without progress for so many seconds of computing fails (default: 30, of files 3)");
   add_choice(options, "--semester", chosen->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
              "of files: whose layers to try; sp25 stands for fall 2020 to spring 2025 (default: what the file tells)");
   add_int(options, "-n,--images", chosen->images, 1, 1000000,
           "of files: images a layer (default: 10 on simt, else 1000)");
   add_real(options, "--time-limit", chosen->limit_seconds, 1, 86400,
            "of files: a problem may take so many seconds without progress (default: 60)");
+  add_flag(options, "--strict", chosen->strict,
+           "of files, on simt: fail also for what changes no result: redundant writes, reads of memory that nothing "
+           "wrote, barriers that threads have left, lanes that only wmma orders");
+  add_flag(options, "-v,--verbose", chosen->verbose,
+           "of files: a line for each of many problems (default: the smallest that fails, and how many fail alike)");
   return [chosen](Output& output) {
     if (chosen->files.empty()) return verify(*chosen, output);
     verify_given_files(*chosen, output);

@@ -37,6 +37,12 @@ std::string last_line(std::string_view text) {
   return printable(begin == std::string_view::npos ? text : text.substr(begin + 1));
 }
 
+void take_faults(const Json& faults, CaseReport& report) {
+  report.faults = json_text(faults, -1);
+  report.fault_kinds.clear();
+  for (const Json& fault : faults) report.fault_kinds.push_back(fault.at("kind").get<std::string>());
+}
+
 void take(const Json& json, CaseReport& report) {
   const auto verdict = json.at("verdict").get<std::string>();
   report.outcome = verdict == "PASSED"    ? FileOutcome::passed
@@ -44,7 +50,8 @@ void take(const Json& json, CaseReport& report) {
                                           : FileOutcome::failed;
   report.reason = json.at("reason").get<std::string>();
   report.note = json.at("note").get<std::string>();
-  report.faults = json_text(json.at("faults"), -1);
+  take_faults(json.at("faults"), report);
+  report.large_blocks = json.at("large_blocks").get<std::map<std::string, int>>();
   report.math = json.at("math").get<std::string>();
   report.largest_error = number(json, "largest_error");
   report.prolog_s = number(json, "prolog_s");
@@ -98,10 +105,16 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
                                      "--device",      device_,
                                      "--threads",     std::to_string(options_.threads),
                                      "--stuck-after", fmt::format("{}", options_.stuck_after_seconds)};
+  if (options_.strict) arguments.emplace_back("--strict");
   for (size_t i = first; i < cases.size(); ++i) arguments.push_back(case_text(cases[i]));
   size_t at = first, next = first;  // the case in work; the first that was not begun
   bool lost = false;                // the device, to that process
+  Json failed_call;                 // the first of the case in work, or a worse one
+  std::string hangs_at;
   std::optional<Error> refusal;
+  const auto skip_from = [&](size_t from, const char* why) {
+    for (size_t i = from; i < cases.size(); ++i) skip(reports.at(i), why, on_report);
+  };
   const auto hear = [&](std::string_view line) {
     const Json json = parse_json(line, "a guest's answer");
     if (json.contains("error")) {
@@ -109,6 +122,11 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
     } else if (json.contains("begin")) {
       at = std::min(first + json.at("begin").get<size_t>(), cases.size() - 1);
       next = at + 1;
+      failed_call = {};
+    } else if (json.contains("at")) {
+      hangs_at = ", at " + json.at("at").get<std::string>();
+    } else if (json.contains("failed_call")) {
+      failed_call = json.at("failed_call");
     } else if (json.contains("case")) {
       CaseReport& report = reports.at(first + json.at("case").get<size_t>());
       take(json, report);
@@ -116,9 +134,9 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
     } else if (json.contains("lost")) {
       lost = true;
     } else if (json.contains("enough_from")) {
-      for (size_t i = first + json.at("enough_from").get<size_t>(); i < cases.size(); ++i) {
-        skip(reports.at(i), "not tried, since the file takes long", on_report);
-      }
+      skip_from(first + json.at("enough_from").get<size_t>(), "not tried, since the file takes long");
+    } else if (json.contains("hung_from")) {
+      skip_from(first + json.at("hung_from").get<size_t>(), "not tried, since the file hung before");
     }
   };
   const auto on_line = [&](std::string_view line) {
@@ -133,9 +151,13 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
   if (end.how == GuestEnd::How::done) return lost ? next : cases.size();
   CaseReport& report = reports.at(at);
   report.outcome = end.how == GuestEnd::How::out_of_time ? FileOutcome::timed_out : FileOutcome::failed;
-  report.reason = describe(end, options_.limit_seconds);
+  report.reason = describe(end, options_.limit_seconds) + hangs_at;
   if (const std::string last = last_line(end.printed); !last.empty())
     report.reason += fmt::format(", after printing '{}'", last);
+  if (!failed_call.is_null()) {
+    report.reason = fmt::format("{}; after that, {}", failed_call.at("text").get<std::string>(), report.reason);
+    take_faults(Json::array({failed_call}), report);
+  }
   on_report(report);
   if (next == first) next = first + 1;  // it ended before the first case, while it was loaded
   return next;

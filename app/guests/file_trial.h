@@ -1,13 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/guests/file_cases.h"
 #include "app/guests/guest.h"
+#include "convlab/device/simt.h"
 #include "convlab/kernel_file/source.h"
 
 namespace convlab::app {
@@ -26,8 +29,10 @@ struct CaseReport {
   std::string reason;         ///< unless passed
   std::string note;           ///< on simt: what is doubtful, but without consequence
   std::string faults = "[]";  ///< on simt: JSON, as `verify --json` writes it
-  std::string math = "fp32";  ///< passed: the class whose tolerance it meets
-  double largest_error = 0;   ///< over the largest value
+  std::vector<std::string> fault_kinds;
+  std::map<std::string, int> large_blocks;  ///< on simt: threads of kernels whose registers may not fit
+  std::string math = "fp32";                ///< passed: the class whose tolerance it meets
+  double largest_error = 0;                 ///< over the largest value
   double prolog_s = 0, call_s = 0, epilog_s = 0;
   bool computes_in_prolog = false;  ///< so that call_s tells nothing
 
@@ -36,13 +41,20 @@ struct CaseReport {
   /// Whether the file's verdict depends on it.
   bool counts() const { return asked.purpose == FileCase::Purpose::verdict; }
   bool passed() const { return outcome == FileOutcome::passed; }
-  bool hung() const { return outcome == FileOutcome::timed_out; }
+  bool has_fault(std::string_view kind) const { return std::ranges::count(fault_kinds, kind) > 0; }
+  /// Whether a kernel of it did what it must not.
+  bool has_kernel_fault() const {
+    return std::ranges::any_of(fault_kinds,
+                               [](const std::string& kind) { return kind != kRefusedLaunch && kind != kFailedCall; });
+  }
+  bool hung() const { return outcome == FileOutcome::timed_out || has_fault(kNoProgress); }
 };
 
 struct TrialOptions {
   int64_t threads = 0;
-  double stuck_after_seconds = 30;  ///< of a kernel on simt
-  double limit_seconds = 60;        ///< without progress
+  double stuck_after_seconds = 3;  ///< of a kernel on simt
+  double limit_seconds = 60;       ///< without progress
+  bool strict = false;             ///< on simt: what changes nothing is a fault, too
 };
 
 /// One file with its library, on one device: asks it, in processes of its own.

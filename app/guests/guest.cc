@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <system_error>
 #include <utility>
@@ -31,6 +32,7 @@ namespace {
 
 constexpr size_t kMostPrinted = 16 << 10;
 constexpr size_t kMostLine = 1 << 20;
+constexpr double kSecondsForLastWords = 2;
 constexpr double kMostSecondsToEnd = 10;  // of a process whose results are closed
 
 /// A pipe's two ends, closed with the value.
@@ -220,16 +222,19 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
   GuestEnd end;
   Lines lines(on_line);
   Clock::time_point heard = Clock::now();
+  std::optional<Clock::time_point> asked;  // for its last words
   const ProcessEnd ended(child);
   std::array watched{pollfd{results.read, POLLIN, 0}, pollfd{prints.read, POLLIN, 0},
                      pollfd{ended.number(), POLLIN, 0}};
   std::array<char, 65536> piece;
   // What the guest has started may keep its pipes open.
   while (watched[0].fd >= 0 && watched[2].revents == 0 && !lines.done()) {
-    const double left = limit_s - seconds_since(heard);
+    const double left = asked ? kSecondsForLastWords - seconds_since(*asked) : limit_s - seconds_since(heard);
+    if (left <= 0 && asked) break;
     if (left <= 0) {
-      end.how = GuestEnd::How::out_of_time;
-      break;
+      asked = Clock::now();
+      ::kill(child, kLastWords);
+      continue;
     }
     if (::poll(watched.data(), watched.size(), static_cast<int>(std::min(left, 1e6) * 1e3) + 1) < 0) continue;
     for (pollfd& each : std::span(watched).first(2)) {
@@ -245,6 +250,7 @@ GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
       }
     }
   }
+  if (asked && !lines.done()) end.how = GuestEnd::How::out_of_time;
   // Done, it has nothing left to say, and its own end may hang, too.
   if (end.how == GuestEnd::How::out_of_time || lines.done()) ::kill(-child, SIGKILL);
   bool late = false;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -28,8 +29,8 @@ std::string describe(const GuestEnd& end, double limit_s);
 /// Runs this program as a guest, a process of its own group that may do what it likes: with these arguments, the first
 /// being its name. Its standard streams are kept up to a limit and otherwise lost. What it writes to its end of
 /// kGuestResults goes to `on_line`, line by line; the line "done" says that all is done. If no line comes for `limit_s`
-/// seconds, or when this process ends, the guest and all that it has started are killed; meanwhile SIGINT and SIGTERM
-/// go to the guest.
+/// seconds, the guest gets kLastWords and a little more time. Then, or when this process ends, it and all that it has
+/// started are killed; meanwhile SIGINT and SIGTERM go to the guest.
 ///
 /// It works in `folder`, or where this process does if that is empty.
 GuestEnd run_guest(std::vector<std::string> arguments, double limit_s,
@@ -48,6 +49,9 @@ class GuestFolder {
  private:
   std::string path_;
 };
+
+/// The signal after which a guest says where it hangs.
+inline constexpr int kLastWords = SIGUSR1;
 
 /// In a guest: the file descriptors of its results, and of its host's standard output and standard error.
 inline constexpr int kGuestResults = 3, kHostOutput = 4, kHostMessages = 5;

@@ -2,9 +2,12 @@
 // host each case before and after it, as JSON.
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -37,6 +40,7 @@ struct JudgeOptions {
   std::vector<std::string> cases;
   int64_t threads = 0;
   double stuck_after_seconds = 0;
+  bool strict = false;
 };
 
 /// Tells the host each second in which kernels on simt, or convlab's own computation, made progress.
@@ -59,17 +63,29 @@ class Heartbeat {
   std::jthread thread_;
 };
 
+/// Of the file that this process judges.
+std::string judged_library;
+
+/// Says where this process hangs: kernels end at their next instruction, and this thread tells its own place. It runs
+/// in the middle of somebody else's code; if that breaks it, the host's patience ends soon.
+void say_last_words(int signal) {
+  if (::gettid() != ::getpid()) {  // the file's code runs on the first thread
+    ::tgkill(::getpid(), ::getpid(), signal);
+    return;
+  }
+  end_simt_launches();
+  const std::string place = simt_place_in(judged_library);
+  if (!place.empty()) tell_host(json_text(Json{{"at", place}}, -1));
+}
+
+Json to_json(const SimtFault& fault) {
+  return {{"kind", fault.kind},  {"kernel", fault.kernel}, {"block", fault.block}, {"thread", fault.thread},
+          {"line", fault.where}, {"array", fault.array},   {"text", fault.text}};
+}
+
 Json to_json(const FileVerdict& verdict) {
   Json faults = Json::array();
-  for (const SimtFault& fault : verdict.faults) {
-    faults.push_back({{"kind", fault.kind},
-                      {"kernel", fault.kernel},
-                      {"block", fault.block},
-                      {"thread", fault.thread},
-                      {"line", fault.where},
-                      {"array", fault.array},
-                      {"text", fault.text}});
-  }
+  for (const SimtFault& fault : verdict.faults) faults.push_back(to_json(fault));
   return {{"verdict", name_of(verdict.outcome)},
           {"reason", verdict.reason},
           {"note", verdict.note},
@@ -83,19 +99,23 @@ Json to_json(const FileVerdict& verdict) {
 }
 
 Json to_json(const CaseResult& result, const std::vector<SimtFault>& faults) {
-  return to_json(FileVerdict{.outcome = result.outcome, .reason = result.reason, .faults = faults});
+  return to_json(
+      FileVerdict{.outcome = result.outcome, .reason = result.reason, .note = result.note, .faults = faults});
 }
 
 /// Of convlab's own kind and of functions: the contract of a kernel, on every step that comes from the problem. The
 /// first failure, otherwise a step that passed, otherwise the refusal.
 Json verified(const ConvKernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
   CaseResult best{Outcome::skipped, "it takes no such step"};
+  std::string note;  // the first of all steps
   for (const ConvStep& step : steps_to_verify(kernel, problem, device.caps())) {
     std::vector<SimtFault> faults;
     const CaseResult result = verify_kernel(kernel, step, device, oracle, &faults);
     if (result.outcome == Outcome::failed) return to_json(result, faults);
+    if (note.empty()) note = result.note;
     if (result.outcome == Outcome::passed || best.outcome != Outcome::passed) best = result;
   }
+  best.note = note;
   return to_json(best, {});
 }
 
@@ -115,7 +135,12 @@ void judge(const JudgeOptions& options) {
   const std::unique_ptr<Device> device = open_device(options.device, {.threads = static_cast<int>(options.threads)});
   device->make_current();
   Oracle oracle(static_cast<int>(options.threads));
+  judged_library = options.library;
+  simt_place_in(judged_library);  // what it needs is loaded now
   const Heartbeat heartbeat;
+  ::signal(kLastWords, say_last_words);
+  // At once: a file that asks for the error may end the process.
+  on_simt_failed_call([](const SimtFault& call) { tell_host(json_text(Json{{"failed_call", to_json(call)}}, -1)); });
   tell_host(R"({"ready":true})");
 
   std::function<Json(const FileCase&)> ask;
@@ -124,9 +149,10 @@ void judge(const JudgeOptions& options) {
     const DeviceKind kind = device->caps().kind;
     load_kernel_file(source, options.library, options.file, kind);
     const ConvKernel& kernel = require_conv_kernel(options.file, kind);
+    set_simt_strictness(options.strict ? SimtStrictness::strict : SimtStrictness::usual);
     ask = [&](const FileCase& each) { return verified(kernel, each.problem, *device, oracle); };
   } else {
-    make_simt_lenient();
+    set_simt_strictness(options.strict ? SimtStrictness::strict : SimtStrictness::lenient);
     const LoadedFile file(options.library);
     if (file.entry() == nullptr) throw bad_input("{}: the compiled file has no entry points", options.file);
     course.emplace(*file.entry(), source, *device, oracle);
@@ -144,7 +170,11 @@ void judge(const JudgeOptions& options) {
     Json json = ask(each);
     wrong |= decides && json.at("verdict") != name_of(Outcome::passed);
     json["case"] = i;
+    json["large_blocks"] = take_simt_large_blocks();
+    const bool stuck =
+        std::ranges::any_of(json.at("faults"), [](const Json& fault) { return fault.at("kind") == kNoProgress; });
     tell_host(json_text(json, -1));
+    if (stuck) return tell_host(fmt::format(R"({{"hung_from":{}}})", i + 1));
     if (!works(*device)) return tell_host(R"({"lost":true})");
   }
 }
@@ -158,6 +188,7 @@ Action declare_judge_file(CLI::App& options) {
   add_text(options, "--device", chosen->device, "D", "");
   add_int(options, "--threads", chosen->threads, 0, 1024, "");
   add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400, "");
+  add_flag(options, "--strict", chosen->strict, "");
   add_texts(options, "CASES", chosen->cases, 1, kAnyNumber, "", "");
   return [chosen](Output&) {
     become_guest();

@@ -1,11 +1,15 @@
 #include "app/guests/registers.h"
 
+#include <fmt/format.h>
+
 #include <map>
 
 #include "app/guests/kernel_files.h"
 #include "app/results/output.h"
 #include "convlab/base/error.h"
 #include "convlab/kernel_file/compiler.h"
+#include "convlab/kernel_file/tokens.h"
+#include "convlab/warps/trace.h"
 
 namespace convlab::app {
 namespace {
@@ -23,7 +27,56 @@ std::map<std::string, int> asked(const std::string& kernel, int compute_capabili
   }
 }
 
+/// A multiprocessor's registers, and how they are given out: to warps, eight a thread at a time.
+constexpr int kRegisters = 65536, kRegisterStep = 8;
+
+int whole_warps(int threads) { return (threads + kLanes - 1) / kLanes * kLanes; }
+
+/// Whether the file tells the compiler how many threads a block of the kernel has.
+bool has_launch_bounds(const std::vector<Token>& tokens, std::string_view kernel) {
+  for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+    if (!tokens[i].is("__launch_bounds__") || !tokens[i + 1].is("(")) continue;
+    size_t at = closing_bracket(tokens, i + 1);
+    while (at < tokens.size() && !tokens[at].is("(") && !tokens[at].is(kernel)) ++at;
+    if (at < tokens.size() && tokens[at].is(kernel)) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::string register_note(const KernelSource& source, const std::map<std::string, int>& threads) {
+  constexpr int kCapability = 90;
+  const std::vector<Token> tokens = tokens_of(source.text);
+  std::map<std::string, int> unbounded = threads;
+  std::erase_if(unbounded, [&](const auto& each) {
+    return has_launch_bounds(tokens, std::string_view(each.first).substr(0, each.first.find('<')));
+  });
+  if (unbounded.empty()) return "";
+  std::map<std::string, int> registers;
+  if (!found_tool("nvcc").empty()) {
+    try {
+      registers = registers_of(source, kCapability);
+    } catch (const Error&) {  // then nobody knows, as without nvcc
+    }
+  }
+  for (const auto& [kernel, count] : unbounded) {
+    const int most = kRegisters / whole_warps(count) / kRegisterStep * kRegisterStep;
+    const auto found = registers.find(kernel);
+    if (found == registers.end()) {
+      return fmt::format(
+          "{} is launched with {} threads a block and has no __launch_bounds__: a GPU launches it only if the compiler "
+          "gives a thread at most {} registers",
+          kernel, count, most);
+    }
+    if (found->second <= most) continue;
+    return fmt::format(
+        "{} needs {} registers x {} threads > {}: a GPU refuses this launch (too many resources requested for launch); "
+        "compiled by nvcc for compute capability 9.0. Help: declare it __launch_bounds__({})",
+        kernel, found->second, count, kRegisters, count);
+  }
+  return "";
+}
 
 void add_registers(const std::string& kernel, int compute_capability, std::vector<KernelCounts>& functions) {
   static std::map<std::pair<std::string, int>, std::map<std::string, int>> known;

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -15,10 +17,12 @@
 #include "app/guests/file_cases.h"
 #include "app/guests/file_trial.h"
 #include "app/guests/kernel_files.h"
+#include "app/guests/registers.h"
 #include "app/results/file_times.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 #include "convlab/base/text.h"
+#include "convlab/kernel_file/compiler.h"
 #include "convlab/verify/cases.h"
 
 namespace convlab::app {
@@ -29,6 +33,7 @@ struct FileReport {
   FileOutcome outcome = FileOutcome::refused;
   std::string reason;  ///< where there are no cases
   std::vector<std::string> notes;
+  std::string printed;  ///< by the file itself
   std::vector<CaseReport> cases;
 };
 
@@ -57,10 +62,103 @@ std::string detail_of(const CaseReport& report) {
   return text;
 }
 
+void print_line(Output& output, std::string_view outcome, const std::string& file, const std::string& text) {
+  output.print("{:<13}{}  {}\n", outcome, file, text);
+}
+
 void print_case(Output& output, const std::string& file, const CaseReport& report) {
   if (report.asked.purpose == FileCase::Purpose::unzeroed) return;  // a note tells
   const std::string_view outcome = report.counts() ? name_of(report.outcome) : "NOTE";
-  output.print("{:<13}{}  {}: {}\n", outcome, file, to_text(report.asked.problem), detail_of(report));
+  print_line(output, outcome, file, fmt::format("{}: {}", to_text(report.asked.problem), detail_of(report)));
+}
+
+constexpr size_t kFewCases = 8;  // each has a line
+
+/// What failures have in common that have one cause: the fault's line, or the words without their numbers.
+std::string likeness(const CaseReport& report) {
+  std::string text = report.reason.substr(0, report.reason.find("; first "));
+  std::erase_if(text, [](char c) { return std::isdigit(static_cast<unsigned char>(c)); });
+  return report.fault_kinds.empty() ? text : report.fault_kinds.front();
+}
+
+/// Many cases in a few lines: the smallest that fails as a whole, and how many are like it.
+void print_many(Output& output, const std::string& file, const std::vector<CaseReport>& cases) {
+  std::vector<const CaseReport*> failed;
+  std::map<std::string, int64_t> refusals;
+  int64_t passed = 0, skipped = 0;
+  for (const CaseReport& each : cases) {
+    if (each.passed()) {
+      ++passed;
+    } else if (each.outcome == FileOutcome::skipped) {
+      ++skipped, ++refusals[each.reason];
+    } else {
+      failed.push_back(&each);
+    }
+  }
+  std::ranges::stable_sort(failed, {}, [](const CaseReport* each) { return each->asked.problem.flops(); });
+  const int64_t tried = passed + std::ssize(failed);
+  constexpr int kMostGroups = 4;
+  for (int group = 0; !failed.empty(); ++group) {
+    const CaseReport& first = *failed.front();
+    if (group == kMostGroups) {
+      print_line(output, name_of(first.outcome), file, fmt::format("{} more; -v shows each", failed.size()));
+      break;
+    }
+    const auto others = std::ranges::stable_partition(
+        failed, [&](const CaseReport* each) { return likeness(*each) == likeness(first); });
+    const std::vector<const CaseReport*> alike(failed.begin(), others.begin());
+    failed.erase(failed.begin(), others.begin());
+    print_case(output, file, first);
+    std::string examples;
+    for (size_t i = 1; i < std::min<size_t>(alike.size(), 3); ++i) {
+      examples += fmt::format("{}{}", i > 1 ? ", " : "", to_text(alike[i]->asked.problem));
+    }
+    if (examples.empty()) continue;
+    print_line(output, name_of(first.outcome), file,
+               fmt::format("{} of {} shapes fail alike, e.g. {}", alike.size(), tried, examples));
+  }
+  if (passed > 0) print_line(output, name_of(FileOutcome::passed), file, fmt::format("{} of {} shapes", passed, tried));
+  if (skipped == 0) return;
+  std::vector<std::string> reasons;
+  for (const auto& [reason, count] : refusals) reasons.push_back(fmt::format("{} ({})", reason, count));
+  print_line(output, name_of(FileOutcome::skipped), file,
+             fmt::format("{} shapes: {}", skipped, fmt::join(reasons, ", ")));
+}
+
+/// What a file printed, as lines.
+void print_lines_of(Output& output, const std::string& file, const std::string& printed) {
+  if (printed.empty()) return;
+  constexpr size_t kMostLines = 20;
+  const std::vector<std::string> lines = split(printed, '\n');
+  print_line(output, "PRINTED", file, fmt::format("{} line{}:", lines.size(), lines.size() == 1 ? "" : "s"));
+  for (size_t i = 0; i < std::min(lines.size(), kMostLines); ++i) output.print("  {}\n", printable(lines[i]));
+  if (lines.size() > kMostLines) output.print("  ... and {} more\n", lines.size() - kMostLines);
+}
+
+/// How badly a file fits a semester's layers, of which there are one or two: first whether it leaves its arrays, which
+/// were made for others.
+std::array<double, 3> misfit(const std::vector<CaseReport>& cases) {
+  std::array<double, 3> sum{};
+  double layers = 0;
+  for (const CaseReport& each : cases) {
+    if (!each.counts()) continue;
+    ++layers;
+    if (each.passed()) continue;
+    sum[0] += std::ranges::any_of(each.fault_kinds,
+                                  [](const std::string& kind) { return kind.starts_with("out of bounds"); });
+    ++sum[1];
+    sum[2] += static_cast<double>(each.fault_kinds.size());
+  }
+  for (double& each : sum) each /= layers;
+  return sum;
+}
+
+std::map<std::string, int> large_blocks_of(const std::vector<CaseReport>& cases) {
+  std::map<std::string, int> all;
+  for (const CaseReport& each : cases) {
+    for (const auto& [kernel, threads] : each.large_blocks) all[kernel] = std::max(all[kernel], threads);
+  }
+  return all;
 }
 
 class FilesVerifier {
@@ -80,7 +178,8 @@ class FilesVerifier {
     if (!shown_) {
       for (const CaseReport& each : report.cases) print_case(output_, file, each);
     }
-    for (const std::string& note : report.notes) output_.print("{:<13}{}  {}\n", "NOTE", file, note);
+    for (const std::string& note : report.notes) print_line(output_, "NOTE", file, note);
+    print_lines_of(output_, file, report.printed);
     if (report.cases.empty()) output_.print("{:<13}{}\n", name_of(report.outcome), report.reason);
     return report;
   }
@@ -95,8 +194,8 @@ class FilesVerifier {
     const std::string device = device_for(source, options_.device);
     report.outcome = FileOutcome::not_compiled;
     const std::string library = library_for(source, device);
-    const FileTrial trial({options_.threads, options_.stuck_after_seconds, options_.limit_seconds}, source, device,
-                          library);
+    const FileTrial trial({options_.threads, options_.stuck_after_seconds, options_.limit_seconds, options_.strict},
+                          source, device, library);
     std::string printed;
     if (source.kind == FileKind::own || source.kind == FileKind::function || !options_.problems.empty()) {
       judge_by_contract(trial, report, printed);
@@ -110,8 +209,12 @@ class FilesVerifier {
       report.notes.push_back(fmt::format("without consequence here: {}", each.note));
       break;
     }
-    if (!printed.empty() && report.outcome != FileOutcome::passed) {
-      report.notes.push_back(fmt::format("it printed: {}", printable(without_end(printed))));
+    if (report.outcome == FileOutcome::failed) {
+      for (const std::string& warning : warnings_of(source)) report.notes.push_back(warning);
+    }
+    report.printed = std::string(without_end(printed));
+    if (const std::string note = register_note(source, large_blocks_of(report.cases)); !note.empty()) {
+      report.notes.push_back(note);
     }
   }
 
@@ -129,8 +232,11 @@ class FilesVerifier {
   void judge_by_contract(const FileTrial& trial, FileReport& report, std::string& printed) {
     shown_ = true;
     const std::vector<ConvProblem> problems = options_.problems.empty() ? default_problems() : options_.problems;
-    report.cases = trial.ask(cases_of(problems, FileCase::Purpose::verdict), printed,
-                             [&](const CaseReport& each) { print_case(output_, report.file, each); });
+    const bool each_has_a_line = options_.verbose || problems.size() <= kFewCases;
+    report.cases = trial.ask(cases_of(problems, FileCase::Purpose::verdict), printed, [&](const CaseReport& each) {
+      if (each_has_a_line) print_case(output_, report.file, each);
+    });
+    if (!each_has_a_line) print_many(output_, report.file, report.cases);
   }
 
   void judge_as_course(const FileTrial& trial, const KernelSource& source, int64_t images, FileReport& report,
@@ -144,27 +250,32 @@ class FilesVerifier {
       std::ranges::copy(cases_of(awkward_problems(source), FileCase::Purpose::other_shape), std::back_inserter(cases));
       return trial.ask(std::move(cases), printed, showing(report.file, layers.size()));
     };
+    // Of a file that is wrong on all, its own semester's are told; where that is a guess, those that it fits best.
+    const bool is_guess = options_.semester.empty() && source.semester_is_guess;
     for (const std::string& semester : semesters) {
       std::vector<CaseReport> cases = try_as(semester, images);
-      if (!report.cases.empty() && !is_right(cases)) continue;
-      report.cases = std::move(cases);
-      report.semester = semester;
+      const bool better = report.cases.empty() || is_right(cases) || (is_guess && misfit(cases) < misfit(report.cases));
+      if (better) {
+        report.cases = std::move(cases);
+        report.semester = semester;
+      }
       if (is_right(report.cases) || std::ranges::any_of(report.cases, &CaseReport::hung)) break;
     }
-    if (report.semester != semesters.front()) {
+    if (is_guess) {
+      const std::string_view why = is_right(report.cases) ? "" : ", whose layers it fits best";
+      report.notes.push_back(
+          fmt::format("nothing in the file tells its semester: taken as one of {}{}; --semester says another",
+                      report.semester, why));
+    } else if (report.semester != semesters.front()) {
       report.notes.push_back(fmt::format("it fails on {}'s layers and is taken as one of {}; --semester says another",
                                          semesters.front(), report.semester));
-    } else if (options_.semester.empty() && source.semester_is_guess) {
-      report.notes.push_back(fmt::format(
-          "nothing in the file tells its semester: taken as one of {}; --semester says another", report.semester));
     }
     // Of a wrong file: is it right where the number of images divides well? The course's were 100, 1000 and 10000.
     constexpr int64_t kWellDivided = 100;
     constexpr double kPatience = 5;  // seconds, which become ten times as many
     double seconds = 0;
     for (const CaseReport& each : report.cases) seconds += each.layer_s();
-    const bool has_fault =
-        std::ranges::any_of(report.cases, [](const CaseReport& each) { return each.faults != "[]"; });
+    const bool has_fault = std::ranges::any_of(report.cases, &CaseReport::has_kernel_fault);
     const bool hung = std::ranges::any_of(report.cases, &CaseReport::hung);
     if (options_.images == 0 && images < kWellDivided && !is_right(report.cases) && !has_fault && !hung &&
         seconds < kPatience) {
@@ -230,7 +341,7 @@ Json to_json(const FileReport& report) {
   return {{"file", report.file},         {"kind", report.kind},
           {"semester", report.semester}, {"verdict", name_of(report.outcome)},
           {"reason", report.reason},     {"notes", report.notes},
-          {"cases", std::move(cases)}};
+          {"printed", report.printed},   {"cases", std::move(cases)}};
 }
 
 }  // namespace

@@ -16,7 +16,9 @@ struct VerifyFilesOptions {
   std::vector<ConvProblem> problems;  ///< in place of the semester's layers
   int64_t images = 0;                 ///< 0: 10 on simt, otherwise 1000
   int64_t threads = 0;
-  double stuck_after_seconds = 30, limit_seconds = 60;
+  double stuck_after_seconds = 3, limit_seconds = 60;
+  bool strict = false;   ///< see TrialOptions
+  bool verbose = false;  ///< each case of many
 };
 
 /// Judges each file in a process of its own, and goes on with the next whatever a file does. Throws Error when all is

@@ -15,12 +15,15 @@
 #include "convlab/base/error.h"
 #include "convlab/base/text.h"
 #include "convlab/device/cuda.h"
+#include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
 
 namespace convlab::app {
 namespace {
 
 constexpr int64_t kCourseImages = 10000;
+constexpr int64_t kSimtImages = 10;  ///< simt takes a second for each of them
+constexpr const char* kSemester = "fa19";
 
 /// One of the course's scripts: whose convolution runs, and where.
 struct Script {
@@ -54,7 +57,7 @@ constexpr Script kFinal{
     .name = "final", .device = "cuda", .kernel = "auto", .instead = "final 10 --device simt", .model_in_fa17 = true};
 
 struct CourseOptions {
-  std::string semester = "fa19";
+  std::string semester;  ///< "" for the kernel file's, otherwise kSemester
   std::vector<std::string> arguments;
   ClassifyOptions classify;
 };
@@ -82,12 +85,20 @@ void read_arguments(const Script& script, CourseOptions& options) {
     throw bad_input("{} {}: too many arguments; {} takes {}IMAGES", script.name, fmt::join(options.arguments, " "),
                     script.name, takes_model ? "MODEL " : "");
   }
-  options.classify.images = kCourseImages;
+  options.classify.images = options.classify.compute.device == "simt" ? kSimtImages : kCourseImages;
   if (!arguments.empty()) {
     // As in the scripts: any number is allowed, and then limited to the range that there is.
     options.classify.images = std::clamp<int64_t>(parse_int(arguments[0], "IMAGES", 0, INT64_MAX), 1, kCourseImages);
   }
   options.classify.model = model_of(script, options.semester, course_model);
+}
+
+/// Whether simt can stand in for the script's GPU; libraries have machine code alone.
+bool takes_simt(const Script& script) { return script.device == "cuda" && !script.library; }
+
+/// Where a script runs without --device: simt executes the CUDA kernels where there is no GPU.
+std::string default_device(const Script& script) {
+  return std::string(takes_simt(script) && !cuda_present() && simt_present() ? "simt" : script.device);
 }
 
 /// The script's device; if it is missing, an Error that says what to do.
@@ -101,6 +112,19 @@ std::unique_ptr<Device> open_device_of(const Script& script, const ComputeOption
     throw bad_input("--device {}: {} runs on a GPU; give cuda, cuda:N or simt", compute.device, script.name);
   }
   return device;
+}
+
+/// Of a kernel file: whose network it is for, and that the script is for its device.
+void suit_kernel_file(const Script& script, CourseOptions& options) {
+  const std::string& kernel = options.classify.compute.kernel;
+  if (!names_kernel_file(kernel)) return;
+  const KernelSource source = read_kernel_source(kernel);
+  if (source.cuda != (script.device == "cuda")) {
+    throw bad_input("{}: the file is for {}, and {} runs on {}; type 'convlab {} --kernel {}'", kernel,
+                    source.cuda ? "GPUs" : "CPUs", script.name, source.cuda ? "the CPU" : "a GPU",
+                    source.cuda ? kM31.name : kM21.name, kernel);
+  }
+  if (options.semester.empty() && !source.semester_is_guess) options.semester = source.semester;
 }
 
 void run_script(const Script& script, CourseOptions& options, Output& output) {
@@ -131,18 +155,19 @@ template <const Script& script>
 Action declare_script(CLI::App& parser) {
   auto options = std::make_shared<CourseOptions>();
   ComputeOptions& compute = options->classify.compute;
-  compute.device = script.device;
   compute.kernel = script.kernel;
   add_texts(parser, "ARGS", options->arguments, 0, 2, "",
-            script.model_in_fa17 ? "IMAGES, 1 to 10000 (default); in fa17 MODEL IMAGES, MODEL being ece408-high "
-                                   "(default) or ece408-low"
-                                 : "IMAGES, 1 to 10000 (default)");
+            fmt::format(
+                "IMAGES, 1 to 10000 (default{}){}", takes_simt(script) ? "; on simt 10" : "",
+                script.model_in_fa17 ? "; in fa17 MODEL IMAGES, MODEL being ece408-high (default) or ece408-low" : ""));
   add_choice(parser, "--semester", options->semester, {"fa17", "sp18", "fa18", "sp19", "fa19", "sp25"},
-             "whose network and lines (default fa19); sp25, the network since fall 2020, with fa19's lines");
+             "whose network and lines (default: the kernel file's, otherwise fa19); sp25, the network since fall 2020, "
+             "with fa19's lines");
   add_text(parser, "--data", options->classify.data, "DIR", "folder of the idx files, as for 'convlab run'");
-  if (!script.library && script.device == "cuda") {
+  if (takes_simt(script)) {
     add_text(parser, "--device", compute.device, "D",
-             "cuda (default), cuda:1, or simt: the same CUDA kernels, executed on the CPU");
+             "auto (default: cuda, or simt where there is no GPU), cuda, cuda:1, or simt: the same CUDA kernels, "
+             "executed on the CPU");
   }
   if (!script.library) {
     add_text(parser, "--kernel", compute.kernel, "K",
@@ -151,8 +176,16 @@ Action declare_script(CLI::App& parser) {
   }
   add_threads(parser, compute);
   return [options](Output& output) {
-    const ComputeOptions& asked = options->classify.compute;
-    if (!run_in_guest({asked.kernel}, asked.device)) run_script(script, *options, output);
+    ComputeOptions& asked = options->classify.compute;
+    suit_kernel_file(script, *options);
+    if (options->semester.empty()) options->semester = kSemester;
+    const std::string device = asked.device == "auto" ? default_device(script) : asked.device;
+    if (device == "simt" && asked.device == "auto") {
+      note("there is no GPU here: the CPU executes the CUDA kernels (--device simt)");
+    }
+    if (run_in_guest({asked.kernel}, asked.device)) return;
+    asked.device = device;
+    run_script(script, *options, output);
   };
 }
 

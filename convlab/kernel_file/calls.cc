@@ -183,19 +183,21 @@ std::string function_calls(const KernelSource& source) {
 
 }  // namespace
 
+std::string headers_before(FileKind kind, bool cuda) {
+  if (kind == FileKind::own) return "";
+  return fmt::format("#include <{}>\n#include \"convlab/kernel_file/entry.h\"\n{}", cuda ? "cuda_runtime.h" : "cmath",
+                     kind == FileKind::mxnet ? "#include \"convlab/kernel_file/include/mxnet/base.h\"\n" : "");
+}
+
 std::string declarations_before(const KernelSource& source) {
-  std::string text = "#include \"convlab/kernel_file/entry.h\"\n";
-  if (source.kind == FileKind::mxnet) text += "#include \"convlab/kernel_file/include/mxnet/base.h\"\n";
-  if (source.kind == FileKind::minidnn && !source.defines_class) {
-    std::string scope, members;
-    for (const FileFunction& function : source.functions) {
-      if (function.scope.empty()) continue;
-      scope = function.scope;
-      members += fmt::format("  void {}({});\n", function.name, function.parameters);
-    }
-    if (!scope.empty()) text += fmt::format("class {} {{\n public:\n{}}};\n", scope, members);
+  if (source.kind != FileKind::minidnn || source.defines_class) return "";
+  std::string scope, members;
+  for (const FileFunction& function : source.functions) {
+    if (function.scope.empty()) continue;
+    scope = function.scope;
+    members += fmt::format("  void {}({});\n", function.name, function.parameters);
   }
-  return text;
+  return scope.empty() ? "" : fmt::format("class {} {{\n public:\n{}}};\n", scope, members);
 }
 
 std::string calls_of(const KernelSource& source) {

@@ -6,7 +6,10 @@
 
 namespace convlab {
 
-/// What a file takes for granted: the class whose functions it defines, say.
+/// The #include lines before a file of this kind. Files of kind own get none: they include what they need.
+std::string headers_before(FileKind kind, bool cuda);
+
+/// Declarations that a file expects and does not include, such as the class whose functions it defines.
 std::string declarations_before(const KernelSource& source);
 
 /// The functions of FileEntry, in C++, which call the file's own. Error(bad_input), with the line, where a function has

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
-#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -19,6 +19,9 @@
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
 #include "convlab/kernel_file/cache.h"
+#include "convlab/kernel_file/inputs.h"
+#include "convlab/kernel_file/kernel_binders.h"
+#include "convlab/kernel_file/precompiled.h"
 #include "convlab/kernel_file/tokens.h"
 #include "convlab/kernel_file/unrolled.h"
 
@@ -27,7 +30,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uintmax_t kMostCacheBytes = uintmax_t{512} << 20;
-constexpr int64_t kMostHeaderBytes = 4 << 20;
+constexpr int64_t kMostPreprocessedBytes = 16 << 20;
 
 /// The folder beside a portable binary with other projects' headers that convlab's own read; "" if there is none.
 fs::path portable_headers() {
@@ -69,13 +72,51 @@ std::vector<std::string> words(std::string_view text) {
 
 /// unrolled() is about loops whose rounds the compiler can count; others would only grow.
 constexpr const char* kNoRuntimeUnrolling = "-fdisable-rtl-loop2_unroll";
+constexpr const char* kInclude = "-include";
+
+/// The host compiler with its include folders and language options.
+std::vector<std::string> host_command(bool own, Toolchain toolchain, const fs::path& root) {
+  std::vector<std::string> command{host_compiler(), "-fPIC", "-I",
+                                   root.string(),   "-I",    (root / "convlab/kernel_file/include").string()};
+  const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
+  if (const fs::path portable = portable_headers(); own && !portable.empty()) add({"-I", portable.string()});
+  if (toolchain == Toolchain::simt) {
+    add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
+  } else {
+    add({own ? "-std=gnu++20" : "-std=gnu++17", "-fopenmp"});
+  }
+  return command;
+}
+
+/// The flags that instrument a kernel file for simt.
+std::vector<std::string> simt_flags(bool own, bool counted) {
+  std::vector<std::string> flags = words(CONVLAB_SIMT_FLAGS);
+  const auto add = [&](std::vector<std::string> more) { flags.insert(flags.end(), more.begin(), more.end()); };
+  // Each basic block reports that it begins. Checks of bounds and alignment would cut blocks up that a GPU has whole.
+  // Vectors are loaded whole, as they are written.
+  if (counted) {
+    add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment", "-fno-tree-sra"});
+#ifndef __clang__
+    add({kNoRuntimeUnrolling});
+#endif
+  }
+#ifndef __clang__
+  // clang has hooks for these. g++ leaves calls, which go to hooks, too, or accesses that nobody sees.
+  add({"-fno-builtin-memcpy", "-fno-builtin-memmove", "-fno-builtin-memset", "-fno-builtin-malloc",
+       "-fno-builtin-free"});
+#endif
+  if (!own) add({"-w", "-fpermissive"});
+  return flags;
+}
+
+/// The header that simt's kernel files include before all others.
+fs::path first_header(const fs::path& root) { return root / "convlab/simt/cuda/copies.h"; }
 
 /// The command, without the names of its input and output.
 std::vector<std::string> command_of(const KernelSource& source, Toolchain toolchain, const CompileOptions& options,
                                     const fs::path& root) {
   const bool own = source.kind == FileKind::own;
   const fs::path folder = fs::absolute(source.path).parent_path();
-  const fs::path portable = portable_headers();
   std::vector<std::string> command;
   const auto add = [&](std::vector<std::string> more) { command.insert(command.end(), more.begin(), more.end()); };
   const auto define = [&] {
@@ -96,70 +137,60 @@ std::vector<std::string> command_of(const KernelSource& source, Toolchain toolch
       add({"-cubin"});
       if (options.output == CompilerOutput::registers) add({"-Xptxas", "-v"});
     }
-    if (own && !portable.empty()) add({"-I", portable.string()});
+    if (const fs::path portable = portable_headers(); own && !portable.empty()) add({"-I", portable.string()});
     if (!own) add({"-Xcompiler", "-w", "-w", "-Xcompiler", "-fpermissive"});
     define();
     return command;
   }
-  add({host_compiler(), "-shared", "-fPIC", "-I", root.string(), "-I", (root / "convlab/kernel_file/include").string(),
-       "-iquote", folder.string()});
-  if (own && !portable.empty()) add({"-I", portable.string()});
-  if (toolchain == Toolchain::simt) {
-    add({"-std=gnu++20", "-DCONVLAB_SIMT", "-isystem", (root / "convlab/kernel_file/simt_include").string()});
-    add(words(CONVLAB_SIMT_FLAGS));
-    // Each basic block tells that it begins. Checks of bounds and alignment would cut blocks up that a GPU has whole.
-    // Vectors are loaded whole, as they are written.
-    if (options.counted) {
-      add({"-fsanitize-coverage=trace-pc", "-fno-sanitize=bounds,alignment", "-fno-tree-sra"});
-#ifndef __clang__
-      add({kNoRuntimeUnrolling});
-#endif
-    }
-    // Without the thread sanitizer's own library, in whose place simt stands.
-    add({"-Wl,--wrap=__cxa_allocate_exception,--wrap=__assert_fail,--wrap=printf,--wrap=__printf_chk,-Bsymbolic",
-         "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
-  } else {
-    add({own ? "-std=gnu++20" : "-std=gnu++17", "-O3", "-march=native", "-fopenmp", "-g1"});
-  }
-  if (!own) add({"-w", "-fpermissive"});
+  add(host_command(own, toolchain, root));
+  add({"-iquote", folder.string()});
   define();
+  if (options.output == CompilerOutput::warnings) {
+    // Without simt's instrumentation, which hides some and makes up others.
+    add({"-c", "-O1", "-fpermissive", "-Wuninitialized", "-Wmaybe-uninitialized", "-Wreturn-type"});
+    return command;
+  }
+  add({"-shared"});
+  if (toolchain == Toolchain::cpu) {
+    add({"-O3", "-march=native", "-g1"});
+    if (!own) add({"-w", "-fpermissive"});
+    return command;
+  }
+  add(simt_flags(own, options.counted));
+#ifndef __clang__
+  add({kInclude, first_header(root).string()});
+#endif
+  // In kernels these are the device's: see convlab/simt/device_heap.h and hooks.cc. Of the host's arrays simt knows
+  // the sizes: see convlab/simt/host_arrays.h.
+  add({"-Wl,--wrap=memcpy,--wrap=memmove,--wrap=memset,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free",
+       "-Wl,--wrap=_Znwm,--wrap=_Znam,--wrap=_ZdlPv,--wrap=_ZdaPv,--wrap=_ZdlPvm,--wrap=_ZdaPvm"});
+  // Without the thread sanitizer's own library, in whose place simt stands.
+  add({"-Wl,--wrap=__cxa_allocate_exception,--wrap=__assert_fail,--wrap=printf,--wrap=__printf_chk,-Bsymbolic",
+       "-nodefaultlibs", "-lstdc++", "-lm", "-lgcc_s", "-lc"});
   return command;
 }
 
-/// Adds the headers that the text includes and that we find: convlab's, and those beside the file.
-void add_headers(std::string_view text, const std::vector<fs::path>& folders, std::set<fs::path>& seen,
-                 Fingerprint& fingerprint) {
-  for (const Token& token : tokens_of(text)) {
-    if (token.kind != Token::Kind::directive) continue;
-    const std::optional<std::string_view> name = included_header(token.text);
-    if (!name) continue;
-    for (const fs::path& folder : folders) {
-      const fs::path path = folder / *name;
-      std::error_code error;
-      if (!fs::is_regular_file(path, error)) continue;
-      if (!seen.insert(path.lexically_normal()).second) break;
-      const std::vector<uint8_t> bytes = read_file(path, kMostHeaderBytes);
-      const std::string_view header{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-      fingerprint.add(header);
-      std::vector<fs::path> within{path.parent_path()};
-      within.insert(within.end(), folders.begin() + 1, folders.end());
-      add_headers(header, within, seen, fingerprint);
-      break;
-    }
-  }
+/// Replaces the header that the command includes first by the precompiled ones. A file to be counted is compiled from
+/// preprocessed text, which includes nothing.
+void take_precompiled(CompilerCommand& command, FileKind kind, bool counted, const fs::path& root, const Cache& cache) {
+  const auto include = std::ranges::find(command.words, kInclude);
+  if (include == command.words.end() || counted || cache.is_temporary()) return;
+  const bool own = kind == FileKind::own;
+  std::vector<std::string> headers = host_command(own, Toolchain::simt, root);
+  for (std::string& flag : simt_flags(own, counted)) headers.push_back(std::move(flag));
+  const fs::path header = precompiled_headers(kind, headers, first_header(root), root, cache);
+  if (header.empty()) return;
+  *std::next(include) = header.string();
+  command.shown.push_back(header.parent_path());
 }
 
 std::string fingerprint_of(const KernelSource& source, const std::string& unit, const std::vector<std::string>& command,
                            const fs::path& root) {
   Fingerprint fingerprint;
   fingerprint.add(unit);
-  for (const std::string& word : command) fingerprint.add(word);
-  std::error_code error;
-  fingerprint.add(fmt::format("{} {}", fs::file_size(command.front(), error),
-                              fs::last_write_time(command.front(), error).time_since_epoch().count()));
-  std::set<fs::path> seen;
+  add_command(command, fingerprint);
   const fs::path own = root / "convlab/kernel_file";
-  add_headers(unit, {fs::absolute(source.path).parent_path(), root, own / "include", own / "simt_include"}, seen,
+  add_headers(unit, {fs::absolute(source.path).parent_path(), root, own / "include", own / "simt_include"},
               fingerprint);
   return fingerprint.hex();
 }
@@ -189,13 +220,75 @@ constexpr std::array kHints{
     Hint{"clockRate", "CUDA 13 has taken this member out of cudaDeviceProp: ask cudaDeviceGetAttribute()"},
     Hint{"deviceOverlap", "CUDA 13 has taken this member out of cudaDeviceProp: ask cudaDeviceGetAttribute()"},
     Hint{"No space left on device", "the cache's disk is full: set CONVLAB_CACHE to another folder"},
-    Hint{"was not declared in this scope",
-         "convlab compiles this file alone: what other files of its project declare is not there"},
 };
 
-std::string hint_for(const std::string& complaint) {
+/// The names that the compiler does not know, in its order. Its quotation marks depend on the user's language.
+std::vector<std::string> undeclared_names(const std::string& complaint) {
+  const auto is_part = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); };
+  std::vector<std::string> names;
+  for (const std::string_view known : {" was not declared in this scope", " has not been declared"}) {
+    for (size_t at = complaint.find(known); at != std::string::npos; at = complaint.find(known, at + 1)) {
+      size_t end = at;
+      while (end > 0 && !is_part(complaint[end - 1])) --end;
+      size_t begin = end;
+      while (begin > 0 && is_part(complaint[begin - 1])) --begin;
+      names.push_back(complaint.substr(begin, end - begin));
+    }
+  }
+  return names;
+}
+
+/// Whether the token stands where a declaration has its name: behind a type, and not in an initial value.
+bool is_declared_at(const std::vector<Token>& tokens, size_t at) {
+  constexpr std::array<std::string_view, 22> kTypes{
+      "auto",   "bool",     "char", "const",      "constexpr",  "dim3",        "double", "extern",
+      "float",  "half",     "int",  "long",       "short",      "signed",      "size_t", "static",
+      "struct", "unsigned", "void", "__shared__", "__device__", "__constant__"};
+  const auto is_type = [&](size_t i) { return std::ranges::count(kTypes, tokens[i].text) > 0; };
+  size_t begin = at;
+  while (begin > 0 && (tokens[begin - 1].is("*") || tokens[begin - 1].is("&"))) --begin;
+  if (begin > 0 && is_type(begin - 1)) return true;
+  while (begin > 0) {  // to where the statement begins
+    const Token& before = tokens[begin - 1];
+    if (before.is("=") || before.is("[") || before.is("return")) return false;
+    if (before.is(";") || before.is("{") || before.is("}") || before.is("(")) break;
+    if (before.kind == Token::Kind::directive) break;
+    --begin;
+  }
+  return begin < at && is_type(begin);
+}
+
+/// Whether the file itself seems to declare the name.
+bool declares(const std::vector<Token>& tokens, std::string_view name) {
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind == Token::Kind::directive) {
+      const std::vector<Token> inside = tokens_of(tokens[i].text.substr(1));
+      if (inside.size() > 1 && inside[0].is("define") && inside[1].is(name)) return true;
+    } else if (tokens[i].is(name) && is_declared_at(tokens, i)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_cuda_name(std::string_view name) {
+  constexpr std::array<std::string_view, 14> kBegins{"cuda",   "cublas", "cudnn",  "curand", "cusparse",
+                                                     "cufft",  "cub",    "thrust", "nvcuda", "cooperative_groups",
+                                                     "atomic", "tex",    "surf",   "__"};
+  return std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
+std::string hint_for(const KernelSource& source, const std::string& complaint) {
   for (const Hint& hint : kHints) {
     if (complaint.find(hint.when) != std::string::npos) return fmt::format("\n  ({})", hint.what);
+  }
+  const std::vector<Token> tokens = tokens_of(source.text);
+  for (const std::string& name : undeclared_names(complaint)) {
+    if (declares(tokens, name)) continue;  // what stands before it is wrong
+    if (is_cuda_name(name)) return fmt::format("\n  (simt does not have '{}': nvcc and a GPU may)", name);
+    return fmt::format(
+        "\n  (nothing in this file declares '{}': convlab compiles the file alone, without its project's others)",
+        name);
   }
   return "";
 }
@@ -203,14 +296,34 @@ std::string hint_for(const std::string& complaint) {
 /// The message of a compiler that has failed.
 [[noreturn]] void complain(const KernelSource& source, const CompilerCommand& command, const ProcessRun& run) {
   const std::string file = source.path.string(), program = command.words.front();
-  const std::string complaint = run.complaint + run.output;
+  const std::string complaint = without_binders(run.complaint + run.output);
   if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, command.limit_s);
   constexpr int kSignals = 128, kMostSignal = 64;  // nvcc's own exit status may be 255
   if (run.status > kSignals && run.status <= kSignals + kMostSignal) {
     throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - kSignals,
                     shown(complaint, command.text.string()));
   }
-  throw bad_input("{} does not compile:{}{}", file, shown(complaint, command.text.string()), hint_for(complaint));
+  throw bad_input("{} does not compile:{}{}", file, shown(complaint, command.text.string()),
+                  hint_for(source, complaint));
+}
+
+/// Error(bad_input) if code of one side uses what is of the other. nvcc finds that by itself.
+void check_sides(const KernelSource& source, const CompilerCommand& command, const CompilerRunner& runner) {
+  const SideCheck check(source);
+  if (!check.suspects()) return;
+  CompilerCommand asking = command;
+  std::erase(asking.words, "-w");
+  for (const char* word : {"-fsyntax-only", "-Wdeprecated-declarations", "-ftrack-macro-expansion=0"}) {
+    asking.words.emplace_back(word);
+  }
+  write_file(asking.text, compilation_unit(source, Toolchain::simt, check.marks()));
+  const ProcessRun run = runner(asking);
+  if (run.status != 0) return;  // what is wrong beside that is wrong without the marks, too
+  if (const std::string errors = check.errors(run.complaint + run.output); !errors.empty()) {
+    std::error_code error;
+    fs::remove(asking.text, error);
+    throw bad_input("{} does not compile:{}", source.path.string(), errors);
+  }
 }
 
 ProcessRun run_plainly(const CompilerCommand& command) {
@@ -239,19 +352,25 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
       .words = command_of(source, toolchain, options, root), .shown = {root / "convlab"}, .limit_s = options.limit_s};
   if (const fs::path portable = portable_headers(); !portable.empty()) command.shown.push_back(portable);
   const CompilerRunner& runner = options.runner ? options.runner : run_plainly;
+  static const Cache cache;  // a temporary one lasts as long as the program
   const char* const suffix = toolchain == Toolchain::nvcc ? ".cu" : ".cc";
   const auto compile = [&](const fs::path& made) {
+    take_precompiled(command, source.kind, options.counted, root, cache);
     command.made = made;
     command.text = made.string() + suffix;
-    write_file(command.text, unit);
     // Libraries come after what needs them.
     command.words.insert(command.words.begin() + 1, {"-o", made.string(), command.text.string()});
+    if (toolchain == Toolchain::simt) check_sides(source, command, runner);
+    write_file(command.text, unit);
     ProcessRun run;
     if (options.counted) {
       CompilerCommand preprocess = command;
       preprocess.words.push_back("-E");
       run = runner(preprocess);
-      if (run.status == 0) write_file(command.text, unrolled(read_text(made)));
+      if (run.status == 0) write_file(command.text, unrolled(read_text(made, kMostPreprocessedBytes)));
+      // What is included before anything else is in this text already.
+      const auto included = std::ranges::find(command.words, kInclude);
+      if (included != command.words.end()) command.words.erase(included, included + 2);
     }
     if (run.status <= 0) run = runner(command);
     std::error_code error;
@@ -268,7 +387,6 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
     return {.library = made, .seconds = run.elapsed_s, .complaints = run.complaint + run.output};
   }
 
-  static const Cache cache;  // a temporary one lasts as long as the program
   const std::string name = fingerprint_of(source, unit, command.words, root) + ".so";
   const fs::path library = cache.path_of(name);
   std::error_code error;
@@ -278,7 +396,8 @@ CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain
   }
   const fs::path made = cache.place_for(name);
   const ProcessRun run = compile(made);
-  if (options.output == CompilerOutput::registers) write_file(made, run.complaint + run.output);
+  if (options.output == CompilerOutput::registers || options.output == CompilerOutput::warnings)
+    write_file(made, run.complaint + run.output);
   fs::rename(made, library, error);
   if (error) throw unavailable("{}: cannot be put into the cache: {}", library.string(), error.message());
   cache.shrink(kMostCacheBytes);
@@ -299,6 +418,23 @@ std::map<std::string, int> registers_in(std::string_view words_of_ptxas) {
     }
   }
   return registers;
+}
+
+std::vector<std::string> warnings_of(const KernelSource& source) try {
+  constexpr size_t kMost = 5;
+  const CompiledFile made =
+      compile_kernel_file(source, source.cuda ? Toolchain::simt : Toolchain::cpu, {.output = CompilerOutput::warnings});
+  const std::string path = fs::absolute(source.path).string();
+  std::vector<std::string> warnings;
+  for (const std::string& line : split(read_text(made.library), '\n')) {
+    const bool wanted = line.find("uninitialized]") != std::string::npos || line.ends_with("[-Wreturn-type]");
+    if (!wanted || !line.starts_with(path)) continue;
+    std::string text = printable(source.path.filename().string() + line.substr(path.size()));
+    if (warnings.size() < kMost && std::ranges::count(warnings, text) == 0) warnings.push_back(std::move(text));
+  }
+  return warnings;
+} catch (const Error&) {
+  return {};
 }
 
 std::map<std::string, int> registers_of(const KernelSource& source, int compute_capability) {

@@ -28,11 +28,12 @@ struct CompilerCommand {
 };
 using CompilerRunner = std::function<ProcessRun(const CompilerCommand& command)>;
 
-/// What a compiler makes of a file. Those beside `library` are of nvcc alone.
+/// What a compiler makes of a file. `machine_code` and `registers` are of nvcc alone, `warnings` are not.
 enum class CompilerOutput {
   library,       ///< to be loaded
   machine_code,  ///< the GPU's alone, nothing of the host's
   registers,     ///< the text of what the GPU's assembler says of each kernel
+  warnings,      ///< the text of what the compiler says of variables without a value and functions without a return
 };
 
 struct CompileOptions {
@@ -61,6 +62,10 @@ std::string found_tool(const std::string& name);
 /// Error(bad_input) with the compiler's own lines, numbered as in the file, if it does not compile; Error(unavailable)
 /// if the compiler is not there.
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options);
+
+/// The host compiler's warnings about the file's own lines: variables without a value, functions without a return. At
+/// most a few: "mine.cu:21:9: warning: 'sum' may be used uninitialized [-Wmaybe-uninitialized]". None if it cannot say.
+std::vector<std::string> warnings_of(const KernelSource& source);
 
 /// How many registers of a GPU of this compute capability a thread of each of a file's kernels takes, as ptxas says, by
 /// the kernels' names without namespaces: "convolve<5>". Error as of compile_kernel_file().

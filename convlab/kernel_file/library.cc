@@ -1,13 +1,16 @@
 #include "convlab/kernel_file/library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <string>
 
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
+#include "convlab/device/simt.h"
 
 namespace convlab {
 namespace {
@@ -28,7 +31,9 @@ template <class Phase>
 double seconds_of(const FileEntry& entry, Phase&& phase) {
   const Clock::time_point begin = Clock::now();
   phase();
-  if (const char* error = entry.finish()) throw wrong_result("the device reports: {}", error);
+  const char* const error = entry.finish();
+  check_simt_host_code();
+  if (error != nullptr) throw wrong_result("the device reports: {}", error);
   return seconds_since(begin);
 }
 
@@ -73,6 +78,10 @@ LoadedFile::LoadedFile(const std::filesystem::path& library) {
   if (handle == nullptr) {
     const char* why = ::dlerror();
     throw bad_input("cannot load the compiled kernel file: {}", why != nullptr ? why : "no reason given");
+  }
+  link_map* map = nullptr;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0) {
+    if (const std::string refusal = simt_refusal(map->l_ld); !refusal.empty()) throw bad_input("{}", refusal);
   }
   entry_ = static_cast<const FileEntry*>(::dlsym(handle, "convlab_kernel_file"));
 }

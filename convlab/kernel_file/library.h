@@ -12,7 +12,8 @@ namespace convlab {
 /// process whatever it likes, so that only processes of their own load files (see app/guests/guest.h).
 class LoadedFile {
  public:
-  /// Error(bad_input) if it cannot be loaded, because of names that nobody defines, say.
+  /// Error(bad_input) if it cannot be loaded, because of names that nobody defines, say, or if a GPU's compiler would
+  /// refuse it.
   explicit LoadedFile(const std::filesystem::path& library);
 
   /// Its entry points; nullptr if the file registers itself.

@@ -85,8 +85,8 @@ class Lexer {
 
   // As a line, but a comment of several lines that begins in it belongs to it, too.
   size_t directive_length() const {
-    const size_t line = line_length(), comment = rest().find("/*");
-    if (comment >= line) return line;
+    const size_t line = line_length(), comment = rest().substr(0, line).find("/*");
+    if (comment == std::string_view::npos) return line;
     const size_t end = rest().find("*/", comment + 2);
     return end == std::string_view::npos ? rest().size() : std::max(line, end + 2);
   }
@@ -112,9 +112,10 @@ class Lexer {
   // Of R"mark(text)mark"; 0 if there is none here.
   size_t raw_literal_length() const {
     if (!rest().starts_with("R\"")) return 0;
-    const size_t open = rest().find('(');
-    if (open == std::string_view::npos) return 0;
-    const std::string end = ")" + std::string(rest().substr(2, open - 2)) + "\"";
+    constexpr size_t kMostMark = 16, kBegin = 2;
+    const size_t open = rest().substr(0, kBegin + kMostMark + 1).find_first_of("( )\\\t\v\f\n");
+    if (open == std::string_view::npos || rest()[open] != '(') return 0;
+    const std::string end = ")" + std::string(rest().substr(kBegin, open - kBegin)) + "\"";
     const size_t found = rest().find(end, open);
     return found == std::string_view::npos ? rest().size() : found + end.size();
   }

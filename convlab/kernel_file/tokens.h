@@ -18,7 +18,8 @@ struct Token {
   bool is(std::string_view word) const { return text == word && kind != Kind::literal; }
 };
 
-/// The tokens of a source, in order. What does not end (a comment, a text) ends with the source.
+/// The tokens of a source, in order. What does not end (a comment, a text) ends with the source. Takes time in
+/// proportion to the source.
 std::vector<Token> tokens_of(std::string_view source);
 
 /// The number of the token that closes the bracket at `open`, or tokens.size() if none does.

@@ -4,8 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
 
+#include "convlab/base/file.h"
+#include "convlab/base/fingerprint.h"
 #include "convlab/kernel_file/calls.h"
+#include "convlab/kernel_file/kernel_binders.h"
 #include "convlab/kernel_file/tokens.h"
 
 namespace convlab {
@@ -98,16 +105,36 @@ size_t begin_of_name(const Tokens& tokens, size_t before) {
   return at;
 }
 
+/// The name itself: "kernel" of ns::kernel<16, float>.
+size_t own_name(const Tokens& tokens, size_t begin, size_t before) {
+  size_t at = begin;
+  while (at + 1 < before && !tokens[at + 1].is("<")) ++at;
+  return at;
+}
+
 /// Whether three such signs follow one another: "<<<", which some write "<< <".
 bool three(const Tokens& tokens, size_t at, std::string_view sign) {
   return at + 2 < tokens.size() && tokens[at].is(sign) && tokens[at + 1].is(sign) && tokens[at + 2].is(sign);
 }
 
-/// `kernel<<<grid, block>>>(x)` becomes `convlab_configure(kernel, grid, block)(x)`, in macros, too.
-void make_launches_calls(const Tokens& tokens, Edits& edits) {
+/// The names of kernels before `<<<`, except in macros.
+std::set<std::string_view> launched_names(const Tokens& tokens) {
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (three(tokens, i, "<")) names.insert(tokens[own_name(tokens, begin_of_name(tokens, i), i)].text);
+  }
+  return names;
+}
+
+/// Kernels that have a binder, and where in the text it becomes known; the beginning where a header brought it.
+using KnownKernels = std::map<std::string_view, const char*, std::less<>>;
+
+/// `kernel<<<grid, block>>>(x)` becomes `convlab_launch(grid, block)(convlab_bind_kernel(x))`. Where no binder is
+/// known, as in macros and of pointers to kernels, it becomes `convlab_configure(kernel, grid, block)(x)`.
+void make_launches_calls(const Tokens& tokens, const KnownKernels& kernels, Edits& edits) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].kind == Token::Kind::directive && tokens[i].text.starts_with('#')) {
-      make_launches_calls(tokens_of(tokens[i].text.substr(1)), edits);
+      make_launches_calls(tokens_of(tokens[i].text.substr(1)), {}, edits);
     }
     if (!three(tokens, i, "<")) continue;
     const size_t name = begin_of_name(tokens, i);
@@ -115,6 +142,22 @@ void make_launches_calls(const Tokens& tokens, Edits& edits) {
     while (end < tokens.size() && !(three(tokens, end, ">") && end + 3 < tokens.size() && tokens[end + 3].is("(")))
       ++end;
     if (name == i || end >= tokens.size()) continue;  // no launch: the compiler says what is wrong
+    const Token& own = tokens[own_name(tokens, name, i)];
+    const auto known = kernels.find(own.text);
+    const size_t open = end + 3, close = closing_bracket(tokens, open);
+    if (known != kernels.end() && known->second < own.text.data() && close < tokens.size()) {
+      const std::string_view whole = text_from(tokens[name], tokens[i - 1]);
+      std::string binder(whole);
+      binder.replace(static_cast<size_t>(own.text.data() - whole.data()), own.text.size(), binder_name(own.text));
+      std::ranges::replace(binder, '\n', ' ');
+      edits.replace(whole, "::convlab::simt::cuda::convlab_launch(" + line_ends(whole));
+      edits.replace(text_from(tokens[i], tokens[i + 2]), line_ends(text_from(tokens[i], tokens[i + 2])));
+      edits.replace(text_from(tokens[end], tokens[end + 2]), ")" + line_ends(text_from(tokens[end], tokens[end + 2])));
+      edits.replace(tokens[open].text, fmt::format("({}(", binder));
+      edits.replace(tokens[close].text, "))");
+      i = end;
+      continue;
+    }
     edits.insert_before(tokens[name].text, "::convlab::simt::cuda::convlab_configure(");
     edits.replace(text_from(tokens[i], tokens[i + 2]), ", " + line_ends(text_from(tokens[i], tokens[i + 2])));
     edits.replace(text_from(tokens[end], tokens[end + 2]), ")" + line_ends(text_from(tokens[end], tokens[end + 2])));
@@ -186,18 +229,21 @@ void make_traps_calls(const Tokens& tokens, Edits& edits) {
   }
 }
 
-/// A GPU has 64 KiB of constant memory, which nvcc knows and the host's compiler does not. A section of their own tells
-/// simt constants from __device__ variables; the compiler has none for both what is const and what is not.
+/// A GPU has 64 KiB of constant memory, which nvcc knows and the host's compiler does not. Sections of their own tell
+/// simt constants from __device__ variables, and those that nothing sets; the compiler has none for both what is const
+/// and what is not.
 void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].is("__constant__")) continue;
     size_t bracket = 0, end = i;
-    bool is_const = false;
+    bool is_const = false, has_value = false;
     for (; end < tokens.size() && !tokens[end].is(";"); ++end) {
       if (tokens[end].is("[") && bracket == 0) bracket = end;
       is_const |= tokens[end].is("const") || tokens[end].is("constexpr");
+      has_value |= tokens[end].is("=") || tokens[end].is("{");
     }
-    if (!is_const) edits.replace(tokens[i].text, "__attribute__((section(\"convlab_constant\")))");
+    const std::string_view section = has_value ? "convlab_constant_set" : "convlab_constant";
+    if (!is_const) edits.replace(tokens[i].text, fmt::format("__attribute__((section(\"{}\")))", section));
     if (bracket == 0 || end == tokens.size() || tokens[bracket - 1].kind != Token::Kind::name) continue;
     edits.replace(tokens[end].text,
                   fmt::format("; static_assert(sizeof({}) <= 65536, \"a GPU has 64 KiB of constant memory\");",
@@ -205,30 +251,141 @@ void mark_and_limit_constants(const Tokens& tokens, Edits& edits) {
   }
 }
 
-}  // namespace
+/// From now on simt keeps the file's two sides apart. A header's `__device__` variables would be taken for the host's.
+constexpr std::string_view kWatchHostCode =
+    "#include \"convlab/simt/host_code.h\"\n"
+    "static const bool convlab_host_code = ::convlab::simt::watch_host_code(&convlab_host_code);\n";
 
-std::string translated(const KernelSource& source, Toolchain toolchain) {
-  const Tokens tokens = tokens_of(source.text);
-  Edits edits(source.text);
-  use_own_headers(source, tokens, edits);
-  if (toolchain == Toolchain::simt) {
-    make_launches_calls(tokens, edits);
+/// A file and the headers beside it that need translation, as one text.
+class Translation {
+ public:
+  Translation(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks)
+      : source_(source),
+        toolchain_(toolchain),
+        marks_(marks),
+        root_(canonical(std::filesystem::absolute(source.path).parent_path())) {}
+
+  std::string run() { return translate(source_.text, std::filesystem::absolute(source_.path)); }
+
+ private:
+  static constexpr int64_t kMostHeaderBytes = 1 << 20;
+
+  static std::filesystem::path canonical(const std::filesystem::path& path) {
+    std::error_code error;
+    return std::filesystem::weakly_canonical(path, error);
+  }
+
+  std::string translate(std::string_view text, const std::filesystem::path& path) {
+    const Tokens tokens = tokens_of(text);
+    Edits edits(text);
+    const bool is_header = path != std::filesystem::absolute(source_.path);
+    if (!is_header) insert_into_source(edits);
+    use_own_headers(source_, tokens, edits);
+    if (toolchain_ != Toolchain::simt) return edits.apply();
+    open_.insert(canonical(path));
+    take_in_headers(tokens, path, edits);
+    KnownKernels kernels;
+    for (const std::string& name : of_headers_) kernels.emplace(name, nullptr);
+    const std::set<std::string_view> launched = launched_names(tokens);
+    for (const KernelBinder& binder : kernel_binders(tokens)) {
+      if (!is_header && !launched.contains(binder.kernel)) continue;
+      edits.replace(binder.after, std::string(binder.after) + binder.text);
+      kernels.emplace(binder.kernel, binder.after.data());
+    }
+    make_launches_calls(tokens, kernels, edits);
     make_dynamic_arrays_pointers(tokens, edits);
     make_traps_calls(tokens, edits);
     mark_and_limit_constants(tokens, edits);
+    if (is_header) {
+      for (const auto& [name, after] : kernels) of_headers_.emplace(name);
+    }
+    open_.erase(canonical(path));
+    return edits.apply();
   }
-  return edits.apply();
+
+  /// What comes before what is replaced at the same place.
+  void insert_into_source(Edits& edits) const {
+    for (const Insertion& mark : marks_) edits.insert_before(mark.before, mark.text);
+    if (toolchain_ != Toolchain::simt) return;
+    for (const Insertion& section : device_sections(source_)) edits.insert_before(section.before, section.text);
+  }
+
+  /// The place of a header in the file's own folder or below it: what is elsewhere is somebody else's. A header that
+  /// includes itself does so no second time.
+  std::optional<std::filesystem::path> beside(std::string_view directive, const std::filesystem::path& path) const {
+    const std::optional<std::string_view> name = included_header(directive);
+    if (!name || !stand_in(*name).empty() || directive.find('"') == std::string_view::npos) return std::nullopt;
+    const std::filesystem::path header = canonical(path.parent_path() / *name);
+    const auto [end, rest] = std::ranges::mismatch(root_, header);
+    std::error_code error;
+    if (end != root_.end() || open_.contains(header) || !std::filesystem::is_regular_file(header, error)) {
+      return std::nullopt;
+    }
+    return header;
+  }
+
+  /// Puts the text of headers that translation changes where they are included.
+  void take_in_headers(const Tokens& tokens, const std::filesystem::path& path, Edits& edits) {
+    for (const Token& token : tokens) {
+      if (token.kind != Token::Kind::directive) continue;
+      const std::optional<std::filesystem::path> header = beside(token.text, path);
+      if (!header) continue;
+      const std::vector<uint8_t> bytes = read_file(*header, kMostHeaderBytes);
+      std::string text(bytes.begin(), bytes.end());
+      const std::string changed = translate(text, *header);
+      const bool is_first = path == std::filesystem::absolute(source_.path);
+      if (changed == text) {
+        // Its name is looked for beside the first file.
+        if (!is_first)
+          edits.replace(token.text, fmt::format("#include \"{}\"", header->string()) + line_ends(token.text));
+        continue;
+      }
+      Fingerprint fingerprint;
+      fingerprint.add(header->string());
+      const auto line = token.line + std::ranges::count(token.text, '\n') + 1;
+      edits.replace(token.text,
+                    fmt::format("{}\n#line {} \"{}\"", once(changed, *header, fingerprint.hex()), line, path.string()));
+    }
+  }
+
+  /// The header's text, between what `#pragma once` means.
+  static std::string once(const std::string& text, const std::filesystem::path& header, const std::string& key) {
+    Edits edits(text);
+    bool is_once = false;
+    for (const Token& token : tokens_of(text)) {
+      if (token.kind != Token::Kind::directive || token.text.find("pragma") == std::string_view::npos ||
+          token.text.find("once") == std::string_view::npos) {
+        continue;
+      }
+      edits.replace(token.text, line_ends(token.text));
+      is_once = true;
+    }
+    const std::string body = fmt::format("#line 1 \"{}\"\n{}", header.string(), edits.apply());
+    if (!is_once) return body;
+    return fmt::format("#ifndef CONVLAB_ONCE_{0}\n#define CONVLAB_ONCE_{0}\n{1}\n#endif", key, body);
+  }
+
+  const KernelSource& source_;
+  Toolchain toolchain_;
+  std::span<const Insertion> marks_;
+  std::filesystem::path root_;
+  std::set<std::filesystem::path> open_;           // files whose text is being translated
+  std::set<std::string, std::less<>> of_headers_;  // kernels
+};
+
+}  // namespace
+
+std::string translated(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks) {
+  return Translation(source, toolchain, marks).run();
 }
 
-std::string compilation_unit(const KernelSource& source, Toolchain toolchain) {
+std::string compilation_unit(const KernelSource& source, Toolchain toolchain, std::span<const Insertion> marks) {
   const std::string path = std::filesystem::absolute(source.path).string();
-  std::string text;
-  if (source.kind != FileKind::own) {
-    text += toolchain == Toolchain::cpu ? "#include <cmath>\n" : "#include <cuda_runtime.h>\n";
-    text += declarations_before(source);
-  }
-  text += fmt::format("#line 1 \"{}\"\n{}\n", path, translated(source, toolchain));
-  if (source.kind != FileKind::own) text += fmt::format("#line 1 \"convlab's calls\"\n{}", calls_of(source));
+  std::string text = headers_before(source.kind, toolchain != Toolchain::cpu) + declarations_before(source);
+  text += fmt::format("#line 1 \"{}\"\n{}\n", path, translated(source, toolchain, marks));
+  text += "#line 1 \"convlab's calls\"\n";
+  if (source.kind != FileKind::own) text += calls_of(source);
+  if (toolchain == Toolchain::simt && !has_device_variables_in_headers(source)) text += kWatchHostCode;
   return text;
 }
 

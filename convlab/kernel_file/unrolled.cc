@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -24,8 +25,9 @@ std::optional<std::string_view> asked_rounds(std::string_view directive) {
 /// Whether the token begins `for (;;)`, a loop without a condition, of which g++ unrolls nothing.
 bool is_endless(const std::vector<Token>& tokens, size_t at) {
   if (at + 1 >= tokens.size() || !tokens[at].is("for") || !tokens[at + 1].is("(")) return false;
+  constexpr size_t kMostTokens = 256;  // before the condition; more are no loop that somebody wrote
   int depth = 0;
-  for (size_t i = at + 1; i + 1 < tokens.size(); ++i) {
+  for (size_t i = at + 1; i + 1 < std::min(tokens.size(), at + kMostTokens); ++i) {
     depth += tokens[i].is("(") - tokens[i].is(")");
     if (depth == 0) return false;  // a loop over a range
     if (depth == 1 && tokens[i].is(";")) return tokens[i + 1].is(";");

@@ -22,7 +22,7 @@ struct KernelWork {
   int64_t counted_images = 1;           ///< fewer than the problem's, or as many
   std::vector<KernelCounts> functions;  ///< of the counted images, in the order of their first launches
   double filled_bytes = 0;              ///< likewise: what the host has set to a value, as cudaMemset does
-  std::map<std::string, Array> arrays;  ///< by the names that counts have: "x", "w", "y", "prepared", "workspace"
+  std::map<std::string, Array> arrays;  ///< by the names that counts have: "x", "w", "y", "workspace", "device_y"
 
   /// Counts are taken as proportional to the images.
   double scale() const { return static_cast<double>(problem.n) / static_cast<double>(counted_images); }

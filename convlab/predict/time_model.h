@@ -47,9 +47,10 @@ struct KernelTime {
 ///   L1 and shared      wavefronts of shared memory, and of requests to global memory, one a cycle and multiprocessor
 ///   fp32, tf32, fp16   operations at the measured rates
 ///   memory             each array that it loads or stores, once, at the measured rate of copying
-///   last cache         arrays that it holds, at its measured rate; atomic operations read and write their sectors
-///   there latency            requests of a warp, each of which waits for the one before launching          launches,
-///   one after another
+///   last cache         arrays that it holds, at its measured rate; atomic operations read and write their
+///                      sectors there
+///   latency            requests of a warp, each of which waits for the one before
+///   launching          launches, one after another
 ///
 /// What only some multiprocessors have to do because the grid is too small is that much slower.
 KernelTime time_of(const KernelWork& work, const GpuRates& rates);

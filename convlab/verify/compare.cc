@@ -201,9 +201,8 @@ void require_as_many(size_t got, int64_t expected) {
 }
 
 std::string describe(const OutputElement& element) {
-  const std::string got = std::bit_cast<uint32_t>(element.got) == kPoison
-                              ? "the poison (unwritten, or computed from what is)"
-                              : fmt::format("{:.9g}", element.got);
+  const std::string got =
+      std::bit_cast<uint32_t>(element.got) == kPoison ? "what nothing wrote" : fmt::format("{:.9g}", element.got);
   return fmt::format("y[n{} k{} p{} q{}]: expected {:.9g}, got {} (tolerance {:.3g})", element.n, element.k, element.p,
                      element.q, element.expected, got, element.tolerance);
 }
@@ -304,7 +303,7 @@ void BatchComparison::add(int64_t first, std::span<const int64_t> at, std::span<
 
 Verdict BatchComparison::verdict() const { return state_->all.verdict(); }
 
-std::string describe(const Verdict& verdict, const std::string& cause) {
+std::string describe(const Verdict& verdict, const std::string& clause) {
   if (verdict.passed()) return "";
   if (verdict.wrong == 0) {
     return fmt::format(
@@ -313,9 +312,8 @@ std::string describe(const Verdict& verdict, const std::string& cause) {
   }
   std::string text =
       fmt::format("{} of {} elements {} wrong", verdict.wrong, verdict.count, verdict.wrong == 1 ? "is" : "are");
-  if (verdict.poison > 0) text += fmt::format(", {} still poison", verdict.poison);
-  if (!cause.empty()) text += ", as if " + cause;
-  text += "; first " + describe(verdict.first);
+  if (verdict.poison > 0 && clause.empty()) text += fmt::format(", {} of them unwritten", verdict.poison);
+  text += clause + "; first " + describe(verdict.first);
   const OutputElement &first = verdict.first, &worst = verdict.worst;
   if (first.n != worst.n || first.k != worst.k || first.p != worst.p || first.q != worst.q) {
     text += "; worst " + describe(worst);

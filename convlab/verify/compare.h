@@ -117,8 +117,8 @@ class BatchComparison {
 /// all other elements right in the sense above. Verdict::first is the first element where this fails.
 Verdict compare_nan(const Expected& expected, std::span<const float> got, const ErrorModel& model, bool may_spread);
 
-/// "3 of 24 elements are wrong, first y[n0 k1 p2 q3]: expected 5, got 7 (tolerance 0), ..."; "" if it passed. With a
-/// cause (see likely_cause()): "3 of 24 elements are wrong, as if ...; first ...".
-std::string describe(const Verdict& verdict, const std::string& cause = "");
+/// "3 of 24 elements are wrong, first y[n0 k1 p2 q3]: expected 5, got 7 (tolerance 0), ..."; "" if it passed. With the
+/// clause of a cause (see likely_cause()): "3 of 24 elements are wrong, as if ...; first ...".
+std::string describe(const Verdict& verdict, const std::string& clause = "");
 
 }  // namespace convlab

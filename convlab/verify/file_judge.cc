@@ -17,6 +17,7 @@
 #include "convlab/verify/compare.h"
 #include "convlab/verify/diagnosis.h"
 #include "convlab/verify/guards.h"
+#include "convlab/verify/noticed.h"
 
 namespace convlab {
 namespace {
@@ -106,12 +107,17 @@ class Comparing {
   bool found_wrong() const { return !all_.verdict().passed(); }
 
   /// Looks for the mistake in the whole output.
-  void explain(const ConvStep& step, const OracleLayer& layer, std::span<const float> got) {
-    const WrongOutput wrong{step, layer, at_, got, model_};
+  void explain(const ConvStep& step, const OracleLayer& layer, std::span<const float> got,
+               std::optional<float> before = {}) {
+    const WrongOutput wrong{step, layer, at_, got, model_, before};
     cause_ = likely_cause(wrong);
     const Verdict all = all_.verdict();
-    if (all.wrong > 0) origin_ = "; of the first: " + origin_of(all.first, wrong);
+    if (all.wrong > 0 && cause_.kind != Cause::Kind::unwritten) {
+      origin_ = "; of the first: " + origin_of(all.first, wrong);
+    }
   }
+
+  const Cause& cause() const { return cause_; }
 
   void tell(FileVerdict& verdict, const KernelSource& source) const {
     const Verdict all = all_.verdict();
@@ -120,7 +126,7 @@ class Comparing {
       verdict.math = source.half ? Math::fp16 : Math::tf32;
     }
     verdict.outcome = all.passed() ? Outcome::passed : Outcome::failed;
-    verdict.reason = describe(all, cause_) + origin_;
+    verdict.reason = describe(all, cause_.clause()) + origin_;
   }
 
  private:
@@ -130,7 +136,8 @@ class Comparing {
   double largest_;
   ErrorModel model_;
   BatchComparison all_;
-  std::string cause_, origin_;
+  Cause cause_;
+  std::string origin_;
   std::vector<double> largest_errors_;  ///< of each thread
 };
 
@@ -141,6 +148,7 @@ class HostArray {
       : name_(std::move(name)), count_(static_cast<size_t>(count)), values_(count_ + 2 * kGuard) {
     std::fill_n(values_.begin(), kGuard, kUnzeroed);
     std::fill_n(values_.end() - kGuard, kGuard, kUnzeroed);
+    known_.emplace(data(), values().size_bytes());
   }
 
   float* data() { return values_.data() + kGuard; }
@@ -163,6 +171,7 @@ class HostArray {
   std::string name_;
   size_t count_;
   std::vector<float> values_;
+  std::optional<SimtHostArray> known_;
 };
 
 /// Calls the file with arrays of the host. Its own code takes them to the device and back.
@@ -180,7 +189,8 @@ void run_on_host(const FileEntry& entry, const ConvStep& step, const OracleLayer
   w.check(all_filters);
   y.check({});
   comparing.add(0, y.values());
-  if (comparing.found_wrong()) comparing.explain(step, layer, y.values());
+  const float fill = before == FileJudge::Before::zeros ? 0 : kUnzeroed;
+  if (comparing.found_wrong()) comparing.explain(step, layer, y.values(), fill);
 }
 
 /// Calls the file with arrays of the device.
@@ -246,9 +256,8 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
   const ConvStep step{.problem = problem};
   Comparing comparing(layer->expected(), batch.at(), source_, oracle_.threads());
   FileVerdict verdict;
-  take_simt_complaint();
-  take_simt_leaks();
-  take_simt_notes();
+  take_noticed();
+  name_elements_of(step);
   try {
     device_.make_current();
     if (entry_.on_host) {
@@ -261,22 +270,8 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
     verdict.reason = message_of_exception();
     verdict.faults = simt_faults();
   }
-  std::vector<SimtFault> noted = take_simt_notes();
-  if (verdict.outcome == Outcome::failed && verdict.faults.empty() && !noted.empty()) {
-    // Elements are wrong, and this may be why.
-    verdict.reason += fmt::format("; {}", noted.front().text);
-    verdict.faults = std::move(noted);
-  }
-  verdict.note = take_simt_complaint();
-  if (verdict.outcome == Outcome::passed && verdict.note.empty() && !noted.empty()) verdict.note = noted.front().text;
-  // A fault leaves the file's code in the middle, where it could not free anything.
-  if (const std::string leaks = take_simt_leaks(); !leaks.empty() && verdict.outcome == Outcome::passed) {
-    verdict.note +=
-        fmt::format("{}it keeps device memory that it does not free: {}", verdict.note.empty() ? "" : "; ", leaks);
-  }
-  if (verdict.outcome == Outcome::failed && verdict.faults.empty() && !verdict.note.empty()) {
-    verdict.reason += fmt::format("; before, {}", verdict.note);
-  }
+  const bool is_explained = comparing.cause().kind != Cause::Kind::poisoned;
+  tell_noticed(take_noticed(), is_explained, {verdict.outcome, verdict.reason, verdict.note, verdict.faults});
   return verdict;
 }
 

@@ -16,7 +16,9 @@ Rng generator(Fill fill, int layer, uint64_t array, uint64_t seed) {
   return Rng(((static_cast<uint64_t>(layer) * 3 + array) * 2 + (fill == Fill::integers ? 0 : 1)) ^ seed);
 }
 
-bool raw_pixels(const ConvStep& step) { return step.input == ElementType::u8 || step.problem.c <= 3; }
+bool raw_pixels(const ConvStep& step, Fill fill) {
+  return step.input == ElementType::u8 || (step.problem.c <= 3 && fill != Fill::signed_reals);
+}
 
 /// Index of a pixel that some output reads, or -1 where all filters lie in the padding.
 int64_t used_pixel(const ConvProblem& problem) {
@@ -75,7 +77,7 @@ Tensor fill_images(const ConvStep& step, Fill fill, const IntegerLimits& limits,
     if (fill == Fill::integers) {
       pixel = static_cast<float>(rng.integer(-limits.x, limits.x));
     } else {
-      pixel = raw_pixels(step) ? static_cast<float>(rng.integer(0, kLargestPixel)) : rng.uniform(-1, 1);
+      pixel = raw_pixels(step, fill) ? static_cast<float>(rng.integer(0, kLargestPixel)) : rng.uniform(-1, 1);
     }
   }
   if (fill == Fill::one_nan) {
@@ -92,7 +94,7 @@ Tensor fill_filters(const ConvStep& step, Fill fill, const IntegerLimits& limits
   // A uniform pixel has the root mean square 147 raw and 0.58 in (-1, 1), a uniform filter element 0.58 of its bound;
   // so with these bounds a sum of n random terms has a deviation of 1.3 and 1.
   const float root = std::sqrt(static_cast<float>(problem.terms()));
-  const float bound = raw_pixels(step) ? 1 / (64 * root) : std::min(1.0f, 3 / root);
+  const float bound = raw_pixels(step, fill) ? 1 / (64 * root) : std::min(1.0f, 3 / root);
   int64_t index = 0;
   for (float& element : w.values<float>()) {
     const int64_t map = index / problem.terms(), term = index % problem.terms();

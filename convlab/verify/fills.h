@@ -9,9 +9,10 @@ namespace convlab {
 
 /// What a step's arrays are filled with. The same seed gives the same values on every machine.
 enum class Fill {
-  integers,  ///< so small that every product and every partial sum, in any order, is exact: see IntegerLimits
-  reals,     ///< sums of about 1, where activations are not saturated: see real_values
-  one_nan,   ///< as reals, and one pixel is NaN (float images only)
+  integers,      ///< so small that every product and every partial sum, in any order, is exact: see IntegerLimits
+  reals,         ///< sums of about 1, where activations are not saturated: see fill_images
+  signed_reals,  ///< as reals, and never raw pixels
+  one_nan,       ///< as reals, and one pixel is NaN (float images only)
 };
 
 /// Bounds that make sums of integers exact in a kernel's arithmetic. Operands up to `x` and `w` are exact after

@@ -15,6 +15,7 @@
 #include "convlab/verify/diagnosis.h"
 #include "convlab/verify/guards.h"
 #include "convlab/verify/layouts.h"
+#include "convlab/verify/noticed.h"
 
 namespace convlab {
 namespace {
@@ -138,8 +139,10 @@ Verdict require_right(Rig& rig, int layer, std::span<const float> got, const Con
   std::vector<int64_t> at(static_cast<size_t>(step.problem.n));
   std::iota(at.begin(), at.end(), 0);
   const WrongOutput wrong{step, rig.layer(layer), at, got, model};
-  std::string text = describe(verdict, likely_cause(wrong));
-  if (verdict.wrong > 0) text += "; of the first: " + origin_of(verdict.first, wrong);
+  const Cause cause = likely_cause(wrong);
+  std::string text = describe(verdict, cause.clause());
+  if (verdict.wrong > 0 && cause.kind != Cause::Kind::unwritten)
+    text += "; of the first: " + origin_of(verdict.first, wrong);
   throw wrong_result("{}", text);
 }
 
@@ -221,19 +224,24 @@ CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device&
   } catch (...) {
     return {Outcome::failed, fmt::format("its memory: {}", message_of_exception())};
   }
-  Rig& rig = *memory;
+  take_noticed();
+  name_elements_of(step);
+  CaseResult result{Outcome::passed, ""};
+  std::vector<SimtFault> found;
   std::string check = "integers";
   try {
-    check_integers(rig, kernel, step, oracle);
+    check_integers(*memory, kernel, step, oracle);
     check = "reals";
-    const double relative_l2 = check_reals(rig, kernel, step, oracle);
+    result.relative_l2 = check_reals(*memory, kernel, step, oracle);
     check = "one NaN pixel";
-    check_nan(rig, kernel, step, oracle);
-    return {Outcome::passed, "", relative_l2};
+    check_nan(*memory, kernel, step, oracle);
   } catch (...) {
-    if (faults != nullptr) *faults = simt_faults();
-    return {Outcome::failed, fmt::format("{}: {}", check, message_of_exception())};
+    result = {Outcome::failed, fmt::format("{}: {}", check, message_of_exception())};
+    found = simt_faults();
   }
+  tell_noticed(take_noticed(), true, {result.outcome, result.reason, result.note, found});
+  if (faults != nullptr) *faults = std::move(found);
+  return result;
 }
 
 CaseResult verify_few(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {

@@ -17,6 +17,7 @@ struct CaseResult {
   Outcome outcome = Outcome::failed;
   std::string reason;      ///< failed: which check, what and where; skipped: the kernel's refusal; passed: ""
   double relative_l2 = 0;  ///< of real numbers; 0 unless passed
+  std::string note = {};   ///< passed: what simt noticed, without consequence here
 };
 
 /// Verifies one kernel on one step, element by element, with the memory and streams of `device` (of the kernel's own

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <string>
 
@@ -54,7 +55,21 @@ TEST(Tokens, CommentsAreNoneAndTextsAreOne) {
   EXPECT_THAT(words_of("a/*b\n*/c // d\n\"e f\\\" g\" 'h' 1e-5f x->y::z"),
               ElementsAre("a", "c", "\"e f\\\" g\"", "'h'", "1e-5f", "x", "->", "y", "::", "z"));
   EXPECT_THAT(words_of("R\"(a \" b)\" c"), ElementsAre("R\"(a \" b)\"", "c"));
+  EXPECT_THAT(words_of("R\"mark(a )\" b)mark\" c"), ElementsAre("R\"mark(a )\" b)mark\"", "c"));
+  EXPECT_THAT(words_of("R\"no mark(\" c"), ElementsAre("R", "\"no mark(\"", "c")) << "marks have no blanks";
   EXPECT_THAT(words_of("/* without end"), ElementsAre());
+  EXPECT_THAT(words_of("#define A /* of\ntwo lines */ 1\nb"), ElementsAre("#define A /* of\ntwo lines */", "1", "b"));
+}
+
+TEST(Tokens, OfALongTextTakeNoLongerThanItIsLong) {
+  std::string source;
+  for (int i = 0; i < 60'000; ++i) source += "#\n";
+  source += "//";
+  for (int i = 0; i < 60'000; ++i) source += " /";  // any of which may begin a comment of several lines
+  for (int i = 0; i < 60'000; ++i) source += "\nR\"";
+  const std::clock_t begin = std::clock();
+  EXPECT_GE(tokens_of(source).size(), 120'000u);
+  EXPECT_LT(std::clock() - begin, 2 * CLOCKS_PER_SEC);
 }
 
 TEST(Tokens, AWholeDirectiveIsOneAndLinesAreCounted) {
@@ -120,6 +135,33 @@ TEST(Translation, LaunchesBecomeCalls) {
               HasSubstr("k<<<g, b>>>(x)"));
 }
 
+TEST(Translation, LaunchesOfKernelsThatAreDefinedBeforeAreBound) {
+  const auto simt = [](const std::string& code) { return translated(source_of(kCall + code), Toolchain::simt); };
+  const std::string launch = "void f() { a::one<16, int><<<g, b, 4>>>(x, 0); }";
+  const std::string text = simt(
+      "namespace a { template <int N, class T = int>\n__global__ void __launch_bounds__(N) one(const T* x, int n = 3) "
+      "{\n"
+      "#if N\n  { }\n#else\n  { ; }\n#endif\n} }\n" +
+      launch);
+  EXPECT_THAT(text,
+              HasSubstr("} extern \"C++\" { template <int N, class T = int> static auto convlab_bind_one(const T* x, "
+                        "int n = 3) { return ::convlab::simt::bind_kernel(static_cast<void (*)(decltype(x), "
+                        "decltype(n))>(&one<N, T>), x, n); } } }\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("void f() { ::convlab::simt::cuda::convlab_launch(g, b, 4)(a::convlab_bind_one<16, int>(x, 0)); }"));
+  // What is not known well enough is launched by its address.
+  for (const std::string parameters : {"int", "const int*", "void (*f)(int)", "\n#if 1\nint n\n#endif\n"}) {
+    const std::string other = simt("__global__ void k(" + parameters + ") {}\nvoid f() { k<<<g, b>>>(x); }");
+    EXPECT_THAT(other, HasSubstr("convlab_configure(k, g, b)(x)")) << parameters;
+    EXPECT_THAT(other, Not(HasSubstr("convlab_bind"))) << parameters;
+  }
+  EXPECT_THAT(
+      simt("__global__ void k(int n) {\n#if A\n if (n) {\n#else\n {\n#endif\n }\n}\nvoid f() { k<<<g, b>>>(x); }"),
+      Not(HasSubstr("convlab_bind")));
+  EXPECT_THAT(simt("__global__ void k(int n) {}\n"), Not(HasSubstr("convlab_bind")));
+}
+
 TEST(Translation, DynamicSharedArraysBecomePointers) {
   const auto simt = [](const std::string& code) { return translated(source_of(kCall + code), Toolchain::simt); };
   EXPECT_THAT(simt("__global__ void k() { extern __shared__ float tile[]; }"),
@@ -143,6 +185,8 @@ TEST(Translation, ConstantsAreMarkedAndLimitedAsByNvcc) {
   const std::string limit = "; static_assert(sizeof(w) <= 65536, \"a GPU has 64 KiB of constant memory\");\n";
   EXPECT_THAT(translated(source_of(text), Toolchain::simt),
               HasSubstr(section + " float w[16][1 << 20]" + limit + section + " int one;\n__constant__ const int two"));
+  EXPECT_THAT(translated(source_of("__constant__ int one = 1;\n" + kCall), Toolchain::simt),
+              HasSubstr("__attribute__((section(\"convlab_constant_set\"))) int one = 1;"));
   EXPECT_THAT(translated(source_of(text), Toolchain::nvcc), HasSubstr("[1 << 20];\n"));
 }
 

@@ -12,6 +12,7 @@
 
 #include "convlab/base/text.h"
 #include "tests/errors.h"
+#include "tests/paths.h"
 #include "tests/source_tree.h"
 
 namespace convlab {
@@ -19,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
+const std::filesystem::path kRoot = source_folder();
 
 struct Compiled {
   std::filesystem::path file;

@@ -273,7 +273,7 @@ TEST(Faults, SayWhatAThreadWaitsFor) {
   const std::vector<Fault> arithmetic = faults_of(Planted::endless_loop);
   simt::set_stuck_after(30);
   ASSERT_FALSE(plain.empty());
-  EXPECT_THAT(plain[0].message, testing::ContainsRegex("at byte 12 of 'y' .*at planted_faults.cu:[0-9]+: that is not "
+  EXPECT_THAT(plain[0].message, testing::ContainsRegex("at y\\[3\\].*at planted_faults.cu:[0-9]+: that is not "
                                                        "volatile, .*__threadfence"));
   ASSERT_FALSE(arithmetic.empty());
   EXPECT_THAT(arithmetic[0].message, testing::Not(testing::HasSubstr("volatile")));
@@ -309,9 +309,9 @@ TEST(Faults, OfANarrowedArrayNameIt) {
     }
     return std::string("no fault");
   };
-  EXPECT_THAT(first(Planted::global_read_past_end), testing::HasSubstr("0 bytes past the end of 'x' (256 bytes)"));
-  EXPECT_THAT(first(Planted::global_read_before_start), testing::HasSubstr("8 bytes before the start of 'x'"));
-  EXPECT_THAT(first(Planted::global_write_to_read_only), testing::HasSubstr("at byte 16 of 'x', which is read-only"));
+  EXPECT_THAT(first(Planted::global_read_past_end), testing::HasSubstr("at x[64], past its end (64 elements)"));
+  EXPECT_THAT(first(Planted::global_read_before_start), testing::HasSubstr("at x[-2], before its start"));
+  EXPECT_THAT(first(Planted::global_write_to_read_only), testing::HasSubstr("at x[4], but 'x' is read-only"));
 }
 
 TEST(Faults, AreAWrongResultToTheCaller) {
@@ -323,7 +323,7 @@ TEST(Faults, AreAWrongResultToTheCaller) {
     FAIL() << "nothing reported";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::wrong_result);
-    EXPECT_THAT(error.what(), testing::HasSubstr("past the end of 'y' (256 bytes)"));
+    EXPECT_THAT(error.what(), testing::HasSubstr("past its end (64 elements)"));
   }
 }
 

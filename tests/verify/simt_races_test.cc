@@ -6,19 +6,23 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convlab/simt/fault.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "tests/paths.h"
 #include "tests/simt_kernels/race_pairs.h"
 #include "tests/source_tree.h"
 
 namespace convlab {
 
 void PrintTo(const RacePair& pair, std::ostream* out) { *out << pair.name; }
+void PrintTo(const SameValue& kernel, std::ostream* out) { *out << kernel.name; }
 
 namespace {
 
@@ -42,7 +46,7 @@ class DeviceInts {
   int* data_;
 };
 
-std::vector<Fault> faults_of(void (*kernel)(RaceData), const RacePair& pair) {
+std::vector<Fault> faults_of(void (*kernel)(RaceData), int blocks, int threads) {
   constexpr int kNodes = 64, kNeighbours = 4;
   std::vector<int> x(256), row(kNodes + 1), col(kNodes * kNeighbours);
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<int>(i * 37 % 101 % 64);
@@ -55,19 +59,22 @@ std::vector<Fault> faults_of(void (*kernel)(RaceData), const RacePair& pair) {
   const DeviceInts dx(x, "x"), drow(row, "row"), dcol(col, "col"), dy(zeros, "y"), dw(zeros, "w");
   const RaceData data{dx.data(), drow.data(), dcol.data(), dy.data(), dw.data()};
   try {
-    launch(kernel, {.grid = pair.blocks, .block = pair.threads, .shared_bytes = 1024}, nullptr, data);
+    launch(kernel, {.grid = blocks, .block = threads, .shared_bytes = 1024}, nullptr, data);
   } catch (const simt::FaultError& error) {
     return error.faults();
   }
   return {};
 }
 
+std::vector<Fault> faults_of(void (*kernel)(RaceData), const RacePair& pair) {
+  return faults_of(kernel, pair.blocks, pair.threads);
+}
+
 /// Whether "race_pairs_shared.cu:31" is a line of the kernel.
 bool is_in_kernel(const std::string& where, const std::string& name) {
   const size_t colon = where.find(':');
   if (colon == std::string::npos) return false;
-  const std::string text =
-      text_of(std::filesystem::path(CONVLAB_SOURCE_DIR) / "tests/simt_kernels" / where.substr(0, colon));
+  const std::string text = text_of(source_folder() / "tests/simt_kernels" / where.substr(0, colon));
   const size_t begin = text.find(" void " + name + "(RaceData"), end = text.find("\n}\n", begin);
   const auto line_at = [&](size_t at) {
     return 1 + std::count(text.begin(), text.begin() + static_cast<long>(at), '\n');
@@ -76,9 +83,20 @@ bool is_in_kernel(const std::string& where, const std::string& name) {
   return begin != std::string::npos && line >= line_at(begin) && line <= line_at(end);
 }
 
+/// Whether all that races in the pair's wrong kernel stores the same value.
+bool is_redundant(const RacePair& pair) {
+  constexpr std::string_view kNames[] = {"flag_set_by_many",    "something_has_changed", "flag_of_the_device",
+                                         "array_of_the_device", "pieces_that_overlap",   "strides_of_a_grid"};
+  return std::ranges::find(kNames, pair.name) != std::end(kNames);
+}
+
 class Races : public testing::TestWithParam<RacePair> {
  protected:
-  void TearDown() override { simt::set_workers(0); }
+  void TearDown() override {
+    simt::set_workers(0);
+    simt::set_strictness(simt::Strictness::strict);
+    simt::take_notes();
+  }
 };
 
 TEST_P(Races, AreReportedWhereThereAreAny) {
@@ -89,9 +107,13 @@ TEST_P(Races, AreReportedWhereThereAreAny) {
     EXPECT_TRUE(right.empty()) << right[0].message;
     const std::vector<Fault> wrong = faults_of(pair.wrong, pair);
     ASSERT_FALSE(wrong.empty()) << workers << " workers";
+    const auto is_race = [](const Fault& fault) { return fault.kind != FaultKind::redundant_write; };
+    EXPECT_EQ(std::ranges::any_of(wrong, is_race), !is_redundant(pair));
     for (const Fault& fault : wrong) {
       SCOPED_TRACE(fault.message);
-      EXPECT_TRUE(fault.kind == FaultKind::race_shared || fault.kind == FaultKind::race_global);
+      if (is_race(fault)) {
+        EXPECT_TRUE(fault.kind == FaultKind::race_shared || fault.kind == FaultKind::race_global);
+      }
       EXPECT_EQ(fault.kernel, std::string(pair.name) + "<false>");
       EXPECT_TRUE(is_in_kernel(fault.where, pair.name)) << fault.where;
       // Of several blocks that read an element the first is remembered; if that writes, the others are not known.
@@ -106,6 +128,23 @@ TEST_P(Races, AreReportedWhereThereAreAny) {
   }
 }
 
+TEST_P(Races, ThatChangeNothingAreUsuallyNotes) {
+  const RacePair& pair = GetParam();
+  simt::set_strictness(simt::Strictness::usual);
+  for (const int workers : {1, 2}) {
+    simt::set_workers(workers);
+    EXPECT_TRUE(faults_of(pair.right, pair).empty());
+    EXPECT_TRUE(simt::take_notes().empty());
+    EXPECT_EQ(faults_of(pair.wrong, pair).empty(), is_redundant(pair));
+    const std::vector<Fault> notes = simt::take_notes();
+    if (is_redundant(pair)) {
+      ASSERT_FALSE(notes.empty());
+      EXPECT_EQ(notes[0].kind, FaultKind::redundant_write);
+      EXPECT_THAT(notes[0].message, testing::HasSubstr("store the same value in '"));
+    }
+  }
+}
+
 std::vector<RacePair> all_pairs() {
   std::vector<RacePair> all;
   for (const auto& pairs : {race_pairs_in_shared_memory(), race_pairs_in_global_memory(), race_pairs_of_blocks()}) {
@@ -116,6 +155,55 @@ std::vector<RacePair> all_pairs() {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Races, testing::ValuesIn(all_pairs()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+class SameValues : public testing::TestWithParam<SameValue> {
+ protected:
+  void TearDown() override {
+    simt::set_workers(0);
+    simt::set_strictness(simt::Strictness::strict);
+    simt::take_notes();
+  }
+};
+
+TEST_P(SameValues, AreRacesWhereTheyMayChangeSomething) {
+  const SameValue& each = GetParam();
+  for (const int workers : {1, 2, 2, 2}) {
+    simt::set_workers(workers);
+    simt::set_strictness(simt::Strictness::strict);
+    const std::vector<Fault> strictly = faults_of(each.kernel, each.blocks, each.threads);
+    EXPECT_FALSE(strictly.empty());
+    EXPECT_TRUE(simt::take_notes().empty());
+    simt::set_strictness(simt::Strictness::usual);
+    const std::vector<Fault> usually = faults_of(each.kernel, each.blocks, each.threads);
+    EXPECT_EQ(usually.empty(), each.usually != SameValue::race);
+    for (const Fault& fault : usually) EXPECT_NE(fault.kind, FaultKind::redundant_write) << fault.message;
+    const std::vector<Fault> notes = simt::take_notes();
+    if (each.usually != SameValue::race) {
+      EXPECT_EQ(notes.empty(), each.usually == SameValue::right);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, SameValues, testing::ValuesIn(same_values().begin(), same_values().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(RedundantWrites, SayHowManyStoreTheSame) {
+  simt::set_strictness(simt::Strictness::usual);
+  for (const auto& [number, text] :
+       {std::pair{0, "redundant write: 4 blocks store the same value in 'y', at "},
+        std::pair{1, "redundant write: 4 threads of a block store the same value in 'tile', at "},
+        std::pair{2, "redundant write: 2 warps of a block store the same value in 'tile', at "}}) {
+    const SameValue& each = same_values()[static_cast<size_t>(number)];
+    EXPECT_TRUE(faults_of(each.kernel, each.blocks, each.threads).empty());
+    const std::vector<Fault> notes = simt::take_notes();
+    ASSERT_EQ(notes.size(), 1u);
+    EXPECT_THAT(notes[0].message, testing::StartsWith(std::string(text) + "redundant_writes.cu:"));
+    EXPECT_THAT(notes[0].message,
+                testing::ContainsRegex("write of (4|64) bytes at (y\\[[0-9]+\\]|element [0-9]+ of 'tile'): "
+                                       "writes what thread .* wrote at "));
+  }
+  simt::set_strictness(simt::Strictness::strict);
+}
 
 TEST(RacePairs, AreManyAndNamedApart) {
   std::vector<std::string> names;

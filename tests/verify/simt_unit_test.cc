@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -18,10 +19,12 @@
 #include "convlab/simt/cuda/half.h"
 #include "convlab/simt/cuda/math.h"
 #include "convlab/simt/cuda/wmma.h"
+#include "convlab/simt/element.h"
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
 #include "convlab/simt/product.h"
+#include "convlab/simt/redundant.h"
 #include "convlab/simt/shadow.h"
 #include "convlab/simt/symbols.h"
 
@@ -227,6 +230,57 @@ TEST(Launch, LeavesTheProgramsOwnSignalsAlone) {
     EXPECT_EXIT(std::raise(number), testing::KilledBySignal(number), "");
   }
   EXPECT_EXIT(__builtin_trap(), testing::KilledBySignal(SIGILL), "");
+}
+
+TEST(StoresUnderWay, ThatWaitForEachOtherTakeTurns) {
+  constexpr uintptr_t kAddress = 64;
+  simt::internal::StoresUnderWay all;
+  simt::internal::StoreUnderWay stores[3];
+  for (auto& store : stores) {
+    all.join(store);
+    store.extend(kAddress, kAddress + 4);
+  }
+  int landed = 0;  // one at a time, or the thread sanitizer says so
+  {
+    std::vector<std::jthread> threads;
+    for (auto& store : stores) {
+      threads.emplace_back([&] {
+        all.wait_for(kAddress, store);
+        ++landed;
+        store.landed();
+      });
+    }
+  }
+  EXPECT_EQ(landed, 3);
+}
+
+TEST(Elements, AreNamedByTheirArraysShape) {
+  using internal::element_text;
+  set_array_shapes({{"x", "nchw", {2, 3, 4, 5}}, {"y", "nkpq", {2, 1, 3, 3}}, {"z", "nkpq", {1, 2, 3, 3}}});
+  EXPECT_EQ(element_text("x", 480, 4 * (60 + 20 + 5 + 2), 4), "x[n1 c1 h1 w2]");
+  EXPECT_EQ(element_text("device_x", 480, 8, 4), "device_x[2], which is x[n0 c0 h0 w2]");
+  EXPECT_EQ(element_text("x", 400, 8, 4), "x[2]") << "a part of it has other coordinates";
+  EXPECT_EQ(element_text("device_y", 72, 8, 4), "device_y[2]") << "two arrays have this size";
+  EXPECT_EQ(element_text("x", 480, 480, 4), "x[120]");
+  EXPECT_EQ(element_text("x", 480, -1, 4), "x[-1]");
+  EXPECT_EQ(element_text("x", 480, 16, 8), "x[2]");
+  EXPECT_EQ(element_text("x", 480, 16, 16), "x[n0 c0 h0 w4]") << "a vector of floats";
+  EXPECT_EQ(element_text("dynamic shared memory", 480, 8, 4), "element 2 of dynamic shared memory");
+  set_array_shapes({});
+  EXPECT_EQ(element_text("x", 480, 8, 4), "x[2]");
+}
+
+TEST(Elements, OfMacrosHaveTheArraysName) {
+  using internal::array_of_macro;
+  const std::string source =
+      "#define x4d(n, c, h, w) x[(n) * 5 + (w)]\n"
+      "#  define w4d(m, c) \\\n  (mask [(m) * 3])\n"
+      "#define twice(m) (w4d(m, 0) + w4d(m, 1))\n"
+      "#define A(i) B(i)\n#define B(i) A(i)\n#define kSize 4\nfloat a = x4d(1, 2, 3, 4);\n";
+  EXPECT_EQ(array_of_macro(source, "x4d"), "x");
+  EXPECT_EQ(array_of_macro(source, "w4d"), "mask");
+  EXPECT_EQ(array_of_macro(source, "twice"), "mask");
+  for (const char* other : {"A", "kSize", "x4", "tile"}) EXPECT_EQ(array_of_macro(source, other), "") << other;
 }
 
 TEST(Launch, RefusesWhatNoDeviceTakes) {

@@ -12,6 +12,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/formats/zoo.h"
 #include "convlab/verify/file_judge.h"
+#include "tests/paths.h"
 
 namespace convlab {
 namespace {
@@ -51,7 +52,7 @@ TEST(Shapes, ShippedListsAreReadableDistinctAndSmall) {
   size_t count = 0;
   double edges = 0, all = 0;
   for (const std::string_view list : kDefaultShapes) {
-    for (const ConvProblem& problem : read_shapes(std::filesystem::path(CONVLAB_SOURCE_DIR) / list)) {
+    for (const ConvProblem& problem : read_shapes(source_folder() / list)) {
       texts.insert(to_text(problem));
       ++count;
       all += problem.flops() / 2;
@@ -65,7 +66,7 @@ TEST(Shapes, ShippedListsAreReadableDistinctAndSmall) {
 
 /// Multiply-adds of a list for one image, with each shape as often as the comment before it says.
 double multiply_adds_of(const std::string& network) {
-  std::ifstream file(std::filesystem::path(CONVLAB_SOURCE_DIR) / "shapes/layers" / (network + ".txt"));
+  std::ifstream file(source_folder() / "shapes/layers" / (network + ".txt"));
   double all = 0, times = 1;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("#")) {
@@ -84,13 +85,13 @@ TEST(Shapes, LayersOfNetworksHaveTheirMultiplyAdds) {
                                                      {"convnext_tiny", 4.4548e9}, {"unet", 46.024e9}};
   for (const auto& [network, expected] : networks) {
     EXPECT_NEAR(multiply_adds_of(network), expected, expected * 1e-3) << network;
-    const std::string list = fmt::format("{}/shapes/layers/{}.txt", CONVLAB_SOURCE_DIR, network);
+    const std::string list = fmt::format("{}/shapes/layers/{}.txt", source_folder().string(), network);
     EXPECT_FALSE(read_shapes(list).empty());
   }
 }
 
 TEST(Shapes, EdgesHoldEveryEdge) {
-  const auto problems = read_shapes(std::filesystem::path(CONVLAB_SOURCE_DIR) / "shapes/edges.txt");
+  const auto problems = read_shapes(source_folder() / "shapes/edges.txt");
   const auto has = [&](auto condition) { return std::any_of(problems.begin(), problems.end(), condition); };
   using P = const ConvProblem&;
   EXPECT_TRUE(has([](P p) { return p.h == 1 && p.w == 1; }));
@@ -127,7 +128,7 @@ std::vector<std::string> convolutions_of(const std::string& model) {
 
 TEST(Shapes, OfTheCourseAreThoseOfItsNetworks) {
   std::set<std::string> listed, shipped;
-  for (ConvProblem problem : read_shapes(std::filesystem::path(CONVLAB_SOURCE_DIR) / "shapes/course.txt")) {
+  for (ConvProblem problem : read_shapes(source_folder() / "shapes/course.txt")) {
     problem.n = 1;
     listed.insert(to_text(problem));
   }

@@ -16,6 +16,7 @@
 #include "convlab/device/simt.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
+#include "tests/paths.h"
 #include "tests/temporary_folder.h"
 
 namespace convlab {
@@ -80,8 +81,8 @@ TEST(VerifyCommand, AFailureIsExitStatusOneWithPlaceAndReason) {
   const Ran result = ran("--kernel test.* --problem c1h4w4_k1r2s2");
   EXPECT_EQ(result.status, 1);
   EXPECT_THAT(result.output, StartsWith("FAILED  test.wrong               c1h4w4_k1r2s2: integers: 1 of 9 elements is "
-                                        "wrong, 1 still poison, as if nobody wrote it, or only what came of memory "
-                                        "that nobody wrote; first y[n0 k0 p2 q2]"));
+                                        "wrong: nothing wrote it, or only what came of memory that nothing wrote; "
+                                        "first y[n0 k0 p2 q2]"));
   EXPECT_THAT(result.output, EndsWith("\n0 passed, 1 failed, 0 skipped\n"));
   EXPECT_EQ(result.complaint, "1 of 1 cases failed");
 }
@@ -102,7 +103,7 @@ TEST(VerifyCommand, WithoutAProblemTheShippedListsAreVerified) {
   const Ran result = ran("--kernel test.wrong");
   size_t problems = 0;
   for (std::string_view list : kDefaultShapes) {
-    problems += read_shapes(std::string(CONVLAB_SOURCE_DIR "/") + std::string(list)).size();
+    problems += read_shapes(source_folder() / list).size();
   }
   EXPECT_EQ(static_cast<size_t>(std::count(result.output.begin(), result.output.end(), '\n')), problems + 1);
 }
@@ -162,10 +163,10 @@ TEST(VerifyCommand, AFaultOnSimtFailsItsCaseAndNoOther) {
         {"test.simt_divides_by_zero", "integer division: kernel "},
         {"test.simt_loops_for_ever", "no progress: kernel "},
         {"test.simt_waits_for_a_block", "no progress: kernel "},
-        {"test.simt_reads_before_x", "read of 4 bytes 16000 bytes before the start of 'x' (1008 bytes)"},
-        {"test.simt_reads_past_w", "read of 4 bytes 0 bytes past the end of 'w' (432 bytes)"},
-        {"test.simt_writes_past_y", "write of 4 bytes 8 bytes past the end of 'y' (640 bytes)"},
-        {"test.simt_writes_x", "write of 4 bytes at byte 12 of 'x', which is read-only"},
+        {"test.simt_reads_before_x", "read of 4 bytes at x[-4000], before its start (252 elements)"},
+        {"test.simt_reads_past_w", "read of 4 bytes at w[108], past its end (108 elements)"},
+        {"test.simt_writes_past_y", "write of 4 bytes at y[162], past its end (160 elements)"},
+        {"test.simt_writes_x", "write of 4 bytes at x[n0 c0 h0 w3], but 'x' is read-only"},
         {"test.simt_forgets_atomic", "race on global memory: kernel "},
     };
     for (const auto& [kernel, fault] : all) {
@@ -187,7 +188,7 @@ TEST(VerifyCommand, StuckAfterTakesSeconds) {
 }
 
 Ran program(const std::string& arguments) {
-  FILE* pipe = ::popen((std::string("'" CONVLAB_BINARY "' verify ") + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = ::popen(("'" + convlab_program().string() + "' verify " + arguments + " 2>&1").c_str(), "r");
   Ran result;
   char buffer[4096];
   for (size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) result.output.append(buffer, got);

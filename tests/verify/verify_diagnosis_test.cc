@@ -188,22 +188,16 @@ const std::vector<Mistake> kMistakes{
     {"Twice", kUneven, [](Arrays a) { return 2 * a.right(); }, "everything were added twice"},
     {"Activated", kUneven, [](Arrays a) { return std::fmax(a.right(), 0.0f); }, "an activation had made"},
     {"ResultIsAnInteger", kUneven, [](Arrays a) { return std::trunc(a.right()); }, "an integer held the result"},
-    {"SumIsAnInteger", kUneven,
-     [](Arrays a) {
-       int sum = 0;
-       a.sum([&](int64_t c, int64_t r, int64_t s) {
-         sum += a.pixel(c, a.p + r, a.q + s) * a.weight(c, r, s);
-         return 0;
-       });
-       return static_cast<float>(sum);
-     },
-     "an integer held the sum"},
     {"LastRowUnwrittenWhereOneIsRight", kUneven,
-     [](Arrays a) { return a.p < 6 || (a.n == 0 && a.k == 0 && a.q == 0) ? a.right() : 0; }, "nobody wrote row 6"},
+     [](Arrays a) { return a.p < 6 || (a.n == 0 && a.k == 0 && a.q == 0) ? a.right() : 0; }, "nothing wrote row 6"},
     {"LastColumnsUnwritten", kUneven, [](Arrays a) { return a.q < 8 ? a.right() : kUnwritten; },
-     "nobody wrote columns 8 to 9"},
-    {"LastRowUnwritten", kUneven, [](Arrays a) { return a.p < 6 ? a.right() : kUnwritten; }, "nobody wrote row 6"},
-    {"LastImageUnwritten", kUneven, [](Arrays a) { return a.n < 2 ? a.right() : 0; }, "nobody wrote image 2"},
+     "nothing wrote columns 8 to 9"},
+    {"LastRowUnwritten", kUneven, [](Arrays a) { return a.p < 6 ? a.right() : kUnwritten; }, "nothing wrote row 6"},
+    {"LastImageUnwritten", kUneven, [](Arrays a) { return a.n < 2 ? a.right() : 0; }, "nothing wrote image 2"},
+    // Zeros are also what other mistakes make of small sums.
+    {"ZerosWhereSumsAreSmall", "n3_c1h9w9_k4r1s1", [](Arrays) { return 0.0f; }, "nothing wrote them, or all terms"},
+    {"ZerosHereAndThere", kUneven, [](Arrays a) { return std::abs(a.right()) < 0.5f ? 0 : a.right(); },
+     "nothing wrote them, or all terms"},
     {"LastMapOtherwise", kUneven,
      [](Arrays a) { return a.k < 3 ? a.right() : a.right() + 1 + static_cast<float>(a.q); },
      "map 3 were left to other code"},
@@ -230,7 +224,7 @@ std::string cause_of(const std::string& problem_text, const std::function<float(
   }
   std::vector<int64_t> at(static_cast<size_t>(problem.n));
   std::iota(at.begin(), at.end(), 0);
-  return likely_cause({step, *layer, at, got, rounding_model(step, {.name = "", .math = Math::fp32})});
+  return likely_cause({step, *layer, at, got, rounding_model(step, {.name = "", .math = Math::fp32})}).text;
 }
 
 class Diagnosis : public testing::TestWithParam<Mistake> {};

@@ -13,6 +13,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/verify.h"
+#include "tests/paths.h"
 
 namespace convlab {
 
@@ -27,17 +28,24 @@ TEST_P(KernelOverEdges, Verified) {
   if (const Refusal absent = kernel.absent != nullptr ? kernel.absent() : std::nullopt) GTEST_SKIP() << *absent;
   const std::unique_ptr<Device> device = open_device(name_of(kernel.info.device), {});
   Oracle oracle;
-  int passed = 0, failed = 0;
-  for (const ConvProblem& problem : read_shapes(std::filesystem::path(CONVLAB_SOURCE_DIR) / "shapes/edges.txt")) {
+  std::vector<ConvStep> steps;
+  for (const ConvProblem& problem : read_shapes(source_folder() / "shapes/edges.txt")) {
     for (const ConvStep& step : steps_to_verify(kernel, problem, device->caps())) {
-      const CaseResult result = verify_kernel(kernel, step, *device, oracle);
-      passed += result.outcome == Outcome::passed;
-      if (result.outcome != Outcome::failed) continue;
-      ADD_FAILURE() << kernel.info.name << ", " << describe(step) << ": " << result.reason;
-      ASSERT_LT(++failed, 10) << "and perhaps more";
+      if (!kernel.refuses(step, device->caps())) steps.push_back(step);
     }
   }
-  EXPECT_GT(passed, 0) << kernel.info.name << " refuses every problem";
+  ASSERT_FALSE(steps.empty()) << kernel.info.name << " refuses every problem";
+  int passed = 0, failed = 0;
+  const size_t stride = kernel.info.device == DeviceKind::simt ? CONVLAB_EDGE_STRIDE : 1;
+  for (size_t i = std::min(std::hash<std::string_view>{}(kernel.info.name) % stride, steps.size() - 1);
+       i < steps.size(); i += stride) {
+    const CaseResult result = verify_kernel(kernel, steps[i], *device, oracle);
+    passed += result.outcome == Outcome::passed;
+    if (result.outcome != Outcome::failed) continue;
+    ADD_FAILURE() << kernel.info.name << ", " << describe(steps[i]) << ": " << result.reason;
+    ASSERT_LT(++failed, 10) << "and perhaps more";
+  }
+  EXPECT_GT(passed, 0) << kernel.info.name;
 }
 
 std::vector<ConvKernel> kernels_of(DeviceKind device) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "convlab/verify/cases.h"
+#include "tests/paths.h"
 
 namespace convlab {
 namespace {
@@ -201,7 +202,7 @@ TEST(Fills, RealsGiveSumsOfAboutOne) {
 
 TEST(Fills, TheNanIsOneThatSomeOutputReads) {
   Oracle oracle(1);
-  for (const ConvProblem& problem : read_shapes(CONVLAB_SOURCE_DIR "/shapes/edges.txt")) {
+  for (const ConvProblem& problem : read_shapes(source_folder() / "shapes/edges.txt")) {
     const auto layer = oracle.layer({problem}, Fill::one_nan, {}, 0);
     const auto x = layer->convolved->x->values<float>();
     const auto is_nan = [](auto value) { return std::isnan(value); };

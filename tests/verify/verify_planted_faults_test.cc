@@ -137,7 +137,7 @@ TEST(PlantedFaults, SwappedRAndS) {
 
 TEST(PlantedFaults, UnwrittenTail) {
   expect_caught(fake([](const ConvArgs& args, Stream&) { compute(args, {}, nullptr, 1); }), "integers",
-                "as if nobody wrote it, or only what came of memory that nobody wrote; first y[n1 k2 p6 q8]");
+                ": nothing wrote it, or only what came of memory that nothing wrote; first y[n1 k2 p6 q8]");
 }
 
 TEST(PlantedFaults, NanReturned) {
@@ -199,7 +199,7 @@ TEST(PlantedFaults, ReadsBeyondTheEndOfX) {
                   compute(args);
                   args.y[0] += 0 * static_cast<const float*>(args.x)[args.step.problem.input_count()];
                 }),
-                "integers", "1 of 378 elements is wrong, 1 still poison, as if nobody wrote it");
+                "integers", "1 of 378 elements is wrong: nothing wrote it");
 }
 
 TEST(PlantedFaults, ReliesOnClearedWorkspace) {

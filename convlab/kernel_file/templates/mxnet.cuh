@@ -1,8 +1,7 @@
 // new-forward.cuh, as the course of 2017 to 2019 had it: y[b][m] = the sum over c of x[b][c] * w[m][c].
 //
 //   convlab verify FILE                        on a GPU, or with --device simt on any machine
-//   convlab m3.1 --kernel FILE 1000            the course's script; without a GPU 'convlab m3.1 --device simt --kernel
-//   FILE 10'
+//   convlab m3.1 --kernel FILE 1000            the course's script; without a GPU leave out 1000: 10 images, on simt
 
 #ifndef MXNET_OPERATOR_NEW_FORWARD_CUH_
 #define MXNET_OPERATOR_NEW_FORWARD_CUH_

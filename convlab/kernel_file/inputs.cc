@@ -1,0 +1,56 @@
+// What the result of a compilation depends on: the headers and the compiler.
+
+#include "convlab/kernel_file/inputs.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "convlab/base/file.h"
+#include "convlab/kernel_file/tokens.h"
+
+namespace convlab {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int64_t kMostHeaderBytes = 4 << 20;
+
+void add_headers(std::string_view text, const std::vector<fs::path>& folders, std::set<fs::path>& seen,
+                 Fingerprint& fingerprint) {
+  for (const Token& token : tokens_of(text)) {
+    if (token.kind != Token::Kind::directive) continue;
+    const std::optional<std::string_view> name = included_header(token.text);
+    if (!name) continue;
+    for (const fs::path& folder : folders) {
+      const fs::path path = folder / *name;
+      std::error_code error;
+      if (!fs::is_regular_file(path, error)) continue;
+      if (!seen.insert(path.lexically_normal()).second) break;
+      const std::vector<uint8_t> bytes = read_file(path, kMostHeaderBytes);
+      const std::string_view header{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+      fingerprint.add(header);
+      std::vector<fs::path> within{path.parent_path()};
+      within.insert(within.end(), folders.begin() + 1, folders.end());
+      add_headers(header, within, seen, fingerprint);
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+void add_headers(std::string_view text, const std::vector<fs::path>& folders, Fingerprint& fingerprint) {
+  std::set<fs::path> seen;
+  add_headers(text, folders, seen, fingerprint);
+}
+
+void add_command(const std::vector<std::string>& command, Fingerprint& fingerprint) {
+  for (const std::string& word : command) fingerprint.add(word);
+  std::error_code error;
+  fingerprint.add(fmt::format("{} {}", fs::file_size(command.front(), error),
+                              fs::last_write_time(command.front(), error).time_since_epoch().count()));
+}
+
+}  // namespace convlab
