@@ -1,8 +1,8 @@
 // convlab-jail: what the judge starts inside of jails, beside somebody else's kernel file. It holds no kernel and no
 // library that a file could call in the place of its own.
 //
-//   convlab-jail record|replay|run REQUEST.json     see convlab/judge/inside.h
-//   convlab-jail libraries                          what a jail must show for this program to start
+//      convlab-jail read|record|replay|run REQUEST.json see convlab/judge/inside.h convlab-jail libraries
+//   what a jail must show for this program to start
 
 #include <cstdio>
 #include <cstdlib>

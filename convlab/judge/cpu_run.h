@@ -14,12 +14,14 @@
 namespace convlab::judge {
 
 /// A kernel of the CPU in a jail of its own, which is called again and again. It gets x and w, and gives y, in memory
-/// that it shares with the judge, whose clock it is: from "here is the input" until the output is taken.
+/// that it shares with the judge, whose clock it is: from "here is the input" until the output is taken. At all other
+/// times it is frozen: it neither works before the clock starts nor slows down whoever runs then.
 class CpuRun {
  public:
   struct Kernel {
     std::filesystem::path source, library;
   };
+  /// Starts it, and waits until its file is loaded.
   CpuRun(const Kernel& kernel, const ConvProblem& problem, const WorkFolder& work, const JudgeLimits& limits,
          double limit_s, bool in_jail);
   ~CpuRun();
@@ -33,7 +35,7 @@ class CpuRun {
   /// Whether x or w are not the probe's any more.
   bool changed_input(const Probe& probe) const;
 
-  /// When it has ended: how, and what it has answered, see run_inside().
+  /// When it has ended: how, and what it has answered, see work_inside().
   JailEnd end() { return jailed_->end(); }
   Json answer() const;
 
@@ -43,6 +45,7 @@ class CpuRun {
   std::span<float> x_, w_, y_;
   size_t bytes_;
   std::unique_ptr<Jailed> jailed_;
+  bool ready_ = false;
 };
 
 }  // namespace convlab::judge

@@ -21,7 +21,7 @@ std::optional<Json> replayed_on_gpu(Json request, const WorkFolder& work, double
   const ProcessRun run = run_process(program.string(), {program.string(), "replay", path.string()}, limit_s);
   if (run.out_of_time) return std::nullopt;
   if (run.status != 0) throw unavailable("the GPU's process ended: {}", printable(run.complaint));
-  return parse_json(read_text(answer, kMostAnswerBytes), "the GPU's answer");
+  return parse_json(read_text(answer, kMostFileBytes), "the GPU's answer");
 }
 
 }  // namespace convlab::judge

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "convlab/base/clock.h"
+#include "convlab/base/entropy.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
@@ -45,7 +46,7 @@ class Program {
 };
 
 LaunchList list_from(const std::string& path, const ConvProblem& problem) {
-  return read_list(parse_json(read_text(path, kMostListBytes), path), problem, INT64_MAX);
+  return read_list(read_text(path, kMostListBytes), problem, INT64_MAX);
 }
 
 std::string text_of(const JsonMembers& from, const char* name) {
@@ -177,9 +178,7 @@ class Timing {
   Timing(const JsonMembers& from, const Program& program, int gpu, bool zeros)
       : program_(program), reference_(text_of(from, "reference_cubin")), gpu_(gpu), zeros_(zeros) {
     math_ = from.choice("math", {Math::fp32, Math::bf16x2, Math::tf32, Math::fp16, Math::bf16});
-    int64_t seed = 0;
-    from.read("seed", seed);
-    random_ = Rng(static_cast<uint64_t>(seed));
+    random_ = KeyedRng(parse_key(text_of(from, "key")));
     from.read("limit_s", limit_s_);
     from.objects("layers", [&](const JsonMembers& each) {
       Layer& layer = layers_.emplace_back();
@@ -277,7 +276,7 @@ class Timing {
   const int gpu_;
   const bool zeros_;
   Math math_ = Math::fp32;
-  Rng random_{0};
+  KeyedRng random_{{}};
   double limit_s_ = 0;
   std::vector<Layer> layers_;
   CacheFlush flush_{gpu_};

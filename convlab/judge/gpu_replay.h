@@ -19,10 +19,9 @@ int compute_capability_of(int gpu);
 ///       The answer is {"done": N}, or {"done": how many came before it, "fault": what CUDA says}.
 ///   {"work": "time", "layers": [{"list", "problem", "reference"}], "math", "reference_cubin", "seed", "limit_s"}
 ///       samples all layers in turns with the reference, each with fresh data in other places, until the ratio is known
-///       well enough. The answer is {"samples": [{"seconds": [...], "reference": [...]}], "least_s": [...], "bound_s":
-///       [...]}, of each layer the least time that is possible and what direct convolution takes at best, or {"layer":
-///       I, "fault"} or
-///       {"layer": I, "wrong": in words}.
+///       well enough. The answer is {"samples": [{"seconds": [...], "reference": [...]}], "least_s": [...],
+///       "bound_s": [...]}, of each layer the least time that is possible and what direct convolution takes at best, or
+///       {"layer": I, "fault"} or {"layer": I, "wrong": in words}.
 ///
 /// Error(unavailable) where the GPU cannot do it.
 void replay_on_gpu(const std::filesystem::path& request);

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "convlab/base/entropy.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
@@ -23,8 +24,10 @@
 #include "convlab/judge/library_place.h"
 #include "convlab/judge/recording.h"
 #include "convlab/judge/simt_replay.h"
+#include "convlab/judge/system_calls.h"
 #include "convlab/kernel_file/file_kernel.h"
 #include "convlab/kernel_file/library.h"
+#include "convlab/kernel_file/translation.h"
 #include "convlab/kernels/registry.h"
 #include "convlab/measure/json_members.h"
 #include "convlab/profile/occupancy.h"
@@ -33,8 +36,7 @@
 namespace convlab::judge {
 namespace {
 
-void answer(const std::string& path, const Json& json) {
-  const std::string text = json_text(json, -1);
+void write_to(const std::string& path, const std::string& text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   if (file < 0) throw unavailable("{}: cannot be written", path);
   for (size_t at = 0; at < text.size();) {
@@ -44,6 +46,8 @@ void answer(const std::string& path, const Json& json) {
   }
   ::close(file);
 }
+
+void answer(const std::string& path, const Json& json) { write_to(path, json_text(json, -1)); }
 
 std::string answer_of_crash, text_of_crash;  // what a signal's handler needs, made before
 
@@ -98,9 +102,11 @@ std::string call_kernel(const KernelSource& source, const std::string& library, 
   return "";
 }
 
-Json recorded(const std::string& source_path, const std::string& library, const ConvProblem& problem, uint64_t seed) {
+/// Writes the list to `list_path`, and returns the answer.
+Json recorded(const std::string& source_path, const std::string& library, const ConvProblem& problem,
+              const std::string& list_path) {
   const KernelSource source = read_kernel_source(source_path);
-  ListRecorder recorder(problem, seed);
+  ListRecorder recorder(problem, entropy());
   simt::set_recorder(&recorder);
   std::vector<float> x(static_cast<size_t>(problem.input_count())), w(static_cast<size_t>(problem.filter_count()));
   std::vector<float> y(static_cast<size_t>(problem.output_count()), 0.0f);
@@ -119,8 +125,8 @@ Json recorded(const std::string& source_path, const std::string& library, const 
               on_host ? x.data() : recorder.device_x(), on_host ? w.data() : recorder.device_w());
   }
   const uintptr_t bias = place_of_library(library).l_addr;
-  const LaunchList list = recorder.finish(on_host ? std::span<const float>(y) : std::span<const float>(), bias);
-  return {{"list", to_json(list)}};
+  write_to(list_path, list_text(recorder.finish(on_host ? std::span<const float>(y) : std::span<const float>(), bias)));
+  return {{"recorded", true}};
 }
 
 Json counts_as_json(const std::vector<KernelCounts>& all) {
@@ -161,10 +167,9 @@ Json replayed(const JsonMembers& from) {
   from.read("counted", counted);
   from.read("threads", threads);
   const ConvProblem problem = parse_problem(problem_text);
-  const std::vector<uint8_t> text = read_file(list_path, kMostListBytes), inputs = read_file(inputs_path);
-  const LaunchList list =
-      read_list(parse_json({reinterpret_cast<const char*>(text.data()), text.size()}, list_path), problem, INT64_MAX);
-  if (lenient) make_simt_lenient();
+  const std::vector<uint8_t> inputs = read_file(inputs_path);
+  const LaunchList list = read_list(read_text(list_path, kMostListBytes), problem, INT64_MAX);
+  set_simt_strictness(lenient ? SimtStrictness::lenient : SimtStrictness::usual);
   simt::set_workers(threads);
   SimtReplay replay(library, list, problem, zeros, inputs);
   if (counted) start_simt_counting();
@@ -183,18 +188,30 @@ Json replayed(const JsonMembers& from) {
   return result;
 }
 
+void read_inside(const Json& request) {
+  const JsonMembers from(request, "request");
+  std::string source_path, path;
+  from.read("source", source_path);
+  from.read("answer", path);
+  try {
+    const KernelSource source = read_kernel_source(source_path);
+    answer(path, {{"bytes", compilation_unit(source, source.cuda ? Toolchain::simt : Toolchain::cpu).size()}});
+  } catch (const Error& error) {
+    answer(path, {{"refused", error.what()}});
+  }
+}
+
 void record_inside(const Json& request) {
   const JsonMembers from(request, "request");
-  std::string source, library, problem, path;
-  int64_t seed = 0;
+  std::string source, library, problem, list, path;
   from.read("source", source);
   from.read("library", library);
   from.read("problem", problem);
-  from.read("seed", seed);
+  from.read("list", list);
   from.read("answer", path);
   watch_for_device_addresses(path);
   try {
-    answer(path, recorded(source, library, parse_problem(problem), static_cast<uint64_t>(seed)));
+    answer(path, recorded(source, library, parse_problem(problem), list));
   } catch (const Error& error) {
     answer(path, {{error.kind() == ErrorKind::bad_input ? "refused" : "threw", error.what()}});
   } catch (...) {
@@ -248,7 +265,9 @@ void run_inside(const Json& request) {
       file.emplace(library);
       if (file->entry() == nullptr) throw bad_input("the compiled file has no entry points");
     }
-    for (char byte = 0; ::read(kGo, &byte, 1) == 1;) {
+    char byte = 0;
+    if (::write(kDone, &byte, 1) != 1) return;  // ready
+    while (::read(kGo, &byte, 1) == 1) {
       if (is_kernel) {
         const ConvArgs args{
             .step = step, .x = x, .w = w, .y = y, .prepared = prepared.data(), .workspace = workspace.data()};
@@ -275,7 +294,9 @@ void work_inside(const std::string& work, const std::filesystem::path& path) {
   if (processes > 0) {
     const rlimit most{static_cast<rlim_t>(processes), static_cast<rlim_t>(processes)};
     ::setrlimit(RLIMIT_NPROC, &most);
+    start_no_programs();
   }
+  if (work == "read") return read_inside(request);
   if (work == "record") return record_inside(request);
   if (work == "replay") return replay_inside(request);
   if (work == "run") return run_inside(request);

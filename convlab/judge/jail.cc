@@ -14,7 +14,8 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
-#include <set>
+#include <fstream>
+#include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
@@ -28,8 +29,12 @@ namespace {
 
 constexpr const char* kBubblewrap = "/usr/bin/bwrap";
 constexpr int kFirstPassed = 3;
-constexpr int64_t kTmpBytes = int64_t{512} << 20;
+constexpr int64_t kTmpBytesOfCompiler = int64_t{512} << 20, kTmpBytes = int64_t{96} << 20;
 constexpr int kSignalBase = 128;
+
+/// What compilers read, and no more of /usr: a class may lie below it.
+constexpr std::array kFoldersOfCompilers{"/usr/bin",   "/usr/include", "/usr/lib",    "/usr/lib32",
+                                         "/usr/lib64", "/usr/libx32",  "/usr/libexec"};
 
 double now_s() {
   timespec now{};
@@ -48,11 +53,11 @@ bool knows_size() {
 
 /// bubblewrap's words for the jail. `filter` is the number of the file with the filter of system calls.
 std::vector<std::string> jail_words(const JailRequest& request, int filter) {
-  std::vector<std::string> words{kBubblewrap,     "--unshare-all", "--die-with-parent",
-                                 "--new-session", "--hostname",    "jail"};
+  std::vector<std::string> words{kBubblewrap,  "--unshare-all", "--die-with-parent", "--new-session",
+                                 "--hostname", "jail",          "--cap-drop",        "ALL"};
   const auto add = [&](std::initializer_list<std::string> more) { words.insert(words.end(), more); };
   if (request.compiles) {
-    add({"--ro-bind", "/usr", "/usr"});
+    for (const char* folder : kFoldersOfCompilers) add({"--ro-bind-try", folder, folder});
     for (const std::string folder : {"bin", "lib", "lib32", "lib64"}) {
       std::error_code error;
       const fs::path path = "/" + folder;
@@ -67,7 +72,7 @@ std::vector<std::string> jail_words(const JailRequest& request, int filter) {
   }
   // There is no /proc: bubblewrap's own process in the jail is not filtered, and could be taken over there.
   add({"--dev-bind", "/dev/null", "/dev/null"});
-  if (knows_size()) add({"--size", std::to_string(kTmpBytes)});
+  if (knows_size()) add({"--size", std::to_string(request.compiles ? kTmpBytesOfCompiler : kTmpBytes)});
   add({"--tmpfs", "/tmp"});
   for (const fs::path& each : request.shown) add({"--ro-bind", each.string(), each.string()});
   for (const fs::path& each : request.writable) add({"--bind", each.string(), each.string()});
@@ -75,6 +80,20 @@ std::vector<std::string> jail_words(const JailRequest& request, int filter) {
   words.insert(words.end(), request.command.begin(), request.command.end());
   return words;
 }
+
+/// Whether no thread of a process runs any more.
+bool has_stopped(pid_t process) {
+  std::error_code error;
+  for (const fs::directory_entry& thread : fs::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
+    std::string text;
+    std::getline(std::ifstream(thread.path() / "stat"), text);
+    const size_t state = text.rfind(')') + 2;  // behind the program's name
+    if (state < text.size() && std::string_view("TtZX").find(text[state]) == std::string_view::npos) return false;
+  }
+  return true;
+}
+
+std::function<void(const JailRequest&)> watcher;
 
 void limit(int resource, int64_t most) {
   const rlimit both{static_cast<rlim_t>(most), static_cast<rlim_t>(most)};
@@ -97,6 +116,14 @@ std::string describe(const JailEnd& end, double limit_s) {
   return "?";
 }
 
+std::string shown_to_compilers(const fs::path& path) {
+  const std::string normal = path.lexically_normal().string() + "/";
+  for (const std::string folder : kFoldersOfCompilers) {
+    if (normal.starts_with(folder + "/")) return folder;
+  }
+  return "";
+}
+
 std::string why_no_jail() {
   static const std::string why = []() -> std::string {
     if (::access(kBubblewrap, X_OK) != 0) {
@@ -113,7 +140,10 @@ std::string why_no_jail() {
   return why;
 }
 
+void watch_jails(std::function<void(const JailRequest&)> seen) { watcher = std::move(seen); }
+
 Jailed::Jailed(const JailRequest& request, bool in_jail) : request_(request), begin_s_(now_s()) {
+  if (watcher) watcher(request);
   std::array<int, 2> pipe{};
   if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw unavailable("cannot make a pipe: {}", std::strerror(errno));
   const int filter = in_jail ? system_call_filter(request.compiles) : -1;
@@ -168,6 +198,7 @@ Jailed::~Jailed() {
   stop();
   ::close(prints_);
   if (ended_ >= 0) ::close(ended_);
+  if (program_ >= 0) ::close(program_);
 }
 
 void Jailed::stop() {
@@ -226,6 +257,31 @@ JailEnd Jailed::end() {
   end_.code = signal == 0 ? WEXITSTATUS(status) : signal;
   if (signal == SIGXCPU) end_.how = JailEnd::How::out_of_time;
   return end_;
+}
+
+pid_t Jailed::innermost() const {
+  pid_t process = child_;
+  for (;;) {
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", process));
+    pid_t child = 0;
+    if (!(children >> child)) return process;  // bubblewrap has one, and so has its own child in the jail
+    process = child;
+  }
+}
+
+void Jailed::freeze() {
+  if (child_ < 0) return;
+  if (program_ < 0) {
+    program_number_ = innermost();
+    program_ = static_cast<int>(::syscall(SYS_pidfd_open, program_number_, 0));
+  }
+  ::syscall(SYS_pidfd_send_signal, program_, SIGSTOP, nullptr, 0);
+  constexpr int kMostTries = 1000, kPause_us = 100;
+  for (int i = 0; i < kMostTries && !has_stopped(program_number_); ++i) ::usleep(kPause_us);
+}
+
+void Jailed::thaw() {
+  if (program_ >= 0) ::syscall(SYS_pidfd_send_signal, program_, SIGCONT, nullptr, 0);
 }
 
 JailEnd run_in_jail(const JailRequest& request, bool in_jail) { return Jailed(request, in_jail).end(); }

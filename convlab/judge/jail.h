@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,11 @@ struct JailRequest {
   std::vector<std::filesystem::path> shown;     ///< files and folders to read
   std::vector<std::filesystem::path> writable;  ///< files that are there, to be written
   std::vector<int> passed;                      ///< numbers that the process has, too, as 3, 4, ...
-  bool compiles = false;                        ///< a compiler: it starts processes, and sees /usr
-  double limit_s = 60;                          ///< on the clock
-  int64_t memory_bytes = int64_t{4} << 30;      ///< addresses of each process
-  int64_t file_bytes = int64_t{1} << 30;        ///< the most that it may write to one file
-  int64_t output_bytes = int64_t{64} << 10;     ///< kept of what it prints; the rest is lost
+  bool compiles = false;                     ///< a compiler: it starts processes, and sees programs and headers of /usr
+  double limit_s = 60;                       ///< on the clock
+  int64_t memory_bytes = int64_t{4} << 30;   ///< addresses of each process
+  int64_t file_bytes = int64_t{1} << 30;     ///< the most that it may write to one file
+  int64_t output_bytes = int64_t{64} << 10;  ///< kept of what it prints; the rest is lost
 };
 
 /// How a jailed process ended.
@@ -38,6 +39,14 @@ struct JailEnd {
 
 /// "it crashed: SIGSEGV, ..."; "it took more than 30 s"; for status 0, "it ended the program: exit(0)".
 std::string describe(const JailEnd& end, double limit_s);
+
+/// The folder that every compiler sees in its jail, and in which a path lies: "/usr/lib"; "" for other paths. Links are
+/// not followed.
+std::string shown_to_compilers(const std::filesystem::path& path);
+
+/// Calls `seen` with each request before its process starts, from any thread; {}: no more. For tests of what enters
+/// jails.
+void watch_jails(std::function<void(const JailRequest&)> seen);
 
 /// Why no process can be jailed here, in words; "" if one can.
 std::string why_no_jail();
@@ -60,13 +69,20 @@ class Jailed {
   /// Waits until it ends.
   JailEnd end();
 
+  /// Stops all of its threads, so that none computes until thaw(). The process must have started its program.
+  void freeze();
+  void thaw();
+
  private:
   void stop();
   void read_prints();
+  pid_t innermost() const;
 
   const JailRequest request_;
   pid_t child_ = -1;
   int prints_ = -1, ended_ = -1;
+  pid_t program_number_ = -1;
+  int program_ = -1;  // of the request, where child_ may be bubblewrap
   double begin_s_;
   JailEnd end_;
 };

@@ -1,26 +1,51 @@
 #include "convlab/judge/jailed_compiler.h"
 
+#include <set>
+#include <string>
+#include <string_view>
 #include <system_error>
 
+#include "convlab/base/process.h"
 #include "convlab/judge/jail.h"
 
 namespace convlab::judge {
 namespace fs = std::filesystem;
 namespace {
 
-/// The folder of a toolkit that does not lie below /usr, which jails show: /opt/cuda of /opt/cuda/bin/nvcc; "" for
-/// others.
-fs::path toolkit_of(const fs::path& compiler) {
+/// The folder above nvcc's own bin/, also where `nvcc` is a script that starts it; empty if it does not say so.
+fs::path toolkit_of(const std::string& nvcc) {
+  // It prints the variables of its configuration, one of them "#$ _HERE_=/usr/local/cuda-13.0/bin".
+  constexpr std::string_view kHere = "_HERE_=";
+  const std::string printed = run_process(nvcc, {nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"}).complaint;
+  const size_t found = printed.find(kHere);
+  if (found == std::string::npos) return {};
+  const size_t first = found + kHere.size();
+  return fs::path(printed.substr(first, printed.find('\n', first) - first)).parent_path();
+}
+
+/// What a compiler of a toolkit that is not the system's needs of it: /usr/local/cuda/bin, include, ... of
+/// /usr/local/cuda/bin/nvcc, and the same of where a link or a script leads.
+void add_toolkit(const fs::path& compiler, std::vector<fs::path>& shown) {
   std::error_code error;
-  const fs::path program = fs::canonical(compiler, error);
-  return error || program.string().starts_with("/usr/") ? fs::path() : program.parent_path().parent_path();
+  std::set<fs::path> toolkits;
+  for (const fs::path& program : {compiler, fs::canonical(compiler, error)}) {
+    toolkits.insert(program.parent_path().parent_path());
+  }
+  if (compiler.filename() == "nvcc") toolkits.insert(toolkit_of(compiler.string()));
+  for (const fs::path& toolkit : toolkits) {
+    if (toolkit.empty() || !shown_to_compilers(toolkit / "bin").empty()) continue;
+    for (const char* folder : {"bin", "include", "lib", "lib64", "libexec", "nvvm", "targets"}) {
+      const fs::path path = toolkit / folder;
+      if (fs::is_directory(path, error)) shown.push_back(path);
+    }
+  }
 }
 
 ProcessRun run(const CompilerCommand& command, const KernelSource& source, const JudgeLimits& limits, bool in_jail,
                std::atomic<bool>& late) {
   std::vector<fs::path> shown = command.shown;
   shown.push_back(source.path);
-  if (const fs::path toolkit = toolkit_of(command.words.front()); !toolkit.empty()) shown.push_back(toolkit);
+  add_toolkit(command.words.front(), shown);
   const JailEnd end = run_in_jail({.command = command.words,
                                    .shown = shown,
                                    .writable = {command.made.parent_path()},

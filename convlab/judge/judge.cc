@@ -13,6 +13,7 @@
 #include "convlab/base/limits.h"
 #include "convlab/base/text.h"
 #include "convlab/judge/gpu_replay.h"
+#include "convlab/judge/hidden_shapes.h"
 #include "convlab/judge/jail_program.h"
 #include "convlab/judge/jailed_compiler.h"
 #include "convlab/judge/judging.h"
@@ -48,6 +49,18 @@ int gpu_in(const std::string& device) {
              : 0;
 }
 
+/// Does work, and then `end`, also where the work ends the judgement.
+template <class End>
+void run_then(const std::function<void()>& work, const End& end) {
+  try {
+    work();
+  } catch (const Ended&) {
+    end();
+    throw;
+  }
+  end();
+}
+
 }  // namespace
 
 Judging::Judging(const fs::path& file, const Assignment& assignment, const std::string& device, bool in_jail,
@@ -58,7 +71,9 @@ Judging::Judging(const fs::path& file, const Assignment& assignment, const std::
       in_jail_(in_jail),
       entered_(entered),
       gpu_(gpu_in(device)),
-      random_(assignment.seed) {}
+      random_(assignment.nonce.empty() ? new_key() : parse_key(assignment.nonce)) {
+  judgement_.nonce = to_text(random_.key());
+}
 
 void Judging::stage(Stage stage, const std::function<void()>& work) {
   if (entered_) entered_(stage);
@@ -68,17 +83,11 @@ void Judging::stage(Stage stage, const std::function<void()>& work) {
   log.stage = stage;
   const auto finish = [&] {
     StageLog& last = judgement_.stages.back();
-    last.seconds = seconds_since(stage_begin_);
+    last.seconds = seconds_since(stage_begin_) - std::exchange(hidden_s_, 0);
     last.log = work_.without_path(shown(log_, static_cast<size_t>(assignment_.limits.output_bytes)));
     log_.clear();
   };
-  try {
-    work();
-  } catch (const Ended&) {
-    finish();
-    throw;
-  }
-  finish();
+  run_then(work, finish);
   judgement_.failed_at = Stage::done;
 }
 
@@ -114,6 +123,12 @@ void Judging::keep_log(const std::string& printed) {
   log_ += printed.substr(0, most - std::min(most, log_.size()));
 }
 
+void Judging::hidden_if_secret(const Task& task, const std::function<void()>& work) {
+  if (!task.secret) return work();
+  const Clock::time_point begin = Clock::now();
+  run_then(work, [&] { hidden_s_ += seconds_since(begin); });
+}
+
 fs::path Judging::compiled(Toolchain toolchain, const std::string& folder, CompileOptions options,
                            std::string& complaints) {
   std::atomic<bool> late = false;
@@ -132,6 +147,19 @@ fs::path Judging::compiled(Toolchain toolchain, const std::string& folder, Compi
           "leave out what makes the compiler work long: templates that call themselves, loops unrolled many times"};
     }
     throw Ended{Verdict::not_compiled, error.what(), kTryVerify};
+  }
+}
+
+void Judging::try_to_read() {
+  const double most_s = std::min(assignment_.limits.compile_s, 10.0);
+  JailEnd end;
+  const Json answer = ask("read", {{"source", source_.path.string()}}, {source_.path}, {}, most_s, end);
+  if (end.how == JailEnd::How::out_of_time) {
+    throw Ended{Verdict::timed_out, fmt::format("reading the file takes more than {:g} s", most_s),
+                "leave out what is nested or repeated thousands of times"};
+  }
+  if (answer.empty()) {
+    throw Ended{Verdict::not_compiled, fmt::format("the file cannot be read: {}", describe(end, most_s)), kTryVerify};
   }
 }
 
@@ -154,12 +182,6 @@ bool Judging::uses_cublas() const {
   });
 }
 
-void Judging::require_libraries_allowed() const {
-  if (assignment_.libraries_allowed) return;
-  throw Ended{Verdict::forbidden, "it uses cuBLAS, which this assignment does not allow",
-              "compute in kernels of your own"};
-}
-
 void Judging::compile() {
   const fs::path path = work_.folder("source") / plain_name(file_);
   constexpr int64_t kMostBytes = 1 << 20;
@@ -169,6 +191,7 @@ void Judging::compile() {
     write_file(path, text);
     source_.path = path;
     source_.text = text;
+    try_to_read();
     refuse_foreign_includes();
     source_ = read_kernel_source(path);
   } catch (const Error& error) {
@@ -180,7 +203,9 @@ void Judging::compile() {
         Verdict::refused,
         fmt::format("this is a kernel for {}, and the assignment is for {}", for_cpu ? "GPUs" : "CPUs", device_), ""};
   }
-  if (uses_cublas()) require_libraries_allowed();
+  if (uses_cublas() && !assignment_.libraries_allowed) {
+    throw Ended{Verdict::forbidden, kForbiddenLibrary, kComputeInKernels};
+  }
   std::string complaints, other_complaints;
   if (for_cpu) {
     library_ = compiled(Toolchain::cpu, "checked", {}, complaints);
@@ -216,16 +241,13 @@ Json Judging::ask(const std::string& work, Json request, std::vector<fs::path> s
                      .writable = writable,
                      .limit_s = limit_s,
                      .memory_bytes = assignment_.limits.memory_bytes,
-                     .file_bytes = kMostAnswerBytes,
+                     .file_bytes = kMostFileBytes,
                      .output_bytes = assignment_.limits.output_bytes},
                     in_jail_);
   try {
-    const std::string text = read_text(answer, kMostAnswerBytes);
-    if (!text.empty()) json = parse_json(text, "answer");
-  } catch (const Error&) {
-    json = nullptr;
+    json = parse_foreign_json(read_text(answer, kMostAnswerBytes), "answer", {});
+  } catch (const Error&) {  // whoever has taken the process over may have written anything
   }
-  if (!json.is_object()) json = Json::object();
   fs::remove(answer, error);
   fs::remove(path, error);
   return json;
@@ -243,26 +265,25 @@ fs::path Judging::written_inputs(const Probe& probe) {
   return written("inputs", bytes);
 }
 
-fs::path Judging::written_list(const LaunchList& list) { return written("list", json_text(to_json(list), -1)); }
+fs::path Judging::written_list(const LaunchList& list) { return written("list", list_text(list)); }
 
 std::string Judging::text_in(const Json& json, const char* name) {
   const auto at = json.find(name);
-  constexpr size_t kMost = 2000;
+  constexpr size_t kMost = 1000;
   if (at == json.end() || !at->is_string()) return "";
   std::string text;
   for (const std::string& line : split(at->get<std::string>().substr(0, kMost), '\n')) {
     if (!line.empty()) text += (text.empty() ? "" : "; ") + printable(line);
   }
-  return text;
+  return fmt::format("its process says: '{}'", text);
 }
 
 void Judging::end_at(const Task& task, Verdict verdict, const std::string& why, const char* what_to_do) {
   if (!task.secret) throw Ended{verdict, fmt::format("{}: {}", to_text(task.problem), why), what_to_do};
-  const char* const word = verdict == Verdict::wrong       ? "is wrong"
-                           : verdict == Verdict::timed_out ? "takes too long"
-                           : verdict == Verdict::refused   ? "is refused"
-                                                           : "does what is forbidden";
-  throw Ended{verdict, fmt::format("it {} on a shape that the assignment does not show", word), kTryOtherShapes};
+  throw Ended{Verdict::wrong,
+              "it fails on a shape that the assignment does not show: y is wrong, or it is refused, forbidden or too "
+              "slow there",
+              kTryOtherShapes};
 }
 
 void Judging::require_end(const JailEnd& end, const Json& answer, const Task& task, const char* when, double limit_s) {
@@ -280,25 +301,29 @@ void Judging::require_end(const JailEnd& end, const Json& answer, const Task& ta
   }
 }
 
-LaunchList Judging::recorded(const Compiled& file, const Task& task, uint64_t seed, bool keeps_log) {
+LaunchList Judging::recorded(const Compiled& file, const Task& task, bool keeps_log) {
+  const double most_s = assignment_.limits.record_s,
+               limit_s =
+                   task.secret ? std::min(most_s, seconds_left(assignment_.limits.verify_s)) : seconds_left(most_s);
   JailEnd end;
+  const fs::path list = work_.empty_file(fmt::format("record-{}.list", asked_++));
   const Json answer = ask("record",
                           {{"source", file.source.string()},
                            {"library", file.library.string()},
                            {"problem", to_text(task.problem)},
-                           {"seed", static_cast<int64_t>(seed >> 1)}},
-                          {file.source, file.library}, {}, seconds_left(assignment_.limits.record_s), end);
+                           {"list", list.string()}},
+                          {file.source, file.library}, {list}, limit_s, end);
   if (keeps_log) keep_log(end.printed);
-  require_end(end, answer, task, "while it was recorded", assignment_.limits.record_s);
-  if (answer.contains("list")) {
+  require_end(end, answer, task, "while it was recorded", most_s);
+  if (answer.contains("recorded")) {
     try {
-      return read_list(answer.at("list"), task.problem, assignment_.limits.memory_bytes);
+      return read_list(read_text(list, kMostListBytes), task.problem, assignment_.limits.memory_bytes);
     } catch (const Error& error) {
-      end_at(task, Verdict::refused, error.what(), kWhatLists);
+      end_at(task, Verdict::refused, printable(error.what()), kWhatLists);
     }
   }
   if (const std::string why = text_in(answer, "refused"); !why.empty()) {
-    end_at(task, Verdict::refused, why, kWhatLists);
+    end_at(task, Verdict::refused, "it cannot be recorded; " + why, kWhatLists);
   }
   require_no_words(answer, task);
   end_at(task, Verdict::refused, "it answers in the judge's place", kWhatLists);
@@ -306,9 +331,9 @@ LaunchList Judging::recorded(const Compiled& file, const Task& task, uint64_t se
 
 void Judging::require_no_words(const Json& answer, const Task& task) {
   if (const std::string why = text_in(answer, "misfit"); !why.empty()) {
-    end_at(task, Verdict::refused, "the kernel does not take it: " + why, "");
+    end_at(task, Verdict::refused, "the kernel does not take it; " + why, "");
   }
-  if (answer.contains("threw")) end_at(task, Verdict::wrong, "it throws: " + text_in(answer, "threw"), "");
+  if (answer.contains("threw")) end_at(task, Verdict::wrong, "it throws; " + text_in(answer, "threw"), "");
 }
 
 void Judging::make_tasks() {
@@ -317,7 +342,10 @@ void Judging::make_tasks() {
     tasks_.push_back({.problem = each});
     if (is_gpu()) tasks_.back().problem.n = std::min(each.n, kMostVerified);
   }
-  for (const ConvProblem& each : assignment_.secret) tasks_.push_back({.problem = each, .secret = true});
+  // Of the assignment, and of this judgement alone: whoever learns them gains nothing for the next one.
+  std::vector<ConvProblem> secret = hidden_shapes(assignment_.layers, random_);
+  secret.insert(secret.end(), assignment_.secret.begin(), assignment_.secret.end());
+  for (const ConvProblem& each : secret) tasks_.push_back({.problem = each, .secret = true});
   for (const ConvProblem& each : assignment_.layers) {
     if (is_gpu()) tasks_.push_back({.problem = each, .timed = true});
     if (device_ != "simt") continue;
@@ -326,17 +354,36 @@ void Judging::make_tasks() {
   }
 }
 
+void Judging::record(Task& task) {
+  auto second = std::async(std::launch::async, [&] { return recorded(submission(), task, false); });
+  const LaunchList list = recorded(submission(), task, !task.secret);
+  if (std::ranges::any_of(list.operations, is_product) && !assignment_.libraries_allowed) {
+    end_at(task, Verdict::forbidden, kForbiddenLibrary, kComputeInKernels);
+  }
+  if (const std::string why = difference(list, second.get()); !why.empty()) {
+    end_at(task, Verdict::refused, "recorded twice, with other data and addresses, " + why,
+           "what is launched, and with which numbers, may depend on the shape alone");
+  }
+  task.list = written_list(list);
+  task.products = products_of(task.problem, list);
+}
+
 void Judging::record() {
   for (Task& task : tasks_) {
-    const uint64_t first_seed = random_.next(), second_seed = random_.next();
-    auto second = std::async(std::launch::async, [&] { return recorded(submission(), task, second_seed, false); });
-    task.list = recorded(submission(), task, first_seed, !task.secret);
-    if (std::ranges::any_of(task.list.operations, is_product)) require_libraries_allowed();
-    if (const std::string why = difference(task.list, second.get()); !why.empty()) {
-      end_at(task, Verdict::refused, "recorded twice, with other data and addresses, " + why,
-             "what is launched, and with which numbers, may depend on the shape alone");
-    }
+    if (!task.secret) record(task);
   }
+}
+
+std::vector<Fill> Judging::fills_of(const Task& task) const {
+  if (task.counted) return {Fill::reals};
+  constexpr int64_t kMostRawChannels = 3;  // whose reals are raw pixels: whole numbers without a sign
+  std::vector<Fill> fills;
+  const bool raw = task.problem.c <= kMostRawChannels;
+  if (!raw || !task.secret) fills.push_back(Fill::reals);
+  if (raw) fills.push_back(Fill::signed_reals);
+  fills.push_back(Fill::integers);
+  if (!is_of_course()) fills.push_back(Fill::one_nan);
+  return fills;
 }
 
 void Judging::require_right(const Task& task, const Probe& probe, std::span<const float> got) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "convlab/base/file.h"
+#include "convlab/base/text.h"
 #include "convlab/judge/gpu_process.h"
 #include "convlab/judge/gpu_replay.h"
 #include "convlab/judge/judging.h"
@@ -14,6 +15,14 @@
 
 namespace convlab::judge {
 namespace fs = std::filesystem;
+namespace {
+
+/// What the process at the GPU, in which nothing of the submission's host code runs, has seen.
+std::string what_it_did(const Json& answer) {
+  return printable(answer.at(answer.contains("wrong") ? "wrong" : "fault").get<std::string>());
+}
+
+}  // namespace
 
 Json Judging::ask_gpu(Json request, const Task& task, const char* when, double limit_s) {
   request["gpu"] = gpu_;
@@ -24,7 +33,7 @@ Json Judging::ask_gpu(Json request, const Task& task, const char* when, double l
          "does a kernel wait for another block, or for a flag?");
 }
 
-void Judging::verify_on_gpu(std::initializer_list<Fill> fills) {
+void Judging::verify_on_gpu(bool secret, std::initializer_list<Fill> fills) {
   struct Run {
     const Task& task;
     Probe probe;
@@ -33,11 +42,12 @@ void Judging::verify_on_gpu(std::initializer_list<Fill> fills) {
   std::vector<Run> runs;
   Json request = {{"work", "verify"}, {"runs", Json::array()}};
   for (const Task& task : tasks_) {
-    if (task.timed) continue;
-    for (const Fill fill : fills) {
+    if (task.timed || task.secret != secret) continue;
+    for (const Fill fill : fills_of(task)) {
+      if (std::ranges::find(fills, fill) == fills.end()) continue;
       Run& run =
           runs.emplace_back(Run{task, {task.problem, fill, judgement_.math, random_.next()}, written("output", "")});
-      request["runs"].push_back({{"list", written_list(task.list).string()},
+      request["runs"].push_back({{"list", task.list.string()},
                                  {"problem", to_text(task.problem)},
                                  {"inputs", written_inputs(run.probe).string()},
                                  {"output", run.output.string()}});
@@ -51,12 +61,19 @@ void Judging::verify_on_gpu(std::initializer_list<Fill> fills) {
     require_right(runs[i].task, runs[i].probe,
                   {reinterpret_cast<const float*>(got.data()), got.size() / sizeof(float)});
   }
-  if (done < runs.size()) end_at(runs[done].task, Verdict::wrong, text_in(answer, "fault"), kTrySimt);
+  if (done < runs.size()) end_at(runs[done].task, Verdict::wrong, what_it_did(answer), kTrySimt);
 }
 
 void Judging::verify_on_gpu() {
-  verify_on_gpu({Fill::reals});
-  if (!is_of_course()) verify_on_gpu({Fill::integers, Fill::one_nan});
+  for (const bool secret : {false, true}) {
+    hidden_if_secret({.secret = secret}, [&] {
+      for (Task& task : tasks_) {
+        if (secret && task.secret) record(task);
+      }
+      verify_on_gpu(secret, {Fill::reals, Fill::signed_reals});
+      verify_on_gpu(secret, {Fill::integers, Fill::one_nan});  // which keep to the class that the others have shown
+    });
+  }
 }
 
 Judging::GpuReference Judging::reference_on_gpu() const {
@@ -73,21 +90,20 @@ void Judging::time_on_gpu() {
   for (const Task& task : tasks_) {
     if (!task.timed) continue;
     timed.push_back(&task);
-    const LaunchList list = recorded(reference.file, task, random_.next(), false);
-    layers.push_back({{"problem", to_text(task.problem)},
-                      {"list", written_list(task.list).string()},
-                      {"reference", written_list(list).string()}});
+    const LaunchList list = recorded(reference.file, task, false);
+    layers.push_back(
+        {{"problem", to_text(task.problem)}, {"list", task.list.string()}, {"reference", written_list(list).string()}});
   }
   const Json answer = ask_gpu({{"work", "time"},
                                {"layers", layers},
                                {"math", name_of(judgement_.math)},
                                {"reference_cubin", reference.cubin.string()},
-                               {"seed", static_cast<int64_t>(random_.next() >> 1)},
+                               {"key", to_text(random_.next_key())},
                                {"limit_s", assignment_.limits.timing_s}},
                               *timed.front(), "while it was timed", assignment_.limits.timing_s);
   if (answer.contains("layer")) {
     const Task& task = *timed.at(answer.at("layer").get<size_t>());
-    end_at(task, Verdict::wrong, text_in(answer, answer.contains("wrong") ? "wrong" : "fault"), kTrySimt);
+    end_at(task, Verdict::wrong, what_it_did(answer), kTrySimt);
   }
   const auto figures = [](const Json& json, const char* name) { return json.at(name).get<std::vector<double>>(); };
   RatioSampling sampling;

@@ -16,11 +16,11 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 
 Json Judging::replay(const Task& task, const Probe& probe, const fs::path& output, JailEnd& end) {
-  const fs::path inputs = written_inputs(probe), list = written_list(task.list);
+  const fs::path inputs = written_inputs(probe);
   const fs::path& library = task.counted ? counted_library_ : library_;
   return ask("replay",
              {{"library", library.string()},
-              {"list", list.string()},
+              {"list", task.list.string()},
               {"problem", to_text(task.problem)},
               {"lenient", is_of_course()},
               {"zeros", is_of_course()},
@@ -28,7 +28,7 @@ Json Judging::replay(const Task& task, const Probe& probe, const fs::path& outpu
               {"threads", usable_threads()},
               {"inputs", inputs.string()},
               {"output", output.string()}},
-             {library, list, inputs}, {output}, seconds_left(assignment_.limits.verify_s), end);
+             {library, task.list, inputs}, {output}, seconds_left(assignment_.limits.verify_s), end);
 }
 
 void Judging::verify(const Task& task, Fill fill) {
@@ -53,21 +53,28 @@ void Judging::verify(const Task& task, Fill fill) {
 }
 
 void Judging::keep_counters(const Task& task, const Json& answer) {
+  // Whoever has taken the process over may have written any numbers: they must not overflow when they are added.
+  constexpr int64_t kMostCount = int64_t{1} << 50;
   try {
     JsonMembers(answer, "counters").objects("counts", [&](const JsonMembers& each) {
       KernelCountsSummary& counts = judgement_.counters.emplace_back();
       counts.layer = to_text(task.problem);
       each.read("kernel", counts.kernel);
       counts.kernel = printable(counts.kernel);
-      each.read("launches", counts.launches);
-      each.read("flops", counts.flops);
-      each.read("global_sectors", counts.global_sectors);
-      each.read("least_sectors", counts.least_sectors);
-      each.read("shared_wavefronts", counts.shared_wavefronts);
-      each.read("bank_conflicts", counts.bank_conflicts);
+      const auto read = [&](const char* name, int64_t& count) {
+        each.read(name, count);
+        if (count < 0 || count > kMostCount) throw bad_input("'{}' is {}", name, count);
+      };
+      read("launches", counts.launches);
+      read("flops", counts.flops);
+      read("global_sectors", counts.global_sectors);
+      read("least_sectors", counts.least_sectors);
+      read("shared_wavefronts", counts.shared_wavefronts);
+      read("bank_conflicts", counts.bank_conflicts);
       each.read("occupancy", counts.occupancy);
+      if (!(counts.occupancy >= 0 && counts.occupancy <= 1)) throw bad_input("'occupancy' is {}", counts.occupancy);
     });
-    if (std::ranges::any_of(task.list.operations, is_product)) judgement_.counters.push_back(products_of(task));
+    if (task.products.launches > 0) judgement_.counters.push_back(task.products);
   } catch (const Error& error) {
     throw Ended{Verdict::forbidden, fmt::format("its counters make no sense: {}", printable(error.what())), ""};
   }
@@ -84,9 +91,9 @@ void Judging::keep_counters(const Task& task, const Json& answer) {
   }
 }
 
-KernelCountsSummary Judging::products_of(const Task& task) {
-  KernelCountsSummary counts{.layer = to_text(task.problem), .kernel = "cuBLAS"};
-  for (const Operation& op : task.list.operations) {
+KernelCountsSummary Judging::products_of(const ConvProblem& problem, const LaunchList& list) {
+  KernelCountsSummary counts{.layer = to_text(problem), .kernel = "cuBLAS"};
+  for (const Operation& op : list.operations) {
     if (!is_product(op)) continue;
     ++counts.launches;
     counts.flops = checked_add(counts.flops, simt::flops_of(op.product));
@@ -95,11 +102,11 @@ KernelCountsSummary Judging::products_of(const Task& task) {
 }
 
 void Judging::verify() {
-  for (const Task& task : tasks_) {
-    verify(task, Fill::reals);
-    if (task.counted || is_of_course()) continue;
-    verify(task, Fill::integers);
-    verify(task, Fill::one_nan);
+  for (Task& task : tasks_) {
+    hidden_if_secret(task, [&] {
+      if (task.secret) record(task);
+      for (const Fill fill : fills_of(task)) verify(task, fill);
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "convlab/base/entropy.h"
 #include "convlab/measure/json_members.h"
 
 namespace convlab::judge {
@@ -131,7 +132,8 @@ Json to_json(const Judgement& judgement) {
   for (const StageLog& each : judgement.stages) {
     stages.push_back({{"stage", name_of(each.stage)}, {"seconds", each.seconds}, {"log", each.log}});
   }
-  Json json = {{"verdict", name_of(judgement.verdict)},
+  Json json = {{"nonce", judgement.nonce},
+               {"verdict", name_of(judgement.verdict)},
                {"failed_at", name_of(judgement.failed_at)},
                {"reason", judgement.reason},
                {"what_to_do", judgement.what_to_do},
@@ -148,9 +150,16 @@ Json to_json(const Judgement& judgement) {
   return json;
 }
 
+Json public_json(const Judgement& judgement) {
+  Json json = to_json(judgement);
+  json.erase("nonce");
+  return json;
+}
+
 Judgement judgement_from(const Json& json, const std::string& place) {
   const JsonMembers from(json, place);
   Judgement judgement;
+  from.read_if_there("nonce", judgement.nonce);
   judgement.verdict = from.choice("verdict", {Verdict::passed, Verdict::wrong, Verdict::refused, Verdict::not_compiled,
                                               Verdict::timed_out, Verdict::forbidden});
   judgement.failed_at = stage_in(from, "failed_at");
@@ -182,7 +191,7 @@ Json to_json(const Assignment& assignment) {
   return {{"name", assignment.name},
           {"layers", texts_of(assignment.layers)},
           {"secret", texts_of(assignment.secret)},
-          {"seed", std::to_string(assignment.seed)},  // a double does not hold 64 bits
+          {"nonce", assignment.nonce},
           {"libraries_allowed", assignment.libraries_allowed},
           {"reference", assignment.reference},
           {"limits", to_json(assignment.limits)},
@@ -192,15 +201,11 @@ Json to_json(const Assignment& assignment) {
 Assignment assignment_from(const Json& json, const std::string& place) {
   const JsonMembers from(json, place);
   Assignment assignment;
-  std::string seed;
   from.read("name", assignment.name);
   assignment.layers = problems_in(from, "layers");
   assignment.secret = problems_in(from, "secret");
-  from.read("seed", seed);
-  const bool is_number =
-      !seed.empty() && seed.size() <= 20 && seed.find_first_not_of("0123456789") == std::string::npos;
-  if (!is_number) throw bad_input("{}: 'seed' is '{}', no whole number", place, seed);
-  assignment.seed = std::strtoull(seed.c_str(), nullptr, 10);
+  from.read_if_there("nonce", assignment.nonce);
+  if (!assignment.nonce.empty()) parse_key(assignment.nonce);
   from.read("libraries_allowed", assignment.libraries_allowed);
   from.read("reference", assignment.reference);
   assignment.limits = limits_in(from.object("limits"));

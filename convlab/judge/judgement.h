@@ -43,7 +43,7 @@ std::string_view name_of(Trust trust);  ///< "jails", "students"
 /// The most that a submission may take.
 struct JudgeLimits {
   double compile_s = 120, record_s = 30, verify_s = 300, timing_s = 300;
-  int64_t memory_bytes = int64_t{4} << 30;   ///< of each process in a jail
+  int64_t memory_bytes = int64_t{4} << 30;   ///< of a run; of each process of a compiler
   int64_t output_bytes = int64_t{64} << 10;  ///< of what it prints, a stage
   int64_t processes = 64;                    ///< and threads, at once
 
@@ -55,7 +55,7 @@ struct Assignment {
   std::string name;                      ///< "fa19"
   std::vector<ConvProblem> layers;       ///< the network's convolutions, in order, with the n to verify and to time
   std::vector<ConvProblem> secret;       ///< more shapes to verify on; reasons never show their numbers
-  uint64_t seed = 1;                     ///< a secret: images, filters and the order of things derive from it
+  std::string nonce;                     ///< of a judgement that is to be repeated; "": a new one
   bool libraries_allowed = false;        ///< cuBLAS
   std::string reference = "cuda.basic";  ///< the kernel that is timed in turns with the submission
   JudgeLimits limits;
@@ -101,6 +101,8 @@ struct KernelCountsSummary {
 };
 
 struct Judgement {
+  /// From which images, filters, hidden shapes and the order of things of this judgement derive, and of no other.
+  std::string nonce;
   Verdict verdict = Verdict::refused;
   Stage failed_at = Stage::done;  ///< done: it passed
   std::string reason, what_to_do;
@@ -121,6 +123,9 @@ Judgement judge_submission(const std::filesystem::path& file, const Assignment& 
 
 Json to_json(const Judgement& judgement);
 Json to_json(const Assignment& assignment);
+
+/// The judgement without what its student is not shown: the nonce.
+Json public_json(const Judgement& judgement);
 
 /// Error(bad_input) with `place` and the member that is missing or wrong.
 Judgement judgement_from(const Json& json, const std::string& place);

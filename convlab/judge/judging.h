@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "convlab/base/clock.h"
+#include "convlab/base/entropy.h"
 #include "convlab/base/limits.h"
-#include "convlab/base/rng.h"
 #include "convlab/device/thread_pool.h"
 #include "convlab/judge/check.h"
 #include "convlab/judge/cpu_run.h"
@@ -36,7 +36,10 @@ struct Task {
   bool secret = false;
   bool counted = false;  ///< for its counters, not for the verdict
   bool timed = false;    ///< on a GPU: at its whole number of images, which is too many to verify
-  LaunchList list;
+
+  // When it is recorded:
+  std::filesystem::path list;    ///< a file, since a list may be large, and there are several
+  KernelCountsSummary products;  ///< of cuBLAS; nothing counts what a library does, but its flops follow from the sizes
 };
 
 /// One judgement: its stages, and what they hand on. Compiling and recording are in judge.cc; each kind of device has a
@@ -50,20 +53,26 @@ class Judging {
   Judgement run();
 
  private:
-  /// Does the work of a stage, and keeps what it printed and how long it took.
+  /// Does the work of a stage, and keeps what it printed and how long it took, without what was hidden.
   void stage(Stage stage, const std::function<void()>& work);
   void keep_log(const std::string& printed);
+
+  /// Does work on a task that may be secret: how long that takes, nobody is told, as a submission could sleep as long
+  /// as a shape is wide.
+  void hidden_if_secret(const Task& task, const std::function<void()>& work);
 
   // ---- Compiling ----
 
   std::filesystem::path compiled(Toolchain toolchain, const std::string& folder, CompileOptions options,
                                  std::string& complaints);
 
+  /// Reads the file in a jail first: its text decides how long that takes.
+  void try_to_read();
+
   /// A submission is one file. Its reader looks for headers beside it; beside it is nothing, and elsewhere nothing of
   /// its own.
   void refuse_foreign_includes() const;
   bool uses_cublas() const;
-  void require_libraries_allowed() const;
   void compile();
   CompileOptions machine_code() const;
 
@@ -81,11 +90,11 @@ class Judging {
   std::filesystem::path written_inputs(const Probe& probe);
   std::filesystem::path written_list(const LaunchList& list);
 
-  /// A text of somebody else's answer.
+  /// A text of somebody else's answer, marked as such, since a submission may have written it; "" where there is none.
   static std::string text_in(const Json& json, const char* name);
 
-  /// Ends the judgement at a task. Of one that is secret nothing is told: texts, names, exit statuses and signals come
-  /// from a process that knows its shape, and could pass it on.
+  /// Ends the judgement at a task. Of one that is secret nothing is told, and it is always Verdict::wrong: texts,
+  /// names, signals and what it does at all come from a process that knows its shape, and could pass it on.
   [[noreturn]] static void end_at(const Task& task, Verdict verdict, const std::string& why, const char* what_to_do);
 
   /// Ends the judgement if the process did not come to its end.
@@ -98,15 +107,21 @@ class Judging {
   };
   Compiled submission() const { return {source_.path, library_}; }
 
-  /// One recording of a problem. Another seed has other data, addresses and gaps between arrays.
-  LaunchList recorded(const Compiled& file, const Task& task, uint64_t seed, bool keeps_log);
+  /// One recording of a problem. Each has other data, addresses and gaps between arrays.
+  LaunchList recorded(const Compiled& file, const Task& task, bool keeps_log);
 
   /// Ends the judgement where a kernel does not take a problem, or throws.
   static void require_no_words(const Json& answer, const Task& task);
   static bool is_product(const Operation& op) { return op.kind == Operation::Kind::multiply; }
 
   void make_tasks();
+
+  /// Twice. Secret ones are recorded when they are verified, so that the stage tells nothing.
+  void record(Task& task);
   void record();
+
+  /// What a task is verified on, in turn.
+  std::vector<Fill> fills_of(const Task& task) const;
 
   // ---- Timing, on devices with a clock ----
 
@@ -122,9 +137,7 @@ class Judging {
   void verify(const Task& task, Fill fill);
   void require_right(const Task& task, const Probe& probe, std::span<const float> got);
   void keep_counters(const Task& task, const Json& answer);
-
-  /// Nothing counts what a library does; its flops follow from the sizes.
-  static KernelCountsSummary products_of(const Task& task);
+  static KernelCountsSummary products_of(const ConvProblem& problem, const LaunchList& list);
   void verify();
 
   // ---- GPUs: judge_gpu.cc ----
@@ -133,7 +146,7 @@ class Judging {
 
   /// What the process at the GPU has to say of the submission's machine code.
   Json ask_gpu(Json request, const Task& task, const char* when, double limit_s);
-  void verify_on_gpu(std::initializer_list<Fill> fills);
+  void verify_on_gpu(bool secret, std::initializer_list<Fill> fills);
   void verify_on_gpu();
 
   /// The reference's file, compiled as a submission is.
@@ -162,10 +175,12 @@ class Judging {
 
   static constexpr const char* kWhatLists =
       "the judge takes a submission as a list of what it asks of the device; see docs/judge.md";
+  static constexpr const char* kForbiddenLibrary = "it uses cuBLAS, which this assignment does not allow";
+  static constexpr const char* kComputeInKernels = "compute in kernels of your own";
   static constexpr const char* kTrySimt = "'convlab verify FILE --device simt' tells at which line";
   static constexpr const char* kTryVerify = "try 'convlab verify FILE' on your own machine";
   static constexpr const char* kTryOtherShapes =
-      "try shapes of your own: 'convlab verify FILE --device simt --problem n2_c3h17w17_k5r3s3'";
+      "try shapes of your own: 'convlab verify FILE --device simt --problem n33_c3h9w17_k5r3s3'";
 
   const std::filesystem::path file_;
   const Assignment& assignment_;
@@ -175,12 +190,13 @@ class Judging {
   const int gpu_;
   const WorkFolder work_;
   ThreadPool threads_{usable_threads()};
-  Rng random_;
+  KeyedRng random_;
   KernelSource source_;
   std::filesystem::path library_, counted_library_, cubin_;
   std::vector<Task> tasks_;
   std::atomic<int> asked_ = 0;
   Clock::time_point stage_begin_;
+  double hidden_s_ = 0;  // of this stage
   std::string log_;
   Judgement judgement_;
 };

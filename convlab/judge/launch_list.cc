@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/error.h"
+#include "convlab/base/json.h"
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
 #include "convlab/measure/json_members.h"
@@ -20,7 +21,7 @@ namespace {
 
 using Kind = Operation::Kind;
 
-constexpr int64_t kMostLiteralBytes = int64_t{16} << 20;  // of all
+constexpr int64_t kMostLiteralBytes = int64_t{16} << 20;  // of all, zeros included
 constexpr int64_t kMostArgumentBytes = 4096;              // of one launch, as in CUDA
 constexpr size_t kMostSymbol = 4096;
 constexpr int kMostStreams = 1024;
@@ -30,8 +31,12 @@ constexpr std::array kKinds{Kind::allocate, Kind::release, Kind::upload,     Kin
                             Kind::multiply, Kind::record,  Kind::wait,       Kind::synchronize};
 
 std::string hex(std::string_view bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  for (const char c : bytes) text += fmt::format("{:02x}", static_cast<uint8_t>(c));
+  for (const char c : bytes) {
+    text += kDigits[static_cast<uint8_t>(c) / 16];
+    text += kDigits[static_cast<uint8_t>(c) % 16];
+  }
   return text;
 }
 
@@ -213,6 +218,17 @@ Operation operation_in(const JsonMembers& from, const Json& json) {
   return op;
 }
 
+/// An array as JSON, of which never more than one element is in memory as such.
+template <class T, class AsJson>
+std::string array_text(const std::vector<T>& all, AsJson as_json) {
+  std::string text = "[";
+  for (const T& each : all) {
+    if (text.size() > 1) text += ',';
+    text += json_text(as_json(each), -1);
+  }
+  return text + "]";
+}
+
 /// Follows a list, operation by operation, and throws at the first that makes no sense.
 class Checker {
  public:
@@ -325,6 +341,12 @@ class Checker {
         require(std::ssize(source.literal) == op.bytes, "bytes of the host have another length");
         literal_bytes_ += op.bytes;
         require(literal_bytes_ <= kMostLiteralBytes, "it copies more bytes of its own to the device than 16 MiB");
+        // Zeros are free: many files clear y so, for which others call cudaMemset.
+        own_bytes_ += std::ranges::count_if(source.literal, [](char byte) { return byte != 0; });
+        require(own_bytes_ <= kMostOwnBytes,
+                "it copies more than 64 KiB of its own to the device, which come neither from x nor from w nor from a "
+                "kernel: "
+                "kernels compute y, and no table holds it");
     }
   }
 
@@ -332,7 +354,8 @@ class Checker {
     require(!op.symbol.empty() && !op.invoke.empty() && op.invoke.size() <= kMostSymbol, "a launch of no kernel");
     simt::check_launch({.grid = {op.grid[0], op.grid[1], op.grid[2]},
                         .block = {op.block[0], op.block[1], op.block[2]},
-                        .shared_bytes = op.shared_bytes < 0 ? SIZE_MAX : static_cast<size_t>(op.shared_bytes)});
+                        .shared_bytes = op.shared_bytes < 0 ? SIZE_MAX : static_cast<size_t>(op.shared_bytes),
+                        .where = {}});
     require(op.argument_bytes >= 0 && op.argument_bytes <= kMostArgumentBytes,
             "a launch has more than 4096 bytes of arguments");
     for (const LaunchArgument& argument : op.arguments) {
@@ -363,7 +386,7 @@ class Checker {
     require_no_input(op.c.array);
   }
 
-  int64_t bytes_x_, bytes_w_, bytes_y_, left_, literal_bytes_ = 0;
+  int64_t bytes_x_, bytes_w_, bytes_y_, left_, literal_bytes_ = 0, own_bytes_ = 0;
   std::map<int, int64_t> arrays_;
   std::vector<int64_t> downloads_;
   int next_array_ = kFirstArray;
@@ -423,35 +446,39 @@ std::string_view name_of(Operation::Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Json to_json(const LaunchList& list) {
-  Json operations = Json::array(), output = Json::array();
-  for (const Operation& op : list.operations) operations.push_back(to_json(op));
-  for (const OutputPiece& each : list.output) {
-    output.push_back({{"download", each.download}, {"offset", each.offset}, {"bytes", each.bytes}});
-  }
-  return {{"on_device", list.on_device}, {"operations", std::move(operations)}, {"output", std::move(output)}};
+std::string list_text(const LaunchList& list) {
+  const auto as_json = [](const OutputPiece& piece) -> Json {
+    return {{"download", piece.download}, {"offset", piece.offset}, {"bytes", piece.bytes}};
+  };
+  return fmt::format(R"({{"on_device":{},"operations":{},"output":{}}})", list.on_device,
+                     array_text(list.operations, [](const Operation& op) { return to_json(op); }),
+                     array_text(list.output, as_json));
 }
 
-LaunchList read_list(const Json& json, const ConvProblem& problem, int64_t memory_bytes) {
-  const JsonMembers from(json, "list");
+LaunchList read_list(std::string_view text, const ConvProblem& problem, int64_t memory_bytes) {
   LaunchList list;
+  const auto require_room = [](size_t count) {
+    if (count >= kMostOperations) throw bad_input("it asks the device for more than {} things", kMostOperations);
+  };
+  const Json json =
+      parse_foreign_json(text, "list", {}, {"operations", "output"}, [&](std::string_view name, const Json& element) {
+        const JsonMembers from(element, fmt::format("list.{}", name));
+        if (name == "operations") {
+          require_room(list.operations.size());
+          list.operations.push_back(operation_in(from, element));
+        } else {
+          require_room(list.output.size());
+          OutputPiece& piece = list.output.emplace_back();
+          from.read("download", piece.download);
+          from.read("offset", piece.offset);
+          from.read("bytes", piece.bytes);
+        }
+      });
+  const JsonMembers from(json, "list");
   from.read("on_device", list.on_device);
+  if (!from.has("operations")) throw bad_input("a list without operations");
   Checker checker(problem, list.on_device, memory_bytes);
-  const auto operations = json.find("operations");
-  if (operations == json.end() || !operations->is_array()) throw bad_input("a list without operations");
-  if (operations->size() > kMostOperations) {
-    throw bad_input("it asks the device for more than {} things", kMostOperations);
-  }
-  for (const Json& each : *operations) {
-    list.operations.push_back(operation_in(JsonMembers(each, "list.operations"), each));
-    checker.check(list.operations.back());
-  }
-  from.objects("output", [&](const JsonMembers& each) {
-    OutputPiece& piece = list.output.emplace_back();
-    each.read("download", piece.download);
-    each.read("offset", piece.offset);
-    each.read("bytes", piece.bytes);
-  });
+  for (const Operation& each : list.operations) checker.check(each);
   if (!list.on_device) checker.check_output(list.output);
   return list;
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convlab/judge/judgement.h"
@@ -12,8 +13,10 @@
 /// Lists come from a process that the submission may have taken over: read_list() trusts nothing in them.
 namespace convlab::judge {
 
-inline constexpr size_t kMostOperations = 200'000;             ///< of a list
-inline constexpr int64_t kMostListBytes = int64_t{256} << 20;  ///< of its text
+inline constexpr size_t kMostOperations = 200'000;            ///< of a list
+inline constexpr int64_t kMostListBytes = int64_t{64} << 20;  ///< of its text
+inline constexpr int64_t kMostOwnBytes = int64_t{64}
+                                         << 10;  ///< that it copies to the device, and that are neither data nor zeros
 
 /// Arrays of the device are numbers: x, w and y lie there before the list begins if the file takes them there; those
 /// that the list allocates count from kFirstArray.
@@ -110,12 +113,14 @@ struct LaunchList {
   bool operator==(const LaunchList&) const = default;
 };
 
-Json to_json(const LaunchList& list);
+/// As JSON: {"on_device", "operations", "output"}.
+std::string list_text(const LaunchList& list);
 
-/// The list that `json` holds, for this problem. Error(bad_input) with what is wrong: another form, a number that is
-/// none of an array, event or download, an address beyond its array, a launch that no device takes, a product that is
-/// none, more than a few hundred thousand operations or more memory than `memory_bytes`.
-LaunchList read_list(const Json& json, const ConvProblem& problem, int64_t memory_bytes);
+/// The list of such a text, for this problem. Never is more of it in memory as JSON than one operation.
+/// Error(bad_input) with what is wrong: another form, a number that is none of an array, event or download, an address
+/// beyond its array, a launch that no device takes, a product that is none, more than kMostOperations, more bytes of
+/// its own than kMostOwnBytes, or more memory than `memory_bytes`.
+LaunchList read_list(std::string_view text, const ConvProblem& problem, int64_t memory_bytes);
 
 /// What two recordings of one problem differ in, in words; "" if they agree.
 std::string difference(const LaunchList& a, const LaunchList& b);

@@ -247,8 +247,7 @@ LaunchArgument ListRecorder::argument_of(const char* bytes, const simt::Argument
     } else if (is_of_device(reinterpret_cast<void*>(value))) {
       say_no(fmt::format("{} is given an address of the device that lies in no array", kernel));
       continue;
-    } else if (const auto* range = simt::internal::nearest_range(*ranges, value);
-               range != nullptr && value - range->base < range->bytes) {
+    } else if (simt::internal::range_at(*ranges, value) != nullptr) {
       say_no(fmt::format(
           "{} is given memory of the host (cudaMallocHost, cudaMallocManaged, cudaHostRegister), which a list "
           "of launches cannot say: copy to the device and back",

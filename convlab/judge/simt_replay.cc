@@ -98,7 +98,8 @@ void SimtReplay::launch(const Operation& op) const {
                      {}},
                     {.grid = {op.grid[0], op.grid[1], op.grid[2]},
                      .block = {op.block[0], op.block[1], op.block[2]},
-                     .shared_bytes = static_cast<size_t>(op.shared_bytes)});
+                     .shared_bytes = static_cast<size_t>(op.shared_bytes),
+                     .where = {}});  // a list has no lines
 }
 
 void SimtReplay::multiply(const Operation& op) const {

@@ -74,6 +74,12 @@ constexpr const char* kNobodys[] = {
     "vhangup",
     "mknod",
     "mknodat",
+    // Memory that belongs to no process.
+    "shmget",
+    "shmat",
+    "msgget",
+    "semget",
+    "mq_open",
     // Ways into the kernel that have had many holes.
     "bpf",
     "perf_event_open",
@@ -86,13 +92,18 @@ constexpr const char* kNobodys[] = {
     "request_key",
     "memfd_secret",
     "landlock_create_ruleset",
-    "seccomp",
     "vmsplice",
     "migrate_pages",
     "move_pages",
 };
 
-constexpr const char* kProcesses[] = {"fork", "vfork"};
+/// Other processes, and memory that is none of a process's own, which its limits do not count.
+constexpr const char* kNotOfSubmissions[] = {"fork", "vfork", "memfd_create"};
+
+constexpr const char* kNewPrograms[] = {"execve", "execveat"};
+
+/// Makes filters narrower, and is a way into the kernel.
+constexpr const char* kFilters = "seccomp";
 
 using Filter = std::unique_ptr<void, decltype(&seccomp_release)>;
 
@@ -102,14 +113,21 @@ void deny(const Filter& filter, const char* name) {
   seccomp_rule_add(filter.get(), SCMP_ACT_KILL_PROCESS, number, 0);
 }
 
+Filter new_filter() {
+  Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
+  if (filter == nullptr) throw unavailable("cannot make a filter of system calls");
+  return filter;
+}
+
 }  // namespace
 
 int system_call_filter(bool starts_processes) {
-  const Filter filter(seccomp_init(SCMP_ACT_ALLOW), &seccomp_release);
-  if (filter == nullptr) throw unavailable("cannot make a filter of system calls");
+  const Filter filter = new_filter();
   for (const char* name : kNobodys) deny(filter, name);
-  if (!starts_processes) {
-    for (const char* name : kProcesses) deny(filter, name);
+  if (starts_processes) {
+    deny(filter, kFilters);
+  } else {
+    for (const char* name : kNotOfSubmissions) deny(filter, name);
     // Threads, yes; processes, no. clone3 keeps its flags in memory, where a filter cannot look: the C library then
     // uses clone.
     seccomp_rule_add(filter.get(), SCMP_ACT_KILL_PROCESS, SCMP_SYS(clone), 1,
@@ -123,6 +141,13 @@ int system_call_filter(bool starts_processes) {
   }
   ::lseek(file, 0, SEEK_SET);
   return file;
+}
+
+void start_no_programs() {
+  const Filter filter = new_filter();
+  for (const char* name : kNewPrograms) deny(filter, name);
+  deny(filter, kFilters);
+  if (seccomp_load(filter.get()) != 0) throw unavailable("cannot load a filter of system calls");
 }
 
 }  // namespace convlab::judge

@@ -7,4 +7,8 @@ namespace convlab::judge {
 /// Error(unavailable) if it cannot be made.
 int system_call_filter(bool starts_processes);
 
+/// From here on this process, which such a filter without processes holds, starts no other program in its own place.
+/// bubblewrap cannot forbid it, as it starts this one after it has loaded its filter. Error(unavailable).
+void start_no_programs();
+
 }  // namespace convlab::judge

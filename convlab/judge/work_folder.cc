@@ -1,8 +1,13 @@
 #include "convlab/judge/work_folder.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string_view>
 #include <system_error>
 
 #include "convlab/base/error.h"
@@ -11,16 +16,49 @@
 namespace convlab::judge {
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr std::string_view kBegin = "convlab-judge-";
+constexpr const char* kLock = "in-use";
+
+/// The number of the folder's lock, which ends with whoever holds it; -1 if another process has it, or there is none.
+int locked(const fs::path& folder, int flags) {
+  const int file = ::open((folder / kLock).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, S_IRUSR | S_IWUSR);
+  if (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) == 0) return file;
+  if (file >= 0) ::close(file);
+  return -1;
+}
+
+/// Removes what judges that were killed have left.
+void sweep(const fs::path& parent) {
+  std::error_code error;
+  for (const fs::directory_entry& each : fs::directory_iterator(parent, error)) {
+    struct stat status {};
+    if (!each.path().filename().string().starts_with(kBegin) || ::lstat(each.path().c_str(), &status) != 0) continue;
+    if (!S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) continue;
+    const int lock = locked(each.path(), 0);
+    if (lock < 0) continue;
+    fs::remove_all(each.path(), error);
+    ::close(lock);
+  }
+}
+
+}  // namespace
+
 WorkFolder::WorkFolder() {
   std::error_code error;
-  std::string pattern = (fs::temp_directory_path(error) / "convlab-judge-XXXXXX").string();
+  const fs::path parent = fs::temp_directory_path(error);
+  sweep(parent);
+  std::string pattern = (parent / fmt::format("{}XXXXXX", kBegin)).string();
   if (error || ::mkdtemp(pattern.data()) == nullptr) throw unavailable("cannot make a folder like {}", pattern);
   path_ = pattern;
+  lock_ = locked(path_, O_CREAT);
 }
 
 WorkFolder::~WorkFolder() {
   std::error_code error;
   fs::remove_all(path_, error);
+  if (lock_ >= 0) ::close(lock_);
 }
 
 fs::path WorkFolder::empty_file(const std::string& name) const {

@@ -6,11 +6,11 @@
 
 namespace convlab::judge {
 
-/// What a process answers the judge with at most.
-inline constexpr int64_t kMostAnswerBytes = int64_t{64} << 20;
+/// What a process answers the judge with at most, and writes to one file.
+inline constexpr int64_t kMostAnswerBytes = int64_t{1} << 20, kMostFileBytes = int64_t{64} << 20;
 
-/// A new folder for one judgement, which nobody else can open and which ends with the value. Error(unavailable) if none
-/// can be made.
+/// A new folder for one judgement, which nobody else can open and which ends with the value; those of judges that were
+/// killed end then, too. Error(unavailable) if none can be made.
 class WorkFolder {
  public:
   WorkFolder();
@@ -30,6 +30,7 @@ class WorkFolder {
 
  private:
   std::filesystem::path path_;
+  int lock_;
 };
 
 }  // namespace convlab::judge

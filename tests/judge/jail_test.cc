@@ -2,12 +2,17 @@
 
 #include "convlab/judge/jail.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 
+#include "convlab/judge/work_folder.h"
 #include "tests/source_tree.h"
 #include "tests/temporary_folder.h"
 
@@ -104,6 +109,83 @@ TEST_F(Jail, OfASubmissionStartsNoProcesses) {
   const JailEnd end = run_in_jail(request, true);
   EXPECT_EQ(end.how, JailEnd::How::forbidden) << end.printed;
   EXPECT_THAT(end.printed, Not(HasSubstr("still here")));
+}
+
+TEST_F(Jail, OfACompilerSeesWhatCompilersNeedAndNoMoreOfUsr) {
+  const JailEnd end = run_in_jail(shell("ls /usr"), true);
+  EXPECT_THAT(end.printed, HasSubstr("include\n"));
+  for (const char* folder : {"share", "local", "src", "sbin"}) EXPECT_THAT(end.printed, Not(HasSubstr(folder)));
+  EXPECT_EQ(shown_to_compilers("/usr/lib/../lib/classes/mine"), "/usr/lib");
+  EXPECT_EQ(shown_to_compilers("/usr/local/share/mine"), "");
+  EXPECT_EQ(shown_to_compilers("/usr/library"), "");
+}
+
+TEST_F(Jail, HasNoCapabilities) {
+  const JailEnd end = run_in_jail(
+      {.command =
+           {"/usr/bin/perl", "-e",
+            "my $h = pack('LL', 0x20080522, 0); my $d = qq(\\0) x 24; syscall(125, $h, $d); print unpack('H*', $d)"},
+       .compiles = true},
+      true);
+  EXPECT_EQ(end.printed, std::string(48, '0')) << "effective, permitted and inheritable ones, also of root's worker";
+}
+
+TEST_F(Jail, HasNoMemoryThatBelongsToNoProcess) {
+  constexpr const char* kShmget = "syscall(29, 0, 1 << 20, 0600); print 'still here'";
+  JailEnd end = run_in_jail({.command = {"/usr/bin/perl", "-e", kShmget}, .compiles = true}, true);
+  EXPECT_EQ(end.how, JailEnd::How::forbidden) << end.printed;
+  constexpr const char* kMemfdCreate = "my $n = 'x'; syscall(319, $n, 0); print 'still here'";
+  end = run_in_jail({.command = {"/usr/bin/perl", "-e", kMemfdCreate}, .shown = {"/usr", "/bin", "/lib", "/lib64"}},
+                    true);
+  EXPECT_EQ(end.how, JailEnd::How::forbidden) << end.printed;
+}
+
+TEST_F(Jail, FreezesItsProgram) {
+  std::array<int, 2> pipe{};
+  ASSERT_EQ(::pipe2(pipe.data(), O_NONBLOCK), 0);
+  Jailed jailed({.command = {"/usr/bin/perl", "-e", "open(my $f, '>&=3'); while (1) { syswrite($f, 'x') }"},
+                 .shown = {"/usr", "/bin", "/lib", "/lib64"},
+                 .passed = {pipe[1]}},
+                true);
+  const auto writes_within = [&](int milliseconds) {
+    pollfd watched{pipe[0], POLLIN, 0};
+    return ::poll(&watched, 1, milliseconds) == 1;
+  };
+  const auto empty = [&] {
+    std::array<char, 65536> bytes;
+    while (::read(pipe[0], bytes.data(), bytes.size()) > 0) {
+    }
+  };
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(writes_within(60'000));
+    jailed.freeze();
+    empty();
+    EXPECT_FALSE(writes_within(50));
+    jailed.thaw();
+  }
+  EXPECT_TRUE(writes_within(60'000));
+  for (const int end : pipe) ::close(end);
+}
+
+TEST(WorkFolder, EndsWithAJudgeThatWasKilled) {
+  const TemporaryFolder temporary;
+  ::setenv("TMPDIR", temporary.path().c_str(), 1);
+  const std::filesystem::path left = temporary.path() / "convlab-judge-abcdef",
+                              other = temporary.path() / "convlab-other";
+  for (const std::filesystem::path& each : {left, other}) {
+    std::filesystem::create_directory(each);
+    std::ofstream(each / "in-use") << "";
+  }
+  {
+    const WorkFolder one;
+    EXPECT_FALSE(std::filesystem::exists(left));
+    EXPECT_TRUE(std::filesystem::exists(other));
+    const std::filesystem::path file = one.empty_file("file");
+    const WorkFolder two;
+    EXPECT_TRUE(std::filesystem::exists(file)) << "whoever lives keeps his own";
+  }
+  ::unsetenv("TMPDIR");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(temporary.path()), {}), 1);
 }
 
 TEST_F(Jail, LeavesNothingBehind) {

@@ -3,16 +3,27 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
+#include "convlab/base/entropy.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
 #include "convlab/base/process.h"
 #include "convlab/judge/jail.h"
+#include "convlab/judge/jail_program.h"
 #include "convlab/judge/jailed_compiler.h"
 #include "convlab/judge/judgement.h"
 #include "convlab/kernels/registry.h"
 #include "tests/errors.h"
+#include "tests/paths.h"
 #include "tests/source_tree.h"
 #include "tests/temporary_folder.h"
 
@@ -22,14 +33,14 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
-const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
+const std::filesystem::path kRoot = source_folder();
 
 Assignment some_assignment() {
   return {.name = "small",
           .layers = {parse_problem("n2_c1h20w20_k4r5s5"), parse_problem("n2_c4h16w16_k6r5s5")},
-          .secret = {parse_problem("n3_c2h13w13_k5r3s3")},
-          .seed = 4711};
+          .secret = {parse_problem("n3_c2h13w13_k5r3s3")}};
 }
 
 class Right : public testing::TestWithParam<std::filesystem::path> {};
@@ -93,23 +104,39 @@ std::string name_of_file(const testing::TestParamInfo<std::filesystem::path>& in
 INSTANTIATE_TEST_SUITE_P(Templates, Right, testing::ValuesIn(templates()), name_of_file);
 INSTANTIATE_TEST_SUITE_P(Rungs, Right, testing::ValuesIn(rungs()), name_of_file);
 
-TEST(Judge, CompilesMachineCodeOfGpusInAJail) {
-  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+/// Compiles a GPU's machine code in a jail.
+void expect_machine_code() {
   const TemporaryFolder folder;
   const JudgeLimits limits;
   const KernelSource source = read_kernel_source(kRoot / "convlab/kernel_file/templates/minidnn.cu");
   std::atomic<bool> late = false;
   CompileOptions options{.compute_capability = 90, .output = CompilerOutput::machine_code, .folder = folder.path()};
   options.runner = jailed_compiler(source, limits, true, late);
-  std::filesystem::path cubin;
-  try {
-    cubin = compile_kernel_file(source, Toolchain::nvcc, options).library;
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::unavailable) GTEST_SKIP() << error.what();
-    throw;
-  }
+  const std::filesystem::path cubin = compile_kernel_file(source, Toolchain::nvcc, options).library;
   EXPECT_FALSE(late);
   EXPECT_THAT(text_of(cubin), AllOf(testing::StartsWith("\177ELF"), HasSubstr("conv_forward_kernel")));
+}
+
+TEST(Judge, CompilesMachineCodeOfGpusInAJail) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  if (found_tool("nvcc").empty()) GTEST_SKIP() << "there is no nvcc";
+  expect_machine_code();
+}
+
+TEST(Judge, CompilesMachineCodeAlsoWhereNvccIsAScript) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const std::string nvcc = found_tool("nvcc");
+  if (nvcc.empty()) GTEST_SKIP() << "there is no nvcc";
+  const TemporaryFolder folder;
+  const std::filesystem::path bin = folder.path() / "bin", script = bin / "nvcc";
+  std::filesystem::create_directory(bin);
+  std::ofstream(script) << "#!/bin/sh\nexec " << nvcc << " \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (bin.string() + ":" + path).c_str(), 1);
+  EXPECT_EQ(found_tool("nvcc"), script);
+  expect_machine_code();
+  ::setenv("PATH", path.c_str(), 1);
 }
 
 TEST(Judge, TimesKernelsOfTheCpuAgainstTheReference) {
@@ -189,14 +216,143 @@ TEST(ClassJudge, AnswersAJobInItsFolder) {
   std::filesystem::copy_file(kRoot / "convlab/kernel_file/templates/function.cu", job / "mine.cu");
   const Json request = {{"file", "mine.cu"}, {"device", "simt"}, {"assignment", to_json(some_assignment())}};
   write_file(job / "job.json", json_text(request, 1));
-  const ProcessRun run = run_process(CONVLAB_BINARY, {"convlab", "class", "judge", folder.path().string(), "7"});
+  const ProcessRun run = run_process(convlab_program(), {"convlab", "class", "judge", folder.path().string(), "7"});
   EXPECT_EQ(run.status, 0) << run.complaint;
   EXPECT_THAT(run.output, testing::StartsWith("PASSED"));
   const Judgement judgement =
       judgement_from(parse_json(text_of(job / "judgement.json"), "judgement.json"), "judgement.json");
   EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
   EXPECT_EQ(text_of(job / "stage.txt"), "done\n");
-  EXPECT_EQ(run_process(CONVLAB_BINARY, {"convlab", "class", "judge", folder.path().string(), "../7"}).status, 2);
+  EXPECT_EQ(run_process(convlab_program(), {"convlab", "class", "judge", folder.path().string(), "../7"}).status, 2);
+}
+
+// ---- What enters jails ----
+
+constexpr uint64_t kGamma = 0x9e3779b97f4a7c15;  // of SplitMix64
+
+uint64_t inverse(uint64_t odd) {
+  uint64_t result = odd;
+  for (int i = 0; i < 5; ++i) result *= 2 - odd * result;
+  return result;
+}
+
+uint64_t unshifted(uint64_t v, int bits) {
+  uint64_t result = v;
+  for (int done = bits; done < 64; done += bits) result = v ^ (result >> bits);
+  return result;
+}
+
+/// The state of the Rng that has given a number, as a multiple of kGamma: numbers that it gives one after another are
+/// neighbors.
+uint64_t state_behind(uint64_t number) {
+  number = unshifted(number, 31) * inverse(0x94d049bb133111eb);
+  number = unshifted(number, 27) * inverse(0xbf58476d1ce4e5b9);
+  return unshifted(number, 30) * inverse(kGamma);
+}
+
+/// All that jails are given while it lives: words, and the bytes of files, but for convlab's own.
+class Spy {
+ public:
+  Spy() {
+    watch_jails([this](const JailRequest& request) {
+      const std::scoped_lock lock(mutex_);
+      for (const std::string& word : request.command) texts.insert(word);
+      for (const std::filesystem::path& each : request.shown) add(each);
+      for (const std::filesystem::path& each : request.writable) add(each);
+    });
+  }
+  ~Spy() { watch_jails({}); }
+  Spy(const Spy&) = delete;
+  Spy& operator=(const Spy&) = delete;
+
+  std::set<std::string> texts, inputs;  ///< inputs: x and w of replays; texts: everything else
+
+ private:
+  void add(const std::filesystem::path& path) {
+    const bool own = std::ranges::find(jail_program(), path) != jail_program().end();
+    if (own || !std::filesystem::is_regular_file(path)) return;
+    (path.filename().string().starts_with("inputs-") ? inputs : texts).insert(text_of(path));
+  }
+  std::mutex mutex_;
+};
+
+/// The numbers of 64 bits that somebody could read out of bytes, whole or without their lowest bit.
+std::vector<uint64_t> numbers_in(const std::string& bytes) {
+  constexpr uint64_t kLarge = 1u << 31;
+  std::vector<uint64_t> numbers;
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    uint64_t value = 0;
+    if (at % 4 == 0 && at + sizeof(value) <= bytes.size()) {
+      std::memcpy(&value, bytes.data() + at, sizeof(value));
+      numbers.push_back(value);
+    }
+    if (std::isdigit(static_cast<unsigned char>(bytes[at])) == 0) continue;
+    value = std::strtoull(bytes.c_str() + at, nullptr, 10);
+    if (value >= kLarge) numbers.insert(numbers.end(), {value, 2 * value, 2 * value + 1});
+  }
+  return numbers;
+}
+
+TEST(Judge, TellsJailsNothingThatASecretFollowsFrom) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const std::filesystem::path file = kRoot / "convlab/kernel_file/templates/function.cu";
+  Assignment assignment = some_assignment();
+  const auto judged = [&](Spy& spy) {
+    const Judgement judgement = judge_submission(file, assignment, "simt", nullptr);
+    EXPECT_EQ(judgement.verdict, Verdict::passed) << judgement.reason;
+    EXPECT_GT(spy.inputs.size(), 10u);
+    return parse_key(judgement.nonce);
+  };
+  std::optional<Spy> spy(std::in_place);
+  const KeyedRng::Key nonce = judged(*spy);
+  const std::set<std::string> texts = spy->texts, inputs = spy->inputs;
+
+  // None of it is the nonce, nor leads to it or to another number by which an Rng could be wound back and on.
+  std::set<uint64_t> words, states;
+  for (size_t i = 0; i + 1 < nonce.size(); ++i) words.insert(nonce[i] | uint64_t{nonce[i + 1]} << 32);
+  for (const std::string& bytes : texts) EXPECT_THAT(bytes, Not(HasSubstr(to_text(nonce).substr(0, 16))));
+  std::set<std::string> all = texts;
+  all.insert(inputs.begin(), inputs.end());
+  for (const std::string& bytes : all) {
+    if (bytes.starts_with("\177ELF")) continue;  // made from the file alone
+    for (const uint64_t number : numbers_in(bytes)) {
+      EXPECT_FALSE(words.contains(number));
+      EXPECT_FALSE(words.contains(state_behind(number) * kGamma));
+      states.insert(state_behind(number));
+    }
+  }
+  EXPECT_GT(states.size(), 1000u);
+  constexpr uint64_t kNear = 64;
+  for (auto state = states.begin(); std::next(state) != states.end(); ++state) {
+    EXPECT_GT(*std::next(state) - *state, kNear) << "two numbers of one Rng";
+  }
+
+  // Another judgement has other data; the same nonce, the same.
+  spy.reset();
+  spy.emplace();
+  judged(*spy);
+  for (const std::string& each : spy->inputs) EXPECT_FALSE(inputs.contains(each));
+  spy.reset();
+  spy.emplace();
+  assignment.nonce = to_text(nonce);
+  judged(*spy);
+  EXPECT_EQ(spy->inputs, inputs);
+}
+
+TEST(Judge, ReadsInAJailWhatTakesLongToRead) {
+  if (const std::string why = why_no_jail(); !why.empty()) GTEST_SKIP() << why;
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "mine.cu";
+  std::string text =
+      "__global__ void k() {}\nvoid convolve(const float* x, const float* w, float* y, int N, int C, int H, int W, int "
+      "K, int R, int S) {}\n";
+  for (int i = 0; i < 60'000; ++i) text += "k<<<";
+  write_file(file, text);
+  Assignment assignment = some_assignment();
+  assignment.limits.compile_s = 1;
+  const Judgement judgement = judge_submission(file, assignment, "simt", nullptr);
+  EXPECT_EQ(judgement.verdict, Verdict::timed_out);
+  EXPECT_THAT(judgement.reason, HasSubstr("reading the file takes more than 1 s"));
 }
 
 TEST(Judge, RefusesAnAssignmentWithoutLayers) {

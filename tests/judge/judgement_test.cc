@@ -14,7 +14,8 @@ namespace {
 using testing::HasSubstr;
 
 Judgement some_judgement() {
-  return {.verdict = Verdict::wrong,
+  return {.nonce = std::string(64, '7'),
+          .verdict = Verdict::wrong,
           .failed_at = Stage::verifying,
           .reason = "3 elements are wrong",
           .what_to_do = "look at the border",
@@ -33,7 +34,7 @@ Assignment some_assignment() {
   return {.name = "fa19",
           .layers = {parse_problem("n10_c1h70w70_k12r5s5"), parse_problem("n10_c12h33w33_k24r5s5")},
           .secret = {parse_problem("n3_c2h35w35_k7r5s5")},
-          .seed = 0xfedcba9876543210,
+          .nonce = std::string(64, 'a'),
           .libraries_allowed = true,
           .limits = {.compile_s = 1.5, .processes = 3},
           .trust = Trust::students};
@@ -42,6 +43,13 @@ Assignment some_assignment() {
 TEST(Judgement, ComesBackFromJson) {
   EXPECT_EQ(judgement_from(to_json(some_judgement()), "x"), some_judgement());
   EXPECT_EQ(judgement_from(to_json(Judgement{}), "x"), Judgement{});
+}
+
+TEST(Judgement, IsPublicWithoutItsNonce) {
+  EXPECT_FALSE(public_json(some_judgement()).contains("nonce"));
+  Judgement shown = some_judgement();
+  shown.nonce.clear();
+  EXPECT_EQ(judgement_from(public_json(some_judgement()), "x"), shown);
 }
 
 TEST(Judgement, FromBeforeTimesWereKeptHasNone) {
@@ -69,8 +77,8 @@ TEST(Assignment, ComesBackFromJson) { EXPECT_EQ(assignment_from(to_json(some_ass
 
 TEST(Assignment, OfAnotherFormIsAnErrorThatNamesTheMember) {
   Json json = to_json(some_assignment());
-  json["seed"] = "-1";
-  EXPECT_THAT(bad_input_message([&] { assignment_from(json, "x"); }), HasSubstr("'seed' is '-1'"));
+  json["nonce"] = "-1";
+  EXPECT_THAT(bad_input_message([&] { assignment_from(json, "x"); }), HasSubstr("'-1' is not 64 hexadecimal digits"));
   json = to_json(some_assignment());
   json["layers"] = {"n1_c1"};
   EXPECT_FALSE(bad_input_message([&] { assignment_from(json, "x"); }).empty());

@@ -3,11 +3,14 @@
 #include "convlab/judge/launch_list.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "convlab/base/json.h"
 #include "convlab/judge/recording.h"
 #include "tests/errors.h"
 
@@ -70,17 +73,23 @@ LaunchList list_with_product() {
   return list;
 }
 
+int64_t peak_memory_kb() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
 std::string refusal(const std::function<void(LaunchList&)>& change) {
   LaunchList list = some_list();
   change(list);
-  return bad_input_message([&] { read_list(to_json(list), kProblem, kMemory); });
+  return bad_input_message([&] { read_list(list_text(list), kProblem, kMemory); });
 }
 
-TEST(LaunchList, ComesBackFromJson) { EXPECT_EQ(read_list(to_json(some_list()), kProblem, kMemory), some_list()); }
+TEST(LaunchList, ComesBackFromJson) { EXPECT_EQ(read_list(list_text(some_list()), kProblem, kMemory), some_list()); }
 
 TEST(LaunchList, ComesBackFromJsonWithAProduct) {
   const LaunchList list = list_with_product();
-  EXPECT_EQ(read_list(to_json(list), kProblem, kMemory), list);
+  EXPECT_EQ(read_list(list_text(list), kProblem, kMemory), list);
   LaunchList other = list;
   other.operations[0].product.alpha = 0.2f;
   EXPECT_THAT(difference(list, other), HasSubstr("a product of cuBLAS differs"));
@@ -90,7 +99,7 @@ TEST(LaunchList, IsRefusedWhereAProductMakesNoSense) {
   const auto refusal = [](const std::function<void(Operation&)>& change) {
     LaunchList list = list_with_product();
     change(list.operations[0]);
-    return bad_input_message([&] { read_list(to_json(list), kProblem, kMemory); });
+    return bad_input_message([&] { read_list(list_text(list), kProblem, kMemory); });
   };
   constexpr int kHuge = std::numeric_limits<int>::max();
   for (int simt::Product::*size : {&simt::Product::m, &simt::Product::n, &simt::Product::k, &simt::Product::count}) {
@@ -117,11 +126,11 @@ TEST(LaunchList, IsRefusedWhereAProductMakesNoSense) {
   EXPECT_THAT(refusal([](Operation& op) { op.product.c.stride = 0; }), HasSubstr("one place"));
   EXPECT_THAT(refusal([](Operation& op) { op.product.c.transposed = true; }), HasSubstr("transposed"));
   EXPECT_THAT(refusal([](Operation& op) { op.c.array = kArrayX; }), HasSubstr("its input, x"));
-  Json json = to_json(list_with_product());
+  Json json = parse_json(list_text(list_with_product()), "list");
   json["operations"][0]["product"]["alpha"] = 1e300;
-  EXPECT_THAT(bad_input_message([&] { read_list(json, kProblem, kMemory); }), HasSubstr("no float"));
+  EXPECT_THAT(bad_input_message([&] { read_list(json_text(json, -1), kProblem, kMemory); }), HasSubstr("no float"));
   json["operations"][0].erase("product");
-  EXPECT_THAT(bad_input_message([&] { read_list(json, kProblem, kMemory); }), HasSubstr("product"));
+  EXPECT_THAT(bad_input_message([&] { read_list(json_text(json, -1), kProblem, kMemory); }), HasSubstr("product"));
 }
 
 TEST(LaunchList, IsRefusedWhereItMakesNoSense) {
@@ -145,19 +154,57 @@ TEST(LaunchList, IsRefusedWhereItMakesNoSense) {
   EXPECT_THAT(refusal([](LaunchList& l) { l.output[0].download = 1; }), HasSubstr("copied to the host"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.output[0].bytes = 92; }), HasSubstr("all of y"));
   EXPECT_THAT(refusal([](LaunchList& l) { l.output.push_back({.bytes = 4}); }), HasSubstr("all of y"));
-  Json json = to_json(some_list());
+  Json json = parse_json(list_text(some_list()), "list");
   json["operations"][0]["kind"] = "run";
-  EXPECT_THAT(bad_input_message([&] { read_list(json, kProblem, kMemory); }), HasSubstr("'run'"));
-  json = to_json(some_list());
+  EXPECT_THAT(bad_input_message([&] { read_list(json_text(json, -1), kProblem, kMemory); }), HasSubstr("'run'"));
+  json = parse_json(list_text(some_list()), "list");
   json["operations"][3]["arguments"][0]["bytes"] = "0x";
-  EXPECT_THAT(bad_input_message([&] { read_list(json, kProblem, kMemory); }), HasSubstr("hexadecimal"));
+  EXPECT_THAT(bad_input_message([&] { read_list(json_text(json, -1), kProblem, kMemory); }), HasSubstr("hexadecimal"));
+}
+
+TEST(LaunchList, OfOtherFormsIsRefusedBeforeItTakesMemory) {
+  const auto refusal = [](const std::string& text) {
+    return bad_input_message([&] { read_list(text, kProblem, kMemory); });
+  };
+  const auto many = [](std::string_view what) {
+    std::string text;
+    for (int i = 0; i < 500'000; ++i) text += what;
+    return text + "{}]}";
+  };
+  const int64_t before_kb = peak_memory_kb();
+  EXPECT_THAT(refusal(R"({"on_device":true,"operations":[)" + many("[],")), HasSubstr("'operations' is no object"));
+  EXPECT_THAT(refusal(R"({"on_device":true,"operations":[)" + many("{},")), HasSubstr("has no 'kind'"));
+  EXPECT_THAT(refusal(R"({"on_device":true,"operations":[{"kind":[)" + many("[],")),
+              HasSubstr("more than 1000 values"));
+  EXPECT_THAT(refusal(R"({"on_device":true,"else":[)" + many("{},")), HasSubstr("more than 1000 values"));
+  EXPECT_THAT(refusal(many("[")), HasSubstr("no object"));
+  EXPECT_THAT(refusal(R"({"else":)" + many("[")), HasSubstr("brackets deep"));
+  EXPECT_LT(peak_memory_kb() - before_kb, 15'000) << "the texts themselves are of 1.5 MB";
+  std::string members;
+  for (int i = 0; i < 200; ++i) members += std::to_string(i).insert(0, "\"").append("\":1,");
+  EXPECT_THAT(refusal("{" + members + "\"operations\":[]}"), HasSubstr("more than 100 members"));
+  EXPECT_THAT(refusal(R"({"on_device":true})"), HasSubstr("without operations"));
+  EXPECT_THAT(refusal(R"({"on_device":1e999})"), HasSubstr("is not JSON"));
+}
+
+TEST(LaunchList, HoldsNoTableInPlaceOfY) {
+  const Operation allocate = operation(Kind::allocate, kFirstArray, 1 << 20);
+  Operation upload = operation(Kind::upload, kFirstArray, 1 << 20);
+  upload.source = {.kind = HostBytes::Kind::literal, .literal = std::string(1 << 20, '\0')};
+  LaunchList list{.on_device = true, .operations = {allocate, upload}};
+  EXPECT_EQ(read_list(list_text(list), kProblem, 1 << 24).operations.size(), 2u) << "zeros";
+  std::ranges::fill_n(list.operations[1].source.literal.begin(), kMostOwnBytes, '\1');
+  EXPECT_EQ(read_list(list_text(list), kProblem, 1 << 24).operations.size(), 2u);
+  list.operations[1].source.literal.back() = '\1';
+  EXPECT_THAT(bad_input_message([&] { read_list(list_text(list), kProblem, 1 << 24); }),
+              HasSubstr("64 KiB of its own"));
 }
 
 TEST(LaunchList, MayNotWriteToItsInput) {
   LaunchList list;
   list.on_device = true;
   list.operations = {operation(Kind::fill, kArrayW, 4)};
-  EXPECT_THAT(bad_input_message([&] { read_list(to_json(list), kProblem, kMemory); }), HasSubstr("its input, w"));
+  EXPECT_THAT(bad_input_message([&] { read_list(list_text(list), kProblem, kMemory); }), HasSubstr("its input, w"));
 }
 
 TEST(LaunchList, DifferencesAreToldInWords) {
@@ -201,7 +248,7 @@ TEST(ListRecorder, KnowsWhereBytesComeFrom) {
   EXPECT_EQ(list.operations[3].source.literal.size(), 8u);
   EXPECT_EQ(list.operations[3].offset, 64);
   EXPECT_EQ(list.output, std::vector({OutputPiece{.download = 0, .offset = 0, .bytes = 96}}));
-  EXPECT_EQ(read_list(to_json(list), kProblem, kMemory), list);
+  EXPECT_EQ(read_list(list_text(list), kProblem, kMemory), list);
 }
 
 TEST(ListRecorder, KnowsWhereMatricesLie) {
