@@ -1,5 +1,6 @@
 // convlab class grade: points for the registrar, grading once more on a quiet machine, and files that are alike.
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "app/class/commands.h"
 #include "app/class/member.h"
+#include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
 #include "convlab/classroom/answers.h"
@@ -20,6 +22,7 @@ namespace {
 
 struct GradeOptions {
   std::string folder, assignment, csv;
+  std::vector<std::string> again;
   bool regrade = false, similar = false;
 };
 
@@ -32,18 +35,34 @@ Json grade_json(const classroom::Grade& grade) {
   return json;
 }
 
-/// The best submission of each student waits once more.
-void grade_again(Member& member, const std::vector<classroom::Grade>& grades, Output& output) {
-  int count = 0;
+/// These submissions wait once more.
+void judge_again(Member& member, const std::vector<classroom::Submission>& submissions, Output& output) {
   std::vector<int64_t> students;
-  for (const classroom::Grade& each : grades) {
-    if (!each.entry) continue;
-    member.store().grade_again(each.entry->best.submission);
-    students.push_back(each.entry->best.student);
-    ++count;
+  for (const classroom::Submission& each : submissions) {
+    if (member.store().judge_again(each.number)) students.push_back(each.student.id);
   }
   classroom::publish(member.folder(), member.settings(), member.store(), students);
-  output.print("{} submissions wait to be judged again; 'convlab class work' on a quiet machine does it\n", count);
+  output.print("{} submissions wait to be judged again; 'convlab class work' on a quiet machine does it\n",
+               students.size());
+}
+
+std::vector<classroom::Submission> best_of(const std::vector<classroom::Grade>& grades) {
+  std::vector<classroom::Submission> all;
+  for (const classroom::Grade& each : grades) {
+    if (each.entry) all.push_back({.number = each.entry->best.submission, .student = {.id = each.entry->best.student}});
+  }
+  return all;
+}
+
+std::vector<classroom::Submission> numbered(Member& member, const std::vector<std::string>& numbers) {
+  std::vector<classroom::Submission> all;
+  for (const std::string& each : numbers) {
+    all.push_back(member.submission(parse_int(each, "--again", 1, INT64_MAX)).submission);
+    const classroom::Submission& one = all.back();
+    if (std::filesystem::exists(member.folder().file(one.number, one.file))) continue;
+    throw bad_input("submission {} was refused when it arrived, and its file was not kept", one.number);
+  }
+  return all;
 }
 
 /// Whose best submissions are alike, for somebody who then looks at them.
@@ -85,7 +104,8 @@ void grade(const GradeOptions& options, Output& output) {
       all.push_back(std::move(grade));
     }
   }
-  if (options.regrade) return grade_again(member, all, output);
+  if (!options.again.empty()) return judge_again(member, numbered(member, options.again), output);
+  if (options.regrade) return judge_again(member, best_of(all), output);
   if (options.similar) return show_similar(member, all, output);
   const std::string csv = classroom::grades_csv(all);
   if (options.csv.empty() || options.csv == "-") {
@@ -111,6 +131,10 @@ Action declare_class_grade(CLI::App& options) {
       add_flag(options, "--regrade", chosen->regrade, "have the best submission of each student judged once more");
   CLI::Option* similar =
       add_flag(options, "--similar", chosen->similar, "instead, pairs of students whose best submissions are alike");
+  CLI::Option* again = add_texts(options, "--again", chosen->again, 1, kAnyNumber, "NUMBER",
+                                 "have these submissions judged once more: after a change of limits, or where the "
+                                 "judge failed");
+  for (CLI::Option* each : {csv, regrade, similar}) exclude(again, each);
   exclude(regrade, csv);
   exclude(similar, csv);
   exclude(similar, regrade);

@@ -10,6 +10,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
+#include "convlab/judge/jail.h"
 #include "convlab/judge/judgement.h"
 #include "convlab/measure/json_members.h"
 
@@ -21,6 +22,11 @@ namespace fs = std::filesystem;
 constexpr int64_t kMostJobBytes = 1 << 20;
 
 void judge_job(const fs::path& folder, Output& output) {
+  if (const std::string shown = judge::shown_to_compilers(fs::weakly_canonical(folder)); !shown.empty()) {
+    throw unavailable(
+        "{}: the class lies in {}, which every submission's compiler sees: move it elsewhere, below /home or /srv",
+        folder.string(), shown);
+  }
   const fs::path path = folder / "job.json";
   const Json json = parse_json(read_text(path, kMostJobBytes), path.string());
   const JsonMembers job(json, path.string());
@@ -34,7 +40,7 @@ void judge_job(const fs::path& folder, Output& output) {
       [&](judge::Stage stage) { write_file(folder / "stage.txt", std::string(name_of(stage)) + "\n"); });
   const Json answer = to_json(judgement);
   write_file(folder / "judgement.json", json_text(answer, 1) + "\n");
-  output.print("{} {}\n", name_of(judgement.verdict), judgement.reason);
+  output.print("{}{}{}\n", name_of(judgement.verdict), judgement.reason.empty() ? "" : ": ", judgement.reason);
   if (!judgement.what_to_do.empty()) output.print("{}\n", judgement.what_to_do);
   output.json(answer);
 }

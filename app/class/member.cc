@@ -56,7 +56,7 @@ std::string Member::secret() const {
   return made;
 }
 
-int64_t Member::submit(const std::string& file, const std::string& assignment, const std::string& as) {
+std::string Member::submit(const std::string& file, const std::string& assignment, const std::string& as) {
   const classroom::AssignmentSettings& chosen = settings_.assignment(assignment);
   if (!as.empty()) {
     if (!is_owner()) throw bad_input("--as: only the class's owner may hand in for others");
@@ -67,30 +67,28 @@ int64_t Member::submit(const std::string& file, const std::string& assignment, c
   entry.source = read_text(file, classroom::kMostSourceBytes);
   // The owner finds his answers in the database.
   entry.secret = as.empty() ? secret() : classroom::random_hex(classroom::kSecretBytes);
-  Submission submission{.student = {.name = as.empty() ? classroom::name_of_user(::geteuid()) : as},
-                        .assignment = chosen.name,
-                        .device = chosen.device,
-                        .file = entry.file,
-                        .arrived_s = unix_seconds()};
-  if (!is_owner()) submission.student.id = own_id();
-  submission.number = classroom::write_entry(folder_.spool(), entry, queue().next_number);
-  if (is_owner()) classroom::take_in(folder_, settings_, *store_);
-  handed_in_ = submission;
-  return submission.number;
+  handed_in_ = {.receipt = classroom::write_entry(folder_.spool(), entry),
+                .student = {.name = as.empty() ? classroom::name_of_user(::geteuid()) : as},
+                .assignment = chosen.name,
+                .device = chosen.device,
+                .file = entry.file,
+                .arrived_s = unix_seconds()};
+  return handed_in_->receipt;
 }
 
-classroom::QueueState Member::queue() {
-  classroom::QueueState state = is_owner() ? store_->queue(settings_.lease_s) : classroom::published_queue(folder_);
-  if (is_owner() || !handed_in_) return state;
-  const auto is_it = [&](const QueuedJob& job) { return job.submission == handed_in_->number; };
-  const bool known = state.next_number > handed_in_->number || std::ranges::any_of(state.waiting, is_it);
-  if (!known) {
-    state.waiting.push_back({.submission = handed_in_->number,
-                             .student = handed_in_->student.id,
-                             .arrived_s = handed_in_->arrived_s,
-                             .assignment = handed_in_->assignment,
-                             .device = handed_in_->device});
-  }
+classroom::QueueState Member::queue(const std::vector<Submission>& own) {
+  if (is_owner()) return store_->queue(settings_.lease_s);
+  classroom::QueueState state = classroom::published_queue(folder_);
+  if (!handed_in_ || std::ranges::find(own, handed_in_->receipt, &Submission::receipt) != own.end()) return state;
+  // Students have other numbers in each published queue: this account's is that of its other submissions.
+  QueuedJob mine{
+      .arrived_s = handed_in_->arrived_s, .assignment = handed_in_->assignment, .device = handed_in_->device};
+  const auto look = [&](const QueuedJob& job) {
+    if (std::ranges::find(own, job.submission, &Submission::number) != own.end()) mine.student = job.student;
+  };
+  for (const QueuedJob& each : state.waiting) look(each);
+  for (const classroom::RunningJob& each : state.running) look(each.job);
+  state.waiting.push_back(mine);
   return state;
 }
 
@@ -98,15 +96,16 @@ std::vector<Seen> Member::submissions(const classroom::Which& which) {
   if (is_owner()) classroom::take_in(folder_, settings_, *store_);
   std::vector<Submission> all =
       is_owner() ? store_->submissions(which) : classroom::published_submissions(folder_, secret());
-  if (!is_owner() && handed_in_ && std::ranges::find(all, handed_in_->number, &Submission::number) == all.end()) {
-    all.push_back(*handed_in_);
-  }
-  const classroom::QueueState state = queue();
+  const classroom::QueueState state = queue(all);
   const std::vector<classroom::Turn> turns =
       classroom::turns(state.waiting, state.running, state.durations, state.workers);
+  if (!is_owner() && handed_in_ && std::ranges::find(all, handed_in_->receipt, &Submission::receipt) == all.end()) {
+    all.push_back(*handed_in_);
+  }
   std::vector<Seen> seen;
   for (Submission& each : all) {
     if (which.number && each.number != *which.number) continue;
+    if (!which.receipt.empty() && each.receipt != which.receipt) continue;
     if (!which.assignment.empty() && each.assignment != which.assignment) continue;
     seen.push_back({std::move(each), std::nullopt});
     const auto waits = std::ranges::find(state.waiting, seen.back().submission.number, &QueuedJob::submission);
@@ -118,12 +117,23 @@ std::vector<Seen> Member::submissions(const classroom::Which& which) {
 Seen Member::submission(int64_t number) {
   std::vector<Seen> found = submissions({.number = number});
   if (!found.empty()) return std::move(found.front());
-  std::error_code error;
-  if (!is_owner() && fs::exists(folder_.spool() / fmt::format("{}.json", number), error)) {
-    throw bad_input("submission {} is in the spool; nobody has taken it in yet", number);
-  }
   throw bad_input("there is no submission {}{}", number,
                   is_owner() ? "" : " of yours; 'convlab class history' lists yours");
+}
+
+Seen Member::submission(const std::string& receipt) {
+  if (is_owner()) classroom::take_in_one(folder_, settings_, *store_, receipt);
+  std::error_code error;
+  // Asked first: what leaves the spool has been published.
+  const bool waits = fs::exists(classroom::entry_path(folder_.spool(), receipt), error);
+  std::vector<Seen> found = submissions({.receipt = receipt});
+  if (!found.empty() && (waits || found.front().submission.number > 0)) return std::move(found.front());
+  if (const auto why = classroom::why_set_aside(folder_, receipt)) {
+    throw bad_input("it is not a submission, and was not kept: {}", *why);
+  }
+  if (waits) throw bad_input("{}: it waits in the spool; it has a number when a worker takes it in", receipt);
+  throw bad_input("{}: there is no such submission{}", receipt,
+                  is_owner() ? "" : " of yours, or too many of yours were refused today to keep this one");
 }
 
 std::vector<classroom::RankingEntry> Member::ranking(const classroom::AssignmentSettings& assignment) {
@@ -131,19 +141,15 @@ std::vector<classroom::RankingEntry> Member::ranking(const classroom::Assignment
   return classroom::standings(folder_, settings_, *store_, assignment, classroom::Shown::as_settings_say);
 }
 
-int64_t Member::own_id() {
-  const std::vector<Submission> own =
-      is_owner() ? store_->submissions({}) : classroom::published_submissions(folder_, secret());
+std::set<int64_t> Member::own_numbers() {
+  const std::vector<Submission> all =
+      is_owner() ? store_->submissions({.with_logs = false}) : classroom::published_submissions(folder_, secret());
   const std::string name = classroom::name_of_user(::geteuid());
-  for (const Submission& each : own) {
-    if (!is_owner() || each.student.name == name) return each.student.id;
+  std::set<int64_t> own;
+  for (const Submission& each : all) {
+    if (each.student.name == name) own.insert(each.number);
   }
-  return 0;
-}
-
-bool Member::has_worker(const std::string& device) {
-  return std::ranges::any_of(queue().workers,
-                             [&](const auto& each) { return classroom::device_fits(each.first, device); });
+  return own;
 }
 
 }  // namespace convlab::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,9 @@ class Member {
   /// The owner's alone.
   classroom::Store& store() { return *store_; }
 
-  /// Hands in a file and returns its number. `as`: "" for this account itself. Error(bad_input) where the file is no
+  /// Hands in a file and returns its receipt. `as`: "" for this account itself. Error(bad_input) where the file is no
   /// submission.
-  int64_t submit(const std::string& file, const std::string& assignment, const std::string& as);
+  std::string submit(const std::string& file, const std::string& assignment, const std::string& as);
 
   /// The owner's: all; others': their own.
   std::vector<Seen> submissions(const classroom::Which& which);
@@ -41,16 +42,18 @@ class Member {
   /// Error(bad_input) unless it is one of submissions().
   Seen submission(int64_t number);
 
+  /// By its receipt: without a number as long as nobody has taken it in. Error(bad_input) where there is none, or with
+  /// the reason why it was set aside.
+  Seen submission(const std::string& receipt);
+
   std::vector<classroom::RankingEntry> ranking(const classroom::AssignmentSettings& assignment);
 
-  /// The number by which rankings name this account's student; 0 where there is none yet.
-  int64_t own_id();
-
-  /// False where nobody is at work on jobs for the device.
-  bool has_worker(const std::string& device);
+  /// Of this account's own submissions.
+  std::set<int64_t> own_numbers();
 
  private:
-  classroom::QueueState queue();
+  /// `own`: this account's submissions, as they were published.
+  classroom::QueueState queue(const std::vector<classroom::Submission>& own);
 
   /// Under which this account's answers lie; kept in the user's configuration.
   std::string secret() const;
@@ -58,7 +61,7 @@ class Member {
   classroom::Folder folder_;
   classroom::Settings settings_;
   std::optional<classroom::Store> store_;
-  std::optional<classroom::Submission> handed_in_;  ///< by this process, and perhaps not taken in yet
+  std::optional<classroom::Submission> handed_in_;  ///< by this process, as it was then
 };
 
 }  // namespace convlab::app

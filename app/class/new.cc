@@ -3,11 +3,13 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/class/commands.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
+#include "convlab/base/text.h"
 #include "convlab/classroom/create.h"
 #include "convlab/classroom/pack.h"
 #include "convlab/classroom/storage/toml_table.h"
@@ -25,10 +27,21 @@ struct NewClass {
   classroom::AssignmentSettings each;  ///< what all assignments have in common
 };
 
-/// As class.toml writes it.
-double parse_deadline(const std::string& text) {
+/// As class.toml writes it, seconds left out or not.
+double parse_deadline(std::string text) {
+  constexpr size_t kToMinutes = std::string_view("2026-12-01T23:59").size();
+  if (text.size() >= kToMinutes && (text.size() == kToMinutes || text[kToMinutes] != ':')) {
+    text.insert(kToMinutes, ":00");
+  }
   std::optional<double> seconds;
-  classroom::TomlTable::parse("deadline = " + text, "--deadline").read_time("deadline", seconds);
+  try {
+    classroom::TomlTable::parse("deadline = " + text, "--deadline").read_time("deadline", seconds);
+  } catch (const Error&) {
+    throw bad_input(
+        "--deadline: '{}' is not a date with a time; give '2026-12-01 23:59', in this machine's time zone, or "
+        "2026-12-01T23:59+01:00",
+        printable(text));
+  }
   return *seconds;
 }
 
@@ -52,6 +65,10 @@ void make_class(NewClass& chosen, Output& output) {
   }
   classroom::create_class(chosen.folder, settings);
   output.print("{}: the class {}, with {}\n", chosen.folder, settings.name, fmt::join(chosen.packs, ", "));
+  if (common.deadline_s) {
+    output.print("Deadline: {}, which is {}\n", classroom::local_time_text(*common.deadline_s),
+                 classroom::time_text(*common.deadline_s));
+  }
   output.print("Students find problem texts and files to begin with in {}/public; class.toml has what you decide.\n",
                chosen.folder);
   output.print("Now start a worker: convlab class work {}\n", chosen.folder);
@@ -67,7 +84,8 @@ Action declare_class_new(CLI::App& options) {
                     "what is to be built: fa17, fa18, sp19, fa19, sp25, one or more"));
   add_text(options, "--name", chosen->settings.name, "TEXT", "the class's name (default: the folder's)");
   add_text(options, "--deadline", chosen->deadline, "TIME",
-           "of all assignments: 2026-12-01T23:59:00+01:00 (default: none)");
+           "of all assignments: '2026-12-01 23:59', in this machine's time zone, or 2026-12-01T23:59+01:00 (default: "
+           "none)");
   add_text(options, "--device", each.device, "D", "where submissions run: cpu, simt (default), cuda or cuda:N");
   add_int(options, "-n,--images", each.images, 1, 1'000'000,
           "images in each layer (default: 2 on simt, 100 on cpu, 1000 on cuda)");

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "app/class/commands.h"
@@ -33,14 +34,14 @@ Json entry_json(const classroom::RankingEntry& entry) {
 void show_ranking(const RankingOptions& options, Output& output) {
   Member member(options.folder);
   const classroom::AssignmentSettings& assignment = member.settings().assignment(options.assignment);
-  const int64_t own = member.own_id();
+  const std::set<int64_t> own = member.own_numbers();
   Json entries = Json::array();
   std::string math;
   for (const classroom::RankingEntry& each : member.ranking(assignment)) {
     if (each.best.math != math) output.print("{}\n", each.best.math);
     math = each.best.math;
     output.print("{:>5}  {:<24} {:>7.2f} points  {}{}\n", each.rank, each.best.name, each.points, ratio_text(each.best),
-                 each.best.student == own ? "  (you)" : "");
+                 own.contains(each.best.submission) ? "  (you)" : "");
     entries.push_back(entry_json(each));
   }
   if (entries.empty()) output.print("Nobody has passed {} yet\n", assignment.name);

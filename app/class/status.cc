@@ -1,21 +1,26 @@
 // convlab class status and history: where submissions are, and what became of them.
 
+#include <algorithm>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "app/class/commands.h"
 #include "app/class/member.h"
 #include "app/class/telling.h"
+#include "convlab/base/text.h"
+#include "convlab/classroom/intake.h"
+#include "convlab/classroom/secrets.h"
+#include "convlab/classroom/spool.h"
 
 namespace convlab::app {
 namespace {
 
 struct StatusOptions {
-  std::string folder, assignment;
-  int64_t number = 0;
+  std::string folder, one, assignment, student;
+  bool set_aside = false, forget_set_aside = false;
 };
 
 /// Those that are not judged yet, and the last one of each student for each assignment.
@@ -30,34 +35,74 @@ std::vector<Seen> current(std::vector<Seen> all) {
   return kept;
 }
 
+Seen submission_of(Member& member, const std::string& text) {
+  if (classroom::is_secret(text)) return member.submission(text);
+  return member.submission(parse_int(text, "NUMBER", 1, INT64_MAX));
+}
+
+/// The first line of a text, cut to what a table has room for.
+std::string in_a_line(const std::string& text) {
+  constexpr size_t kMost = 100;
+  std::string line = text_before(text, '\n');
+  if (line.size() == text.size() && line.size() <= kMost) return line;
+  line.resize(std::min(line.size(), kMost));
+  return printable(line) + " ...";
+}
+
+std::vector<Seen> list(Member& member, const StatusOptions& options, bool all, Output& output) {
+  std::vector<Seen> seen = member.submissions({.assignment = options.assignment});
+  if (!options.student.empty()) {
+    std::erase_if(seen, [&](const Seen& each) { return each.submission.student.name != options.student; });
+  }
+  if (!all) seen = current(std::move(seen));
+  for (const Seen& each : seen) {
+    output.print("{:>5}  {:<20} {:<8} {}\n", each.submission.number, each.submission.student.name,
+                 each.submission.assignment, in_a_line(state_text(each)));
+  }
+  if (seen.empty()) output.print("There are no submissions yet\n");
+  return seen;
+}
+
+/// What was in the spool and was no submission: how much, or, where it was asked for, each.
+void tell_set_aside(Member& member, const StatusOptions& options) {
+  const std::vector<classroom::Misfit> misfits = member.store().misfits();
+  for (const classroom::Misfit& each : misfits) {
+    if (!options.set_aside) break;
+    note("{} of {}, {}: {}", each.name, classroom::name_of_user(static_cast<uid_t>(each.uid)),
+         classroom::time_text(each.at_s), each.reason);
+  }
+  if (misfits.empty() || options.set_aside) return;
+  const classroom::Misfit& last = misfits.back();
+  note("{} files in the spool were not submissions, the last one {} of {}: {}", misfits.size(), last.name,
+       classroom::name_of_user(static_cast<uid_t>(last.uid)), last.reason);
+  note("--set-aside lists them, and --forget-set-aside clears the list");
+}
+
 void show(const StatusOptions& options, bool all, Output& output) {
   Member member(options.folder);
-  std::vector<Seen> seen;
-  if (options.number > 0) {
-    seen.push_back(member.submission(options.number));
-    output.print("{}", details_text(seen.front()));
-  } else {
-    seen = member.submissions({.assignment = options.assignment});
-    if (!all) seen = current(std::move(seen));
-    for (const Seen& each : seen) {
-      output.print("{:>5}  {:<20} {:<8} {}\n", each.submission.number, each.submission.student.name,
-                   each.submission.assignment, state_text(each));
-    }
-    if (seen.empty()) output.print("There are no submissions yet\n");
+  if (options.set_aside || options.forget_set_aside) member.folder().require_owned("status --set-aside");
+  if (options.forget_set_aside) classroom::forget_set_aside(member.folder(), member.store());
+  if (!options.one.empty()) {
+    const Seen seen = submission_of(member, options.one);
+    output.print("{}", details_text(seen));
+    return write_json(output, {seen});
   }
-  if (member.is_owner() && options.number == 0) {
-    for (const classroom::Misfit& each : member.store().misfits()) {
-      note("{} was in the spool and is set aside: {}", each.name, each.reason);
-    }
-  }
+  const std::vector<Seen> seen = list(member, options, all, output);
+  if (member.is_owner()) tell_set_aside(member, options);
   write_json(output, seen);
 }
 
 Action declare(CLI::App& options, bool all) {
   auto chosen = std::make_shared<StatusOptions>();
   require(add_text(options, "DIR", chosen->folder, "DIR", "the class's folder"));
-  add_int(options, "NUMBER", chosen->number, 1, INT64_MAX, "one submission, with its stages and what they said");
+  add_text(options, "NUMBER", chosen->one, "NUMBER",
+           "one submission, by number or receipt, with its stages and what they said");
   add_text(options, "--assignment", chosen->assignment, "A", "those for one assignment (default: all)");
+  add_text(options, "--student", chosen->student, "NAME", "those of one student (default: all)");
+  if (!all) {
+    add_flag(options, "--set-aside", chosen->set_aside, "list what was in the spool and was not a submission");
+    add_flag(options, "--forget-set-aside", chosen->forget_set_aside, "clear that list");
+  }
   return [chosen, all](Output& output) { show(*chosen, all, output); };
 }
 

@@ -1,14 +1,18 @@
 // convlab class submit: hand in a file, and, with --wait, see it judged.
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "app/class/commands.h"
 #include "app/class/member.h"
 #include "app/class/telling.h"
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
+#include "convlab/base/text.h"
 
 namespace convlab::app {
 namespace {
@@ -18,34 +22,67 @@ struct SubmitOptions {
   bool wait = false;
 };
 
+void pause_s(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
+
+/// For as long as a worker needs to give it a number; the owner gives it himself.
+Seen wait_for_number(Member& member, const std::string& receipt) {
+  constexpr double kMost_s = 2;
+  const Clock::time_point begun = Clock::now();
+  for (;;) {
+    Seen seen = member.submission(receipt);
+    if (seen.submission.number > 0 || seconds_since(begun) > kMost_s) return seen;
+    pause_s(0.05);
+  }
+}
+
 /// Follows its stages on standard error until it is judged.
-Seen wait_for_verdict(Member& member, int64_t number) {
+Seen wait_for_verdict(Member& member, const std::string& receipt) {
   std::string told;
   for (;;) {
-    Seen seen = member.submission(number);
-    if (seen.submission.stage == judge::Stage::done) return seen;
+    Seen seen = member.submission(receipt);
+    if (seen.submission.is_done()) return seen;
     std::string now(name_of(seen.submission.stage));
     if (seen.turn) now += fmt::format(", place {}", seen.turn->place);
-    if (now != told) fmt::print(messages_stream(), "convlab: {}: {}\n", number, state_text(seen));
+    if (now != told) fmt::print(messages_stream(), "convlab: {}: {}\n", name_of(seen), state_text(seen));
     told = now;
-    constexpr auto kPause = std::chrono::milliseconds(300);
-    std::this_thread::sleep_for(kPause);
+    pause_s(0.3);
   }
+}
+
+void tell_what_comes(const SubmitOptions& options, Member& member, const Seen& seen) {
+  if (member.is_owner()) {
+    if (member.store().has_worker(seen.submission.device, member.settings().lease_s)) return;
+    note("no worker is running: 'convlab class work {}' starts one", options.folder);
+  } else if (seen.submission.number == 0) {
+    note(
+        "it has arrived, and its time counts; a worker will take it in: then 'convlab class status {} {}' tells its "
+        "number",
+        options.folder, seen.submission.receipt);
+  }
+}
+
+/// Who is new to the class may be somebody else with a typing error.
+void tell_of_new_name(Member& member, const std::string& name) {
+  if (name.empty() || !member.is_owner()) return;
+  std::vector<std::string> names;
+  for (const classroom::Student& each : member.store().students()) names.push_back(each.name);
+  if (std::ranges::find(names, name) != names.end()) return;
+  const std::string nearest = closest(name, names);
+  note("'{}' is new to the class{}", printable(name),
+       nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest));
 }
 
 void submit(const SubmitOptions& options, Output& output) {
   Member member(options.folder);
-  const int64_t number = member.submit(options.file, options.assignment, options.as);
-  Seen seen = member.submission(number);
-  const bool judged = seen.submission.stage == judge::Stage::done;
-  if (!judged) {
-    output.print("Submission {}: {}\n", number, state_text(seen));
-    if (!member.has_worker(seen.submission.device)) {
-      note("nobody is at work: 'convlab class work {}' starts a worker", options.folder);
-    }
+  tell_of_new_name(member, options.as);
+  const std::string receipt = member.submit(options.file, options.assignment, options.as);
+  Seen seen = wait_for_number(member, receipt);
+  if (!seen.submission.is_done()) {
+    output.print("Submission {}: {}\n", name_of(seen), state_text(seen));
+    tell_what_comes(options, member, seen);
+    if (options.wait) seen = wait_for_verdict(member, receipt);
   }
-  if (options.wait && !judged) seen = wait_for_verdict(member, number);
-  if (seen.submission.stage == judge::Stage::done) output.print("{}", details_text(seen));
+  if (seen.submission.is_done()) output.print("{}", details_text(seen));
   write_json(output, {seen});
   require_passed(seen);
 }

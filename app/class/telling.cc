@@ -5,6 +5,7 @@
 
 #include "app/results/progress.h"
 #include "convlab/base/error.h"
+#include "convlab/base/text.h"
 #include "convlab/classroom/standings.h"
 #include "convlab/report/html.h"
 
@@ -25,6 +26,10 @@ std::string judged_text(const judge::Judgement& judgement) {
   return counters.empty() ? text : text + ", " + counters;
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  return split(text.ends_with('\n') ? std::string_view(text).substr(0, text.size() - 1) : text, '\n');
+}
+
 /// A table of each layer's times.
 std::string times_text(const std::vector<judge::LayerTime>& times) {
   if (times.empty()) return "";
@@ -42,30 +47,37 @@ std::string times_text(const std::vector<judge::LayerTime>& times) {
 
 }  // namespace
 
+std::string name_of(const Seen& seen) {
+  const classroom::Submission& submission = seen.submission;
+  return submission.number > 0 ? std::to_string(submission.number) : submission.receipt;
+}
+
 std::string state_text(const Seen& seen) {
   const classroom::Submission& submission = seen.submission;
-  if (submission.stage == judge::Stage::done && submission.judgement) return judged_text(*submission.judgement);
-  std::string text(name_of(submission.stage));
+  std::string text = submission.judgement ? judged_text(*submission.judgement) : "";
+  if (submission.is_done()) return text;
+  if (!text.empty()) text += "; judged again: ";
+  text += name_of(submission.stage);
   if (seen.turn) {
     text += fmt::format(", place {} on {}", seen.turn->place, submission.device);
     text += seen.turn->due_s ? ", due in " + duration_text(*seen.turn->due_s)
-                             : std::string(", due when is known after the first verdicts");
+                             : std::string(" (when it is due is known after the first verdicts)");
   }
   return text;
 }
 
 std::string details_text(const Seen& seen) {
   const classroom::Submission& submission = seen.submission;
-  std::string text =
-      fmt::format("{}: {} by {} for {}, {}\n", submission.number, submission.file, submission.student.name,
-                  submission.assignment, classroom::time_text(submission.arrived_s));
+  std::string text = fmt::format("{}: {} by {} for {}, {}\n", name_of(seen), submission.file, submission.student.name,
+                                 submission.assignment, classroom::time_text(submission.arrived_s));
   text += state_text(seen) + "\n";
+  if (!submission.complaint.empty()) text += "The judge failed: " + submission.complaint + "\n";
   if (!submission.judgement) return text;
   if (!submission.judgement->what_to_do.empty()) text += "What to do: " + submission.judgement->what_to_do + "\n";
   text += times_text(submission.judgement->times);
   for (const judge::StageLog& each : submission.judgement->stages) {
     text += fmt::format("{}: {:.2f} s\n", name_of(each.stage), each.seconds);
-    if (!each.log.empty()) text += each.log + (each.log.ends_with('\n') ? "" : "\n");
+    for (const std::string& line : lines_of(each.log)) text += "  | " + line + "\n";
   }
   return text;
 }
@@ -74,8 +86,8 @@ void write_json(Output& output, const std::vector<Seen>& seen) {
   Json all = Json::array();
   for (const Seen& each : seen) {
     const classroom::Submission& submission = each.submission;
-    const bool done = submission.stage == judge::Stage::done && submission.judgement.has_value();
-    Json json{{"number", submission.number},
+    Json json{{"number", nullptr},
+              {"receipt", submission.receipt},
               {"name", submission.student.name},
               {"assignment", submission.assignment},
               {"file", submission.file},
@@ -86,9 +98,10 @@ void write_json(Output& output, const std::vector<Seen>& seen) {
               {"place", nullptr},
               {"due_s", nullptr},
               {"ratio", nullptr}};
+    if (submission.number > 0) json["number"] = submission.number;
     if (each.turn) json["place"] = each.turn->place;
     if (each.turn && each.turn->due_s) json["due_s"] = *each.turn->due_s;
-    if (done) {
+    if (submission.judgement) {
       const Json judgement = judge::to_json(*submission.judgement);
       for (const char* member :
            {"verdict", "reason", "what_to_do", "failed_at", "math", "times", "counters", "stages"}) {
@@ -108,7 +121,7 @@ void write_json(Output& output, const std::vector<Seen>& seen) {
 void require_passed(const Seen& seen) {
   const auto& judgement = seen.submission.judgement;
   if (judgement && judgement->verdict != judge::Verdict::passed) {
-    throw wrong_result("submission {}: {}", seen.submission.number, name_of(judgement->verdict));
+    throw wrong_result("submission {}: {}", name_of(seen), name_of(judgement->verdict));
   }
 }
 

@@ -9,10 +9,15 @@ namespace convlab::app {
 
 // How submissions are told, in text and as JSON.
 
-/// "queued, place 2 on simt, due in 3:05", "verifying", "PASSED, 0.412 of the reference's time (0.405 to 0.420)".
+/// Its number or, before it has one, its receipt.
+std::string name_of(const Seen& seen);
+
+/// "queued, place 2 on simt, due in 3:05", "verifying", "PASSED, 0.412 of the reference's time (0.405 to 0.420)"; in
+/// one line, which may be long.
 std::string state_text(const Seen& seen);
 
-/// Everything about one: verdict, reason, what to do, each layer's times, and the stages with their logs.
+/// Everything about one: verdict, reason, what to do, each layer's times, and the stages with their logs, indented, so
+/// that no line of a submission looks like one of ours.
 std::string details_text(const Seen& seen);
 
 /// {"submissions": [{"number", "name", "assignment", "stage", "verdict", "reason", "place", "due_s", "ratio", ...}]}.

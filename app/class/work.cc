@@ -28,7 +28,10 @@ void work_on(const WorkerOptions& options) {
     if (options.via == "slurm") {
       return classroom::run_by_slurm(folder, classroom::read_settings(folder), lease, program);
     }
-    return classroom::run_here({program, "judge", folder.root().string(), classroom::job_name(lease)});
+    // What the judge writes for a while is removed with the job, even if both are killed.
+    const std::string job = classroom::job_name(lease);
+    return classroom::run_here(
+        {"env", "TMPDIR=" + (folder.jobs() / job).string(), program, "judge", folder.root().string(), job});
   };
   classroom::work(folder,
                   {.device = options.device,

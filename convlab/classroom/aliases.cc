@@ -4,6 +4,9 @@
 
 #include <array>
 #include <string_view>
+#include <utility>
+
+#include "convlab/classroom/sha256.h"
 
 namespace convlab::classroom {
 namespace {
@@ -24,14 +27,26 @@ constexpr std::array<std::string_view, 64> kSecond{
     "marten",  "merlin", "mole",   "moose",   "newt",   "ocelot", "oriole",  "osprey", "otter",   "panda",  "perch",
     "pike",    "plover", "puffin", "quail",   "rabbit", "raven",  "robin",   "salmon", "tapir"};
 
+/// A permutation of the numbers below 64 * 64 that the seed chooses: a Feistel network, whose rounds are SHA-256. (Luby
+/// and Rackoff, 1988: four rounds are as good as random; these halves are short, hence more.)
+uint64_t shuffled(uint64_t number, uint64_t seed) {
+  constexpr int kRounds = 8;
+  constexpr uint64_t kHalf = kFirst.size();
+  uint64_t left = number / kHalf, right = number % kHalf;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string digest = sha256(fmt::format("alias {:016x} {} {}", seed, round, right));
+    const uint64_t mixed = std::stoull(digest.substr(0, 8), nullptr, 16);
+    left = std::exchange(right, (left + mixed) % kHalf);
+  }
+  return left * kHalf + right;
+}
+
 }  // namespace
 
 std::string alias_of(int64_t student, uint64_t seed) {
   constexpr uint64_t kNames = kFirst.size() * kSecond.size();
   const auto number = static_cast<uint64_t>(student);
-  // An odd factor permutes the numbers below a power of two; the seed chooses factor and beginning.
-  const uint64_t mixed = number % kNames * (seed | 1) + (seed >> 32);
-  const uint64_t place = (mixed ^ mixed % kNames >> 5) % kNames;
+  const uint64_t place = shuffled(number % kNames, seed);
   const std::string name = fmt::format("{} {}", kFirst[place / kSecond.size()], kSecond[place % kSecond.size()]);
   return number < kNames ? name : fmt::format("{} {}", name, number / kNames + 1);
 }

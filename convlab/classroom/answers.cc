@@ -2,7 +2,9 @@
 
 #include <sys/stat.h>
 
-#include <cerrno>
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/error.h"
@@ -18,6 +20,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMostAnswerBytes = int64_t{256} << 20;
+constexpr int64_t kMostWithLogs = 20;
 
 /// Everybody may read it, whatever the umask.
 void write_public(const fs::path& path, const Json& json) {
@@ -28,10 +31,20 @@ void write_public(const fs::path& path, const Json& json) {
 
 Json parse_file(const fs::path& path) { return parse_json(read_text(path, kMostAnswerBytes), path.string()); }
 
-Json json_of(const QueuedJob& job) {
+/// Numbers for students in the order in which they come, so that who reads them learns which jobs are one student's, as
+/// the queue's order demands, and nothing else.
+class Groups {
+ public:
+  int64_t of(int64_t student) { return groups_.emplace(student, groups_.size() + 1).first->second; }
+
+ private:
+  std::map<int64_t, int64_t> groups_;
+};
+
+Json json_of(const QueuedJob& job, Groups& groups) {
   return {{"job", job.job},
           {"submission", job.submission},
-          {"student", job.student},
+          {"student", groups.of(job.student)},
           {"arrived_s", job.arrived_s},
           {"assignment", job.assignment},
           {"device", job.device}};
@@ -50,9 +63,10 @@ QueuedJob queued_job(const JsonMembers& from) {
 
 Json json_of(const QueueState& state) {
   Json json{{"next", state.next_number}, {"waiting", Json::array()}, {"running", Json::array()}};
-  for (const QueuedJob& each : state.waiting) json["waiting"].push_back(json_of(each));
+  Groups groups;
+  for (const QueuedJob& each : state.waiting) json["waiting"].push_back(json_of(each, groups));
   for (const RunningJob& each : state.running) {
-    json["running"].push_back(json_of(each.job));
+    json["running"].push_back(json_of(each.job, groups));
     json["running"].back()["left_s"] = each.left_s;
   }
   json["durations"] = Json::array();
@@ -66,8 +80,9 @@ Json json_of(const QueueState& state) {
 
 Json json_of(const RankingEntry& entry) {
   const Passed& best = entry.best;
-  Json json{{"rank", entry.rank}, {"points", entry.points}, {"submission", best.submission}, {"student", best.student},
-            {"name", best.name},  {"math", best.math},      {"counters", best.counters}};
+  Json json{{"rank", entry.rank},       {"points", entry.points},     {"submission", best.submission},
+            {"name", best.name},        {"made_up", best.is_made_up}, {"math", best.math},
+            {"counters", best.counters}};
   if (best.bounds) json.update({{"ratio", best.bounds->ratio}, {"low", best.bounds->low}, {"high", best.bounds->high}});
   return json;
 }
@@ -77,8 +92,8 @@ RankingEntry ranking_entry(const JsonMembers& from) {
   from.read("rank", entry.rank);
   from.read("points", entry.points);
   from.read("submission", entry.best.submission);
-  from.read("student", entry.best.student);
   from.read("name", entry.best.name);
+  from.read("made_up", entry.best.is_made_up);
   from.read("math", entry.best.math);
   from.read("counters", entry.best.counters);
   if (from.has("ratio")) {
@@ -91,11 +106,11 @@ RankingEntry ranking_entry(const JsonMembers& from) {
 }
 
 Json json_of(const Submission& submission) {
-  Json json{{"number", submission.number},       {"student", submission.student.id},
+  Json json{{"number", submission.number},       {"receipt", submission.receipt},
             {"name", submission.student.name},   {"assignment", submission.assignment},
             {"device", submission.device},       {"file", submission.file},
             {"arrived_s", submission.arrived_s}, {"stage", name_of(submission.stage)}};
-  if (submission.judgement) json["judgement"] = judge::to_json(*submission.judgement);
+  if (submission.judgement) json["judgement"] = judge::public_json(*submission.judgement);
   return json;
 }
 
@@ -103,7 +118,7 @@ Submission submission_of(const Json& json, const std::string& place) {
   const JsonMembers from(json, place);
   Submission submission;
   from.read("number", submission.number);
-  from.read("student", submission.student.id);
+  from.read("receipt", submission.receipt);
   from.read("name", submission.student.name);
   from.read("assignment", submission.assignment);
   from.read("device", submission.device);
@@ -122,8 +137,11 @@ void publish(const Folder& folder, const Settings& settings, Store& store, const
   Transaction transaction(store.database());
   write_public(folder.queue(), json_of(store.queue(settings.lease_s)));
   for (const int64_t each : students) {
-    const std::vector<Submission> submissions = store.submissions({.student = each});
+    std::vector<Submission> submissions = store.submissions({.student = each, .with_logs = false});
     if (submissions.empty() || submissions.front().student.secret.empty()) continue;
+    std::vector<Submission> newest = store.submissions({.student = each, .newest = kMostWithLogs});
+    submissions.resize(submissions.size() - newest.size());
+    std::ranges::move(newest, std::back_inserter(submissions));
     Json json = Json::array();
     for (const Submission& submission : submissions) json.push_back(json_of(submission));
     write_public(folder.answer(submissions.front().student.secret), json);

@@ -10,10 +10,11 @@
 
 namespace convlab::classroom {
 
-// What students may read without the database: the queue in public/queue.json, where students are but numbers; the
-// rankings in public/rankings.json; and their own submissions in answers/SECRET.json, whose name nobody else knows.
+// What students may read without the database: the queue in public/queue.json, where students are numbers that change
+// with each queue; the rankings in public/rankings.json; and their own submissions in answers/SECRET.json, whose name
+// nobody else knows. No number in what all may read stays with a student: numbers follow the class's roster.
 
-/// Writes the queue, and the answers of these students.
+/// Writes the queue, and the answers of these students, the newest of them with what the stages said.
 void publish(const Folder& folder, const Settings& settings, Store& store, const std::vector<int64_t>& students);
 
 /// Writes the rankings, which verdicts alone change: it reads all verdicts.

@@ -22,7 +22,7 @@ void write_assignment(const Folder& folder, const AssignmentSettings& assignment
     shapes += to_text(each) + "\n";
   }
   write_file(place / "shapes.txt", shapes);
-  write_secret(folder.secret(assignment.name), make_secret(entropy(), pack.layers));
+  write_secret(folder.secret(assignment.name), make_secret(pack.layers));
 }
 
 /// Students read the settings and what is public, whatever the umask.

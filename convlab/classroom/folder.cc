@@ -19,8 +19,8 @@ struct Part {
   const char* name;
   mode_t mode;
 };
-constexpr std::array kParts{Part{"public", 0755}, Part{"secret", 0700}, Part{"spool", 03733}, Part{"answers", 0711},
-                            Part{"files", 0700},  Part{"jobs", 0700},   Part{"aside", 0700}};
+constexpr std::array kParts{Part{"public", 0755},  Part{"secret", 0700}, Part{"spool", 03733},
+                            Part{"answers", 0711}, Part{"files", 0700},  Part{"jobs", 0700}};
 
 void make_folder(const fs::path& path, mode_t mode) {
   // The umask would take bits from mkdir's mode.

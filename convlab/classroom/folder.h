@@ -12,10 +12,10 @@ namespace convlab::classroom {
 ///   public/      problem texts, shapes, files to begin with; queue.json and rankings.json
 ///   secret/      0700: a file of seed and shapes for each assignment
 ///   spool/       03733: submissions that students write, see spool.h
-///   answers/     0711: for each student a file named by his secret, see answers.h
+///   answers/     0711: for each student a file named by his secret, see answers.h; and notes, by receipt, why
+///                something in the spool was no submission
 ///   files/       0700: what was handed in, by number
 ///   jobs/        0700: a folder for each job that is being judged
-///   aside/       0700: what was in the spool, and was no submission
 ///   class.db     the owner's alone, see store.h
 class Folder {
  public:
@@ -35,10 +35,12 @@ class Folder {
   std::filesystem::path class_secret() const { return root_ / "secret/.class.json"; }  ///< seed of the made-up names
   std::filesystem::path rankings() const { return root_ / "public/rankings.json"; }
   std::filesystem::path spool() const { return root_ / "spool"; }
-  std::filesystem::path answer(const std::string& secret) const { return root_ / "answers" / (secret + ".json"); }
+  std::filesystem::path answers() const { return root_ / "answers"; }
+  std::filesystem::path answer(const std::string& secret) const { return answers() / (secret + ".json"); }
+  std::filesystem::path note(const std::string& receipt) const { return answers() / (receipt + ".txt"); }
+  static bool is_note(const std::filesystem::path& answer) { return answer.extension() == ".txt"; }
   std::filesystem::path file(int64_t number, const std::string& name) const;
   std::filesystem::path jobs() const { return root_ / "jobs"; }
-  std::filesystem::path aside() const { return root_ / "aside"; }
   std::filesystem::path database() const { return root_ / "class.db"; }
 
   /// This process runs as the account that made the class.

@@ -1,11 +1,15 @@
 #include "convlab/classroom/intake.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <vector>
 
+#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
@@ -18,7 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kHour = 3600;
+constexpr double kHour = 3600, kDay = 24 * kHour;
+constexpr int64_t kMostRefused = 20,
+                  kMostMisfits = 20;  // of a student or a user in a day: what is more leaves no trace
 
 judge::Judgement refusal(std::string reason, std::string what_to_do) {
   return {.verdict = judge::Verdict::refused,
@@ -36,12 +42,12 @@ std::optional<judge::Judgement> refused(const Settings& settings, Store& store, 
   if (found->deadline_s && submission.arrived_s > *found->deadline_s) {
     return refusal(fmt::format("late: it arrived at {}, and the deadline was {}", time_text(submission.arrived_s),
                                time_text(*found->deadline_s)),
-                   "ask your teacher");
+                   "ask your teacher for a later deadline, then hand it in once more: the file was not kept");
   }
   const int64_t sent = store.sent_since(submission.student.id, submission.arrived_s - kHour);
   if (sent >= settings.per_hour) {
     return refusal(fmt::format("too often: {} submissions within an hour; {} are taken", sent, settings.per_hour),
-                   "try a file on your own machine with 'convlab verify', and come back later");
+                   "try the file on your own machine with 'convlab verify', and hand it in later: it was not kept");
   }
   return std::nullopt;
 }
@@ -70,58 +76,145 @@ Student student_of(Store& store, const Arrival& arrival) {
 void keep_file(const Folder& folder, int64_t number, const SpoolEntry& entry) {
   const fs::path path = folder.file(number, entry.file);
   std::error_code error;
+  fs::remove_all(path.parent_path(), error);  // of a process that was killed before the database knew the number
   fs::create_directories(path.parent_path(), error);
   write_file(path, entry.source);
 }
 
+/// Removes it from the spool; the note is there before, so that its sender always finds one of the two.
 void set_aside(const Folder& folder, Store& store, const Arrival& arrival, const std::string& reason) {
   Transaction transaction(store.database());
-  const fs::path from = folder.spool() / arrival.name;
-  fs::path to = folder.aside() / arrival.name;
   std::error_code error;
-  if (fs::exists(fs::symlink_status(to, error))) to += "." + random_hex(8);
-  fs::rename(from, to, error);
-  // Somebody else's folder cannot be moved, and not removed while it is full: then it stays, and is looked at again.
-  if (error && !fs::remove(from, error)) return;
-  store.add_misfit(arrival.number, {printable(arrival.name), reason, arrival.arrived_s});
+  if (!fs::exists(fs::symlink_status(arrival.path, error))) return;  // another process was faster
+  // The owner's own come for students of the page, which bounds them itself.
+  const bool is_owners = arrival.uid == ::geteuid();
+  if (is_owners || store.misfits_since(arrival.uid, arrival.arrived_s - kDay) < kMostMisfits) {
+    store.add_misfit({printable(arrival.path.filename().string()), arrival.uid, reason, arrival.arrived_s});
+    if (!arrival.receipt.empty()) {
+      write_file(folder.note(arrival.receipt), reason + "\n");
+      fs::permissions(folder.note(arrival.receipt), fs::perms(0644));  // whatever the umask
+    }
+  }
+  fs::remove(arrival.path, error);
   transaction.commit();
 }
 
-/// Its student's number.
-int64_t take_one(const Folder& folder, const Settings& settings, Store& store, const Arrival& arrival) {
+/// Its student's number; nullopt: it was set aside.
+std::optional<int64_t> accept(const Folder& folder, const Settings& settings, Store& store, const Arrival& arrival) {
   const SpoolEntry& entry = *arrival.entry;
   Transaction transaction(store.database());
-  if (store.has(arrival.number)) return 0;  // another process was faster
   const auto assignment = std::ranges::find(settings.assignments, entry.assignment, &AssignmentSettings::name);
-  Submission submission{.number = arrival.number,
+  Submission submission{.receipt = arrival.receipt,
                         .student = student_of(store, arrival),
                         .assignment = printable(entry.assignment),
                         .device = assignment == settings.assignments.end() ? "" : assignment->device,
                         .file = entry.file,
                         .arrived_s = arrival.arrived_s};
+  if (store.knows(arrival.receipt)) return submission.student.id;  // another process was faster
+  submission.number = store.next_number();
   submission.judgement = refused(settings, store, submission);
-  keep_file(folder, arrival.number, entry);
+  const bool is_refused = submission.judgement.has_value();
+  if (is_refused && store.refused_since(submission.student.id, arrival.arrived_s - kDay) >= kMostRefused) {
+    return std::nullopt;
+  }
+  if (!is_refused) keep_file(folder, submission.number, entry);
   store.add(submission);
   transaction.commit();
   return submission.student.id;
 }
 
-}  // namespace
+class Intake {
+ public:
+  Intake(const Folder& folder, const Settings& settings, Store& store)
+      : folder_(folder), settings_(settings), store_(store) {}
 
-void take_in(const Folder& folder, const Settings& settings, Store& store) {
-  const auto is_known = [&](int64_t number) { return store.has(number); };
-  std::set<int64_t> students;
-  const std::vector<Arrival> arrivals = read_spool(folder.spool(), store.next_number(), is_known);
-  for (const Arrival& each : arrivals) {
-    if (const std::string misfit = each.entry ? forgery(store, each) : each.misfit; !misfit.empty()) {
-      set_aside(folder, store, each, misfit);
-    } else if (const int64_t student = take_one(folder, settings, store, each); student != 0) {
-      students.insert(student);
+  void take(const fs::path& path) {
+    const std::optional<Arrival> arrival = read_arrival(path);
+    if (!arrival) return;
+    const std::string misfit = arrival->entry ? forgery(store_, *arrival) : arrival->misfit;
+    if (!misfit.empty()) return set_aside(folder_, store_, *arrival, misfit);
+    if (const auto student = accept(folder_, settings_, store_, *arrival)) {
+      students_.insert(*student);
+      taken_.push_back(path);
+    } else {
+      set_aside(folder_, store_, *arrival,
+                fmt::format("{} submissions of a day were refused before it, and no more are kept", kMostRefused));
     }
   }
+
+  /// What was taken leaves the spool when its sender can read so.
+  void publish() {
+    if (students_.empty()) return;
+    classroom::publish(folder_, settings_, store_, {students_.begin(), students_.end()});
+    std::error_code error;
+    for (const fs::path& each : taken_) fs::remove(each, error);
+  }
+
+ private:
+  const Folder& folder_;
+  const Settings& settings_;
+  Store& store_;
+  std::set<int64_t> students_;
+  std::vector<fs::path> taken_;
+};
+
+/// Whoever sent more than an hour allows comes after all others with the rest. (The owner's own come for many
+/// students.)
+void put_floods_last(std::vector<Arrival>& arrivals, int64_t per_hour) {
+  std::map<uid_t, int64_t> sent;
+  std::vector<std::pair<int64_t, Arrival>> ordered;
+  for (Arrival& each : arrivals) {
+    const int64_t hour = each.uid == ::geteuid() ? 0 : sent[each.uid]++ / per_hour;
+    ordered.emplace_back(hour, std::move(each));
+  }
+  std::ranges::stable_sort(ordered, {}, &std::pair<int64_t, Arrival>::first);
+  for (size_t i = 0; i < ordered.size(); ++i) arrivals[i] = std::move(ordered[i].second);
+}
+
+/// Notes of more than a day ago: their senders have read them or never will.
+void sweep_notes(const Folder& folder, double before_s) {
+  for (const fs::directory_entry& each : fs::directory_iterator(folder.answers())) {
+    struct stat status {};
+    if (!folder.is_note(each.path()) || ::lstat(each.path().c_str(), &status) != 0) continue;
+    if (static_cast<double>(status.st_mtime) < before_s) ::unlink(each.path().c_str());
+  }
+}
+
+}  // namespace
+
+void take_in(const Folder& folder, const Settings& settings, Store& store, double most_s) {
+  const Clock::time_point begun = Clock::now();
+  std::vector<Arrival> arrivals = list_spool(folder.spool());
   if (arrivals.empty()) return;
-  sweep_spool(folder.spool(), is_known);
-  publish(folder, settings, store, {students.begin(), students.end()});
+  put_floods_last(arrivals, settings.per_hour);
+  Intake intake(folder, settings, store);
+  for (const Arrival& each : arrivals) {
+    intake.take(each.path);
+    if (seconds_since(begun) > most_s) break;
+  }
+  intake.publish();
+  sweep_spool(folder.spool());
+  sweep_notes(folder, unix_seconds() - kDay);
+}
+
+void take_in_one(const Folder& folder, const Settings& settings, Store& store, const std::string& receipt) {
+  Intake intake(folder, settings, store);
+  intake.take(entry_path(folder.spool(), receipt));
+  intake.publish();
+}
+
+std::optional<std::string> why_set_aside(const Folder& folder, const std::string& receipt) {
+  std::error_code error;
+  if (!fs::exists(folder.note(receipt), error)) return std::nullopt;
+  constexpr int64_t kMostNoteBytes = 4096;
+  std::string text = read_text(folder.note(receipt), kMostNoteBytes);
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+void forget_set_aside(const Folder& folder, Store& store) {
+  store.forget_misfits();
+  sweep_notes(folder, unix_seconds() + kDay);
 }
 
 }  // namespace convlab::classroom

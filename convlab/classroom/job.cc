@@ -17,6 +17,18 @@ constexpr int64_t kMostJobBytes = int64_t{64} << 20;
 
 fs::path folder_of(const Folder& folder, const Lease& lease) { return folder.jobs() / job_name(lease); }
 
+/// A broken secret or pack, or an assignment that class.toml has no more, is the teacher's to repair, and no student's
+/// verdict.
+judge::Assignment readable_assignment(const Folder& folder, const Settings& settings, const std::string& name) {
+  try {
+    return assignment_of(folder, settings, settings.assignment(name));
+  } catch (const Error& error) {
+    throw unavailable(
+        "assignment {}: {}; repair class.toml or secret/{}.json and start the worker again: the job waits", name,
+        error.what(), name);
+  }
+}
+
 }  // namespace
 
 std::string job_name(const Lease& lease) { return fmt::format("{}-{}", lease.job, lease.attempt); }
@@ -25,9 +37,8 @@ void write_job(const Folder& folder, const Settings& settings, const Lease& leas
   std::error_code error;
   for (Lease earlier = lease; earlier.attempt > 0; --earlier.attempt) remove_job(folder, earlier);
   const fs::path path = folder_of(folder, lease);
-  if (!fs::create_directory(path, error)) throw bad_input("{}: cannot make it: {}", path.string(), error.message());
-  const judge::Assignment assignment =
-      assignment_of(folder, settings, settings.assignment(lease.submission.assignment));
+  if (!fs::create_directory(path, error)) throw unavailable("{}: cannot make it: {}", path.string(), error.message());
+  const judge::Assignment assignment = readable_assignment(folder, settings, lease.submission.assignment);
   const nlohmann::ordered_json json{{"file", folder.file(lease.submission.number, lease.submission.file).string()},
                                     {"device", lease.submission.device},
                                     {"assignment", judge::to_json(assignment)}};

@@ -16,7 +16,8 @@ namespace convlab::classroom {
 /// "17-2": the second attempt at job 17.
 std::string job_name(const Lease& lease);
 
-/// Writes job.json, and removes what earlier attempts left.
+/// Writes job.json, and removes what earlier attempts left. Error(unavailable) where it cannot be written, or the
+/// assignment, its pack or its secret cannot be read.
 void write_job(const Folder& folder, const Settings& settings, const Lease& lease);
 
 /// The stage that the judge has said to be in, and its answer; nullopt where there is none yet.

@@ -10,9 +10,8 @@ namespace convlab::classroom {
 
 /// How an assignment gives points to a submission that passed; others get none.
 ///   passed      the most
-///   linear      by the ratio to the reference's time: the most at `full` or less, the least at `zero` or more, and on
-///   a
-///               line between
+///   linear      by the ratio to the reference's time: the most at `full` or less, the least at `zero` or more, and
+///               on a line between
 ///   deviations  by how many standard deviations of the class's ratios it is faster than the median: the most at `full`
 ///               or more, the least at `zero` or less
 ///   top         by the rank: the first gets the most, the n-th the least or more, and who comes later the least

@@ -19,6 +19,7 @@ struct Passed {
   int64_t submission = 0;
   int64_t student = 0;
   std::string name;                   ///< as the ranking shows it
+  bool is_made_up = false;            ///< the name
   std::string math;                   ///< the class of arithmetic that was measured
   int math_order = 0;                 ///< classes in the order in which the ranking has them
   std::optional<RatioBounds> bounds;  ///< nullopt without a clock

@@ -1,34 +1,22 @@
 #include "convlab/classroom/secrets.h"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
-#include "convlab/base/rng.h"
+#include "convlab/judge/hidden_shapes.h"
 #include "convlab/measure/json_members.h"
 
 namespace convlab::classroom {
 namespace {
 
-constexpr int kShapes = 4;
-constexpr int64_t kMostSide = 40, kMostImages = 3, kMostSecretBytes = 1 << 16;
+constexpr int64_t kMostSecretBytes = 1 << 16;
 
 }  // namespace
-
-uint64_t entropy() {
-  uint64_t value = 0;
-  if (::getrandom(&value, sizeof value, 0) != sizeof value) {
-    throw unavailable("the system gives no random bytes: {}", std::strerror(errno));
-  }
-  return value;
-}
 
 std::string random_hex(int bytes) {
   std::string text;
@@ -40,28 +28,14 @@ bool is_secret(std::string_view text) {
   return text.size() == 2 * kSecretBytes && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-Secret make_secret(uint64_t seed, const std::vector<ConvProblem>& layers) {
-  Secret secret{.seed = seed};
-  Rng random(seed);
-  for (int i = 0; i < kShapes; ++i) {
-    // Of one layer, since a file's arrays may suffice for each layer, but not for the largest numbers of several.
-    const ConvProblem& layer = layers[static_cast<size_t>(i) % layers.size()];
-    ConvProblem shape;
-    shape.n = random.integer(1, kMostImages);
-    shape.c = random.integer(1, layer.c);
-    shape.k = random.integer(1, layer.k);
-    shape.r = layer.r;  // a kernel for the network's filters alone is right
-    shape.s = layer.s;
-    const int64_t least = std::max(shape.r, shape.s) + 1;
-    shape.h = shape.w = random.integer(least, std::max(least, std::min(layer.h, kMostSide)));
-    secret.shapes.push_back(shape);
-  }
-  return secret;
+Secret make_secret(const std::vector<ConvProblem>& layers) {
+  KeyedRng random(new_key());
+  return {.shapes = judge::hidden_shapes(layers, random)};
 }
 
 void write_secret(const std::filesystem::path& path, const Secret& secret) {
   nlohmann::ordered_json json;
-  json["seed"] = fmt::format("{:016x}", secret.seed);
+  if (secret.seed != 0) json["seed"] = fmt::format("{:016x}", secret.seed);
   json["shapes"] = nlohmann::ordered_json::array();
   for (const ConvProblem& each : secret.shapes) json["shapes"].push_back(to_text(each));
   write_file(path, json_text(json, 2) + "\n");
@@ -73,7 +47,7 @@ Secret read_secret(const std::filesystem::path& path) {
   const JsonMembers from(json, path.string());
   std::string seed;
   std::vector<std::string> shapes;
-  from.read("seed", seed);
+  from.read_if_there("seed", seed);
   from.read("shapes", shapes);
   Secret secret;
   constexpr int kHexadecimal = 16;

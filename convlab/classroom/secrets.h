@@ -6,20 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "convlab/base/entropy.h"
 #include "convlab/conv/problem.h"
 
 namespace convlab::classroom {
 
 /// What students must not know of an assignment.
 struct Secret {
-  uint64_t seed = 0;                ///< the data's
-  std::vector<ConvProblem> shapes;  ///< on which submissions must be right, too
+  uint64_t seed = 0;                ///< the class's: of made-up names
+  std::vector<ConvProblem> shapes;  ///< an assignment's: on which submissions must be right, too
 
   bool operator==(const Secret&) const = default;
 };
-
-/// 64 bits of the system's entropy.
-uint64_t entropy();
 
 /// So many random bytes as hexadecimal digits.
 std::string random_hex(int bytes);
@@ -30,9 +28,8 @@ inline constexpr int kSecretBytes = 16;
 /// Whether the text has the form of one.
 bool is_secret(std::string_view text);
 
-/// Shapes drawn by the seed: one to three images, square, of at most 40 pixels a side and not larger than the layers in
-/// channels, maps and filters, so that a file whose arrays suffice for the layers can be right on them.
-Secret make_secret(uint64_t seed, const std::vector<ConvProblem>& layers);
+/// A hidden shape of each layer, see judge::hidden_shapes().
+Secret make_secret(const std::vector<ConvProblem>& layers);
 
 /// 0600.
 void write_secret(const std::filesystem::path& path, const Secret& secret);

@@ -102,7 +102,7 @@ std::string quoted(const std::string& text) {
 
 std::string assignment_text(const AssignmentSettings& each) {
   std::string text = fmt::format("\n[[assignment]]\nname = {}\npack = {}\n", quoted(each.name), quoted(each.pack));
-  text += each.deadline_s ? fmt::format("deadline = {}\n", time_text(*each.deadline_s))
+  text += each.deadline_s ? fmt::format("deadline = {}\n", local_time_text(*each.deadline_s))
                           : "# deadline = 2026-12-01T23:59:00+01:00    # later submissions are refused\n";
   text += fmt::format("device = {}    # cpu, simt, cuda, cuda:1\nimages = {}    # in each layer\n", quoted(each.device),
                       each.images);
@@ -142,6 +142,25 @@ judge::JudgeLimits usual_limits(const std::string& device) {
 
 std::string time_text(double seconds) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(std::floor(seconds))));
+}
+
+static std::tm local_time(double seconds) {
+  const auto whole = static_cast<std::time_t>(std::floor(seconds));
+  std::tm fields{};
+  ::localtime_r(&whole, &fields);
+  return fields;
+}
+
+std::string local_time_text(double seconds) {
+  const std::tm fields = local_time(seconds);
+  const int64_t minutes = std::abs(fields.tm_gmtoff) / 60;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}{}{:02}:{:02}", fields, fields.tm_gmtoff < 0 ? '-' : '+', minutes / 60,
+                     minutes % 60);
+}
+
+std::string local_minutes_text(double seconds) {
+  const std::tm fields = local_time(seconds);
+  return fmt::format("{:%Y-%m-%d %H:%M} {}", fields, fields.tm_zone);
 }
 
 const AssignmentSettings& Settings::assignment(const std::string& assignment_name) const {
@@ -213,7 +232,6 @@ judge::Assignment assignment_of(const Folder& folder, const Settings& settings, 
   judge::Assignment result{.name = assignment.name,
                            .layers = pack.layers,
                            .secret = secret.shapes,
-                           .seed = secret.seed,
                            .libraries_allowed = pack.libraries_allowed,
                            .reference = assignment.device == "cpu" ? pack.reference_on_cpu : pack.reference,
                            .limits = assignment.limits,

@@ -62,4 +62,10 @@ judge::Assignment assignment_of(const Folder& folder, const Settings& settings, 
 /// "2026-12-01T23:59:00Z".
 std::string time_text(double seconds);
 
+/// The same in this machine's time zone: "2026-12-02T00:59:00+01:00".
+std::string local_time_text(double seconds);
+
+/// For people: "2026-12-02 00:59 CET".
+std::string local_minutes_text(double seconds);
+
 }  // namespace convlab::classroom

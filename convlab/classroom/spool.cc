@@ -9,16 +9,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
 #include "convlab/base/text.h"
 #include "convlab/classroom/secrets.h"
+#include "convlab/classroom/sha256.h"
 #include "convlab/measure/json_members.h"
 
 namespace convlab::classroom {
@@ -29,9 +30,7 @@ namespace fs = std::filesystem;
 constexpr const char* kEnding = ".json";
 constexpr const char* kUnfinished = ".new-";
 constexpr int64_t kMostEntryBytes = 2 * kMostSourceBytes;  // JSON writes some bytes as several
-constexpr int64_t kMostAhead = 1000;
-constexpr double kKept_s = 3600;
-constexpr double kMostLinking_s = 60;
+constexpr double kMostWriting_s = 3600;
 
 class Descriptor {
  public:
@@ -86,13 +85,13 @@ std::string bytes_of(const std::string& text) {
   return bytes;
 }
 
-std::optional<int64_t> number_of(const std::string& name) {
-  int64_t number = 0;
-  const char* end = name.data() + name.size();
-  const auto [rest, error] = std::from_chars(name.data(), end, number);
-  if (error != std::errc() || std::string_view(rest, end) != kEnding || number < 1) return std::nullopt;
-  // "007.json" would be a second name of 7.
-  return name == std::to_string(number) + kEnding ? std::optional(number) : std::nullopt;
+/// As hash and name of the bytes at once.
+std::string receipt_of(const std::string& bytes) { return sha256(bytes).substr(0, 2 * kSecretBytes); }
+
+/// The receipt that a file's name tells; "" where it is none.
+std::string receipt_in(const std::string& name) {
+  std::string receipt = name.substr(0, name.find('.'));
+  return is_secret(receipt) && name == receipt + kEnding ? receipt : "";
 }
 
 SpoolEntry parse_entry(const std::string& text, const std::string& name) {
@@ -107,7 +106,7 @@ SpoolEntry parse_entry(const std::string& text, const std::string& name) {
   entry.source = bytes_of(entry.source);
   require_file_name(entry.file);
   if (!entry.as.empty()) require_student_name(entry.as);
-  if (!is_secret(entry.secret)) throw bad_input("'secret' is no 32 hexadecimal digits");
+  if (!is_secret(entry.secret)) throw bad_input("'secret' is not 32 hexadecimal digits");
   if (static_cast<int64_t>(entry.source.size()) > kMostSourceBytes) {
     throw bad_input("the source has {} bytes; at most {} are taken", entry.source.size(), kMostSourceBytes);
   }
@@ -125,39 +124,16 @@ std::string text_of(int descriptor, int64_t size) {
   return text;
 }
 
-/// nullopt: it is still being linked into place, or gone.
-std::optional<Arrival> arrival_at(const fs::path& path, int64_t next) {
-  Arrival arrival{.name = path.filename().string()};
-  // Links are not followed, and a pipe without a writer does not keep us waiting.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  const int failure = errno;
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
-  arrival.uid = status.st_uid;
-  arrival.arrived_s = seconds(status.st_ctim);
-  try {
-    const std::optional<int64_t> number = number_of(arrival.name);
-    if (!number) throw bad_input("its name is no number with {}", kEnding);
-    if (*number >= next + kMostAhead) throw bad_input("its number was not free; the next one is {}", next);
-    arrival.number = *number;
-    if (!S_ISREG(status.st_mode)) throw bad_input("it is a link, a folder or a pipe, and no file");
-    if (file.number() < 0) throw bad_input("it cannot be opened: {}", std::strerror(failure));
-    struct stat opened {};
-    ::fstat(file.number(), &opened);
-    if (!S_ISREG(opened.st_mode) || opened.st_ino != status.st_ino) return std::nullopt;
-    if (opened.st_nlink != 1) {
-      if (now_s() - arrival.arrived_s < kMostLinking_s) return std::nullopt;
-      throw bad_input("it has other names, too");
-    }
-    if (opened.st_size > kMostEntryBytes) {
-      throw bad_input("it has {} bytes; at most {} are read", opened.st_size, kMostEntryBytes);
-    }
-    arrival.uid = opened.st_uid;
-    arrival.entry = parse_entry(text_of(file.number(), opened.st_size), arrival.name);
-  } catch (const Error& error) {
-    arrival.misfit = printable(error.what());
+SpoolEntry read_entry(const Descriptor& file, const struct stat& status, const std::string& receipt) {
+  if (receipt.empty()) throw bad_input("its name is not one that 'convlab class submit' writes");
+  if (!S_ISREG(status.st_mode)) throw bad_input("it is not a regular file");
+  if (status.st_nlink != 1) throw bad_input("it has other names, too");
+  if (status.st_size > kMostEntryBytes) {
+    throw bad_input("it has {} bytes; at most {} are read", status.st_size, kMostEntryBytes);
   }
-  return arrival;
+  const std::string text = text_of(file.number(), status.st_size);
+  if (receipt_of(text) != receipt) throw bad_input("its text was changed after it arrived");
+  return parse_entry(text, receipt + kEnding);
 }
 
 void write_whole(const Descriptor& file, const fs::path& path, const std::string& text) {
@@ -194,49 +170,76 @@ void require_student_name(const std::string& name) {
   }
 }
 
-int64_t write_entry(const fs::path& spool, const SpoolEntry& entry, int64_t first) {
+fs::path entry_path(const fs::path& spool, const std::string& receipt) { return spool / (receipt + kEnding); }
+
+std::string write_entry(const fs::path& spool, const SpoolEntry& entry) {
   nlohmann::ordered_json json{{"assignment", entry.assignment}, {"as", entry.as}, {"secret", entry.secret}};
   json["file"] = entry.file;
   json["source"] = characters_of(entry.source);
-  const fs::path unfinished = spool / (kUnfinished + random_hex(16));
+  json["nonce"] = random_hex(kSecretBytes);
+  const std::string text = json_text(json, -1), receipt = receipt_of(text);
+  const fs::path unfinished = spool / (kUnfinished + receipt);
   constexpr mode_t kMode = 0640;  // the class's owner reads it by the spool's group
   const Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));
   if (file.number() < 0) throw bad_input("{}: cannot write: {}", spool.string(), std::strerror(errno));
   try {
-    write_whole(file, unfinished, json_text(json, -1));
-    for (int64_t number = first;; ++number) {
-      const fs::path path = spool / (std::to_string(number) + kEnding);
-      if (::link(unfinished.c_str(), path.c_str()) == 0) {
-        ::unlink(unfinished.c_str());
-        return number;
-      }
-      if (errno != EEXIST) throw bad_input("{}: cannot write: {}", path.string(), std::strerror(errno));
+    write_whole(file, unfinished, text);
+    if (::rename(unfinished.c_str(), entry_path(spool, receipt).c_str()) != 0) {
+      throw bad_input("{}: cannot write: {}", spool.string(), std::strerror(errno));
     }
   } catch (const Error&) {
     ::unlink(unfinished.c_str());
     throw;
   }
+  return receipt;
 }
 
-std::vector<Arrival> read_spool(const fs::path& spool, int64_t next, const std::function<bool(int64_t)>& is_known) {
+std::vector<Arrival> list_spool(const fs::path& spool) {
   std::vector<Arrival> arrivals;
   for (const fs::directory_entry& each : fs::directory_iterator(spool)) {
-    const std::string name = each.path().filename().string();
-    const std::optional<int64_t> number = number_of(name);
-    if (name.starts_with(kUnfinished) || (number && is_known(*number))) continue;
-    if (std::optional<Arrival> arrival = arrival_at(each.path(), next)) arrivals.push_back(std::move(*arrival));
+    std::error_code error;
+    if (each.symlink_status(error).type() == fs::file_type::directory) continue;
+    if (each.path().filename().string().starts_with(kUnfinished)) continue;
+    struct stat status {};
+    if (::lstat(each.path().c_str(), &status) != 0) continue;
+    arrivals.push_back({.path = each.path(), .uid = status.st_uid, .arrived_s = seconds(status.st_ctim)});
   }
-  std::ranges::sort(arrivals, {}, &Arrival::number);
+  std::ranges::sort(arrivals, {}, [](const Arrival& each) { return std::tie(each.arrived_s, each.path); });
   return arrivals;
 }
 
-void sweep_spool(const fs::path& spool, const std::function<bool(int64_t)>& is_known) {
+std::optional<Arrival> read_arrival(const fs::path& path) {
+  // Links are not followed, and a pipe without a writer does not keep us waiting.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const int failure = errno;
+  struct stat status {};
+  if (file.number() < 0 ? ::lstat(path.c_str(), &status) != 0 : ::fstat(file.number(), &status) != 0) {
+    return std::nullopt;
+  }
+  Arrival arrival{.path = path,
+                  .uid = status.st_uid,
+                  .arrived_s = seconds(status.st_ctim),
+                  .receipt = receipt_in(path.filename().string())};
+  try {
+    if (file.number() < 0 && S_ISREG(status.st_mode))
+      throw bad_input("it cannot be opened: {}", std::strerror(failure));
+    arrival.entry = read_entry(file, status, arrival.receipt);
+  } catch (const Error& error) {
+    arrival.misfit = printable(error.what());
+  }
+  return arrival;
+}
+
+void sweep_spool(const fs::path& spool) {
   for (const fs::directory_entry& each : fs::directory_iterator(spool)) {
-    const std::string name = each.path().filename().string();
-    const std::optional<int64_t> number = number_of(name);
     struct stat status {};
-    if (::lstat(each.path().c_str(), &status) != 0 || now_s() - seconds(status.st_ctim) < kKept_s) continue;
-    if (name.starts_with(kUnfinished) || (number && is_known(*number))) ::unlink(each.path().c_str());
+    if (::lstat(each.path().c_str(), &status) != 0) continue;
+    if (S_ISDIR(status.st_mode)) {
+      ::rmdir(each.path().c_str());
+    } else if (each.path().filename().string().starts_with(kUnfinished) &&
+               now_s() - seconds(status.st_ctim) > kMostWriting_s) {
+      ::unlink(each.path().c_str());
+    }
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,8 +11,11 @@
 namespace convlab::classroom {
 
 // The spool: a folder in which everybody may create files and nobody but the class's owner may list or remove them. A
-// submission is a file NUMBER.json, written under another name and linked into place, so that it is whole, and has a
-// number that no other has. Its student is the file's owner; what the file says decides nothing.
+// submission is a file RECEIPT.json, written under another name and renamed into place, so that it is whole. The
+// receipt is the SHA-256 of the file's bytes, which hold a random number: nobody can take a name that another will
+// want, and nobody can change the text afterwards without a rename, which the file system stamps with a new time of
+// arrival. Its student is the file's owner; what the file says decides nothing. Numbers are assigned at intake
+// (intake.h).
 
 /// What a student hands in.
 struct SpoolEntry {
@@ -34,28 +36,34 @@ void require_file_name(const std::string& name);
 /// Error(bad_input) unless a student can be called so: 1 to 64 bytes, printable, no '/', no blank at the ends.
 void require_student_name(const std::string& name);
 
-/// Gives the entry the first free number from `first` on and returns it. Error(bad_input) where the spool cannot be
-/// written.
-int64_t write_entry(const std::filesystem::path& spool, const SpoolEntry& entry, int64_t first);
+/// Writes the entry and returns its receipt: 32 hexadecimal digits, by which only its sender knows it. Error(bad_input)
+/// where the spool cannot be written.
+std::string write_entry(const std::filesystem::path& spool, const SpoolEntry& entry);
 
-/// What lies in the spool under a number.
+/// Where an entry waits to be taken in.
+std::filesystem::path entry_path(const std::filesystem::path& spool, const std::string& receipt);
+
+/// What lies in the spool, and is no folder.
 struct Arrival {
-  int64_t number = 0;    ///< 0: its name is no number that was free
-  std::string name;      ///< of the file
+  std::filesystem::path path;
   uid_t uid = 0;         ///< its owner
-  double arrived_s = 0;  ///< when it was linked into place, as the file system knows it; nobody can set that back
+  double arrived_s = 0;  ///< when it was renamed into place, as the file system knows it; nobody can set that back
+
+  // Of what was read:
+  std::string receipt;  ///< "": its name is none
   std::optional<SpoolEntry> entry;
   std::string misfit;  ///< without an entry: why it is no submission
 };
 
-/// The files of the spool that `is_known` does not know, in the order of their numbers; what is no submission, too, but
-/// not what somebody is writing just now. Numbers from `next` + 1000 on are misfits.
-std::vector<Arrival> read_spool(const std::filesystem::path& spool, int64_t next,
-                                const std::function<bool(int64_t)>& is_known);
+/// What has arrived, in that order, unread; not what somebody is writing just now. Folders are passed over: other
+/// users' can be neither moved nor removed.
+std::vector<Arrival> list_spool(const std::filesystem::path& spool);
 
-/// Removes what was taken in, and what somebody began to write, an hour ago or earlier. Names stay so long so that
-/// nobody who read an old queue.json gets a number that is taken.
-void sweep_spool(const std::filesystem::path& spool, const std::function<bool(int64_t)>& is_known);
+/// One of them with its entry or its misfit; nullopt: it is gone.
+std::optional<Arrival> read_arrival(const std::filesystem::path& path);
+
+/// Removes what somebody began to write an hour ago or earlier, and empty folders.
+void sweep_spool(const std::filesystem::path& spool);
 
 /// The login name of a user, or "uid 1234".
 std::string name_of_user(uid_t uid);

@@ -33,13 +33,14 @@ std::vector<RankingEntry> standings(const Folder& folder, const Settings& settin
   const bool aliases = settings.aliases && shown == Shown::as_settings_say;
   const uint64_t seed = read_secret(folder.class_secret()).seed;
   std::vector<Passed> passed;
-  for (const Submission& each : store.submissions({.assignment = assignment.name})) {
+  for (const Submission& each : store.submissions({.assignment = assignment.name, .with_logs = false})) {
     if (!each.judgement || each.judgement->verdict != judge::Verdict::passed) continue;
     const auto& ratio = each.judgement->ratio;
     passed.push_back(
         {.submission = each.number,
          .student = each.student.id,
          .name = aliases ? alias_of(each.student.id, seed) : each.student.name,
+         .is_made_up = aliases,
          .math = std::string(name_of(each.judgement->math)),
          .math_order = static_cast<int>(each.judgement->math),
          .bounds = ratio ? std::optional(RatioBounds{ratio->median, ratio->low, ratio->high}) : std::nullopt,
@@ -51,7 +52,7 @@ std::vector<RankingEntry> standings(const Folder& folder, const Settings& settin
 std::vector<Grade> grades(const Folder& folder, const Settings& settings, Store& store,
                           const AssignmentSettings& assignment) {
   std::map<int64_t, std::string> last_verdict;
-  for (const Submission& each : store.submissions({.assignment = assignment.name})) {
+  for (const Submission& each : store.submissions({.assignment = assignment.name, .with_logs = false})) {
     last_verdict[each.student.id] = each.judgement ? name_of(each.judgement->verdict) : "";
   }
   const std::vector<RankingEntry> entries = standings(folder, settings, store, assignment, Shown::by_name);

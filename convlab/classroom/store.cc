@@ -11,6 +11,7 @@
 #include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/json.h"
+#include "convlab/classroom/bounds.h"
 
 namespace convlab::classroom {
 namespace {
@@ -77,8 +78,21 @@ CREATE TABLE tokens (
 );
 )";
 
+constexpr const char* kReceipts = R"(
+ALTER TABLE submissions ADD COLUMN receipt TEXT;
+CREATE UNIQUE INDEX submissions_by_receipt ON submissions (receipt);
+ALTER TABLE jobs ADD COLUMN complaint TEXT;  -- of the judge, where it failed
+DROP TABLE misfits;
+CREATE TABLE misfits (
+  name TEXT NOT NULL,
+  uid INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  at_s REAL NOT NULL
+);
+)";
+
 /// What each version added. A database's version is how many it has.
-constexpr std::array kVersions{kTables, kTokens};
+constexpr std::array kVersions{kTables, kTokens, kReceipts};
 
 double monotonic_s() { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); }
 
@@ -110,7 +124,15 @@ QueuedJob queued_job(const Rows& rows) {
           .device = rows.text(5)};
 }
 
-std::string text_of(const judge::Judgement& judgement) { return json_text(judge::to_json(judgement), -1); }
+std::string text_of(const judge::Judgement& judgement) { return json_text(judge::to_json(bounded(judgement)), -1); }
+
+/// How many rows there are of what follows FROM.
+template <class... Values>
+int64_t count_of(Database& database, const std::string& from, const Values&... values) {
+  const auto rows = database.query("SELECT count(*) FROM " + from, values...);
+  rows->next();
+  return rows->integer(0);
+}
 
 }  // namespace
 
@@ -163,34 +185,48 @@ std::vector<Student> Store::students() {
   return all;
 }
 
-bool Store::has(int64_t number) {
-  return database_
-      .query("SELECT 1 FROM submissions WHERE number = ?1 UNION ALL SELECT 1 FROM misfits WHERE number = ?1", number)
-      ->next();
+bool Store::knows(const std::string& receipt) {
+  return database_.query("SELECT 1 FROM submissions WHERE receipt = ?", receipt)->next();
 }
 
 int64_t Store::next_number() {
-  const auto rows = database_.query(
-      "SELECT max((SELECT coalesce(max(number), 0) FROM submissions), (SELECT coalesce(max(number), 0) FROM misfits)) "
-      "+ 1");
+  const auto rows = database_.query("SELECT coalesce(max(number), 0) + 1 FROM submissions");
   rows->next();
   return rows->integer(0);
+}
+
+std::set<int64_t> Store::numbers_of(int64_t student) {
+  std::set<int64_t> numbers;
+  const auto rows = database_.query("SELECT number FROM submissions WHERE student = ?", student);
+  while (rows->next()) numbers.insert(rows->integer(0));
+  return numbers;
+}
+
+int64_t Store::arrived_since(int64_t student, double since_s) {
+  return count_of(database_, "submissions WHERE student = ? AND arrived_s > ?", student, since_s);
 }
 
 int64_t Store::sent_since(int64_t student, double since_s) {
-  const auto rows = database_.query(
-      "SELECT count(*) FROM submissions JOIN jobs ON submission = number AND round = 0 WHERE student = ? AND arrived_s "
-      "> ?"
-      " AND (done = 0 OR attempt > 0)",
-      student, since_s);
-  rows->next();
-  return rows->integer(0);
+  return count_of(database_,
+                  "submissions JOIN jobs ON submission = number AND round = 0"
+                  " WHERE student = ? AND arrived_s > ? AND (done = 0 OR attempt > 0)",
+                  student, since_s);
+}
+
+int64_t Store::refused_since(int64_t student, double since_s) {
+  return count_of(database_,
+                  "submissions JOIN jobs ON submission = number AND round = 0"
+                  " WHERE student = ? AND arrived_s > ? AND done = 1 AND attempt = 0",
+                  student, since_s);
 }
 
 void Store::add(const Submission& submission) {
+  const std::optional<std::string> receipt =
+      submission.receipt.empty() ? std::nullopt : std::optional(submission.receipt);
   database_.run(
-      "INSERT INTO submissions (number, student, assignment, device, file, arrived_s) VALUES (?, ?, ?, ?, ?, ?)",
-      submission.number, submission.student.id, submission.assignment, submission.device, submission.file,
+      "INSERT INTO submissions (number, receipt, student, assignment, device, file, arrived_s)"
+      " VALUES (?, ?, ?, ?, ?, ?, ?)",
+      submission.number, receipt, submission.student.id, submission.assignment, submission.device, submission.file,
       submission.arrived_s);
   const int64_t done = submission.judgement ? 1 : 0;
   database_.run("INSERT INTO jobs (submission, round, done, stage) VALUES (?, 0, ?, ?)", submission.number, done,
@@ -201,53 +237,70 @@ void Store::add(const Submission& submission) {
   }
 }
 
-void Store::add_misfit(int64_t number, const Misfit& misfit) {
-  const std::optional<int64_t> known = number > 0 ? std::optional(number) : std::nullopt;
-  database_.run("INSERT INTO misfits (number, name, reason, at_s) VALUES (?, ?, ?, ?)", known, misfit.name,
+void Store::add_misfit(const Misfit& misfit) {
+  database_.run("INSERT INTO misfits (name, uid, reason, at_s) VALUES (?, ?, ?, ?)", misfit.name, misfit.uid,
                 misfit.reason, misfit.at_s);
+}
+
+int64_t Store::misfits_since(int64_t uid, double since_s) {
+  return count_of(database_, "misfits WHERE uid = ? AND at_s > ?", uid, since_s);
 }
 
 std::vector<Misfit> Store::misfits() {
   std::vector<Misfit> all;
-  const auto rows = database_.query("SELECT name, reason, at_s FROM misfits ORDER BY rowid");
-  while (rows->next()) all.push_back({rows->text(0), rows->text(1), rows->real(2)});
+  const auto rows = database_.query("SELECT name, uid, reason, at_s FROM misfits ORDER BY rowid");
+  while (rows->next()) all.push_back({rows->text(0), rows->integer(1), rows->text(2), rows->real(3)});
   return all;
 }
 
+std::optional<Misfit> Store::misfit(const std::string& name) {
+  const auto rows = database_.query("SELECT name, uid, reason, at_s FROM misfits WHERE name = ?", name);
+  if (!rows->next()) return std::nullopt;
+  return Misfit{rows->text(0), rows->integer(1), rows->text(2), rows->real(3)};
+}
+
+void Store::forget_misfits() { database_.run("DELETE FROM misfits"); }
+
 std::vector<Submission> Store::submissions(const Which& which) {
+  const auto if_any = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
   std::vector<Submission> all;
-  const std::optional<std::string> assignment =
-      which.assignment.empty() ? std::nullopt : std::optional(which.assignment);
+  const std::string judgement = which.with_logs ? "judgement" : "json_set(judgement, '$.stages', json('[]'))";
   const auto rows = database_.query(
       "SELECT number, students.id, name, secret, assignment, submissions.device, file, arrived_s,"
       " (SELECT stage FROM jobs WHERE submission = number ORDER BY round DESC LIMIT 1),"
-      " (SELECT judgement FROM results JOIN jobs ON job = id WHERE submission = number ORDER BY round DESC LIMIT 1)"
-      " FROM submissions JOIN students ON student = students.id"
-      " WHERE (?1 IS NULL OR number = ?1) AND (?2 IS NULL OR student = ?2) AND (?3 IS NULL OR assignment = ?3)"
-      " ORDER BY number",
-      which.number, which.student, assignment);
+      " (SELECT " +
+          judgement +
+          " FROM results JOIN jobs ON job = id WHERE submission = number ORDER BY round DESC LIMIT 1), receipt,"
+          " (SELECT complaint FROM jobs WHERE submission = number ORDER BY round DESC LIMIT 1)"
+          " FROM submissions JOIN students ON student = students.id"
+          " WHERE (?1 IS NULL OR number = ?1) AND (?2 IS NULL OR student = ?2) AND (?3 IS NULL OR assignment = ?3)"
+          " AND (?4 IS NULL OR receipt = ?4) ORDER BY number DESC LIMIT ?5",
+      which.number, which.student, if_any(which.assignment), if_any(which.receipt), which.newest);
   while (rows->next()) {
     Submission each{.number = rows->integer(0),
+                    .receipt = rows->text(10),
                     .student = {rows->integer(1), rows->text(2), rows->text(3)},
                     .assignment = rows->text(4),
                     .device = rows->text(5),
                     .file = rows->text(6),
                     .arrived_s = rows->real(7),
-                    .stage = stage_of(rows->text(8))};
+                    .stage = stage_of(rows->text(8)),
+                    .complaint = rows->text(11)};
     if (!rows->is_null(9)) {
       const std::string place = fmt::format("class.db, submission {}", each.number);
       each.judgement = judge::judgement_from(parse_json(rows->text(9), place), place);
     }
     all.push_back(std::move(each));
   }
+  std::ranges::reverse(all);
   return all;
 }
 
-void Store::grade_again(int64_t number) {
-  database_.run(
-      "INSERT INTO jobs (submission, round) SELECT ?1, max(round) + 1 FROM jobs WHERE submission = ?1"
-      " HAVING min(done) = 1",
-      number);
+bool Store::judge_again(int64_t number) {
+  return database_.run(
+             "INSERT INTO jobs (submission, round) SELECT ?1, max(round) + 1 FROM jobs WHERE submission = ?1"
+             " HAVING min(done) = 1",
+             number) > 0;
 }
 
 QueueState Store::queue(double lease_s) {
@@ -388,18 +441,32 @@ bool Store::finish(const Lease& lease, const judge::Judgement& judgement) {
   return true;
 }
 
-void Store::give_back(const Lease& lease, bool judge_failed) {
+void Store::give_back(const Lease& lease) {
   database_.run(
-      "UPDATE jobs SET worker = NULL, device = NULL, stage = 'queued', failures = failures + ? WHERE id = ? AND worker "
-      "= ?"
-      " AND attempt = ? AND done = 0",
-      int64_t{judge_failed}, lease.job, lease.worker, lease.attempt);
+      "UPDATE jobs SET worker = NULL, device = NULL, stage = 'queued' WHERE id = ? AND worker = ? AND attempt = ?"
+      " AND done = 0",
+      lease.job, lease.worker, lease.attempt);
+}
+
+void Store::complain(const Lease& lease, const std::string& why) {
+  database_.run(
+      "UPDATE jobs SET failures = failures + 1, complaint = ? WHERE id = ? AND worker = ? AND attempt = ? AND done = 0",
+      why, lease.job, lease.worker, lease.attempt);
 }
 
 int64_t Store::failures(int64_t job) {
   const auto rows = database_.query("SELECT failures FROM jobs WHERE id = ?", job);
   rows->next();
   return rows->integer(0);
+}
+
+bool Store::has_worker(const std::string& device, double lease_s) {
+  const auto workers =
+      database_.query("SELECT device FROM workers WHERE boot = ? AND beat_s > ?", boot(), monotonic_s() - lease_s);
+  while (workers->next()) {
+    if (device_fits(workers->text(0), device)) return true;
+  }
+  return false;
 }
 
 int64_t Store::unfinished(const std::string& device) {

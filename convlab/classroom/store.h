@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,18 +21,25 @@ struct Student {
 
 /// One submission, and where it is.
 struct Submission {
-  int64_t number = 0;
+  int64_t number = 0;   ///< 0: it is not taken in yet
+  std::string receipt;  ///< see spool.h
   Student student;
   std::string assignment, device, file;
   double arrived_s = 0;  ///< seconds since 1970
   judge::Stage stage = judge::Stage::queued;
   std::optional<judge::Judgement> judgement;  ///< of the last job that is done
+  std::string complaint;                      ///< of the judge, where it failed; for the class's owner alone
+
+  /// It has its verdict, and waits for no other one.
+  bool is_done() const { return stage == judge::Stage::done && judgement.has_value(); }
 };
 
 /// Which submissions are meant; what is left out may be anything.
 struct Which {
   std::optional<int64_t> number, student;
-  std::string assignment;
+  std::string assignment, receipt;
+  int64_t newest = INT64_MAX;  ///< of these, so many
+  bool with_logs = true;       ///< what the stages said, which is most of a judgement
 };
 
 /// A worker's right to a job. It ends when the worker is not heard of, and then another attempt begins.
@@ -51,9 +59,11 @@ struct QueueState {
   std::map<std::string, int> workers;  ///< by device
 };
 
-/// What was in the spool and was no submission.
+/// What was in the spool and was no submission, or one refusal too many of a student.
 struct Misfit {
-  std::string name, reason;
+  std::string name;  ///< of the file
+  int64_t uid = 0;   ///< its owner
+  std::string reason;
   double at_s = 0;
 };
 
@@ -74,14 +84,22 @@ class Store {
   std::vector<Student> students();
 
   // Submissions.
-  bool has(int64_t number);  ///< as a submission or as a misfit
+  bool knows(const std::string& receipt);
   int64_t next_number();
-  int64_t sent_since(int64_t student, double since_s);  ///< submissions that were not refused on arrival
-  void add(const Submission& submission);               ///< with a job that waits or, with a judgement, with its result
-  void add_misfit(int64_t number, const Misfit& misfit);
+  std::set<int64_t> numbers_of(int64_t student);
+  int64_t arrived_since(int64_t student, double since_s);
+  int64_t sent_since(int64_t student, double since_s);     ///< submissions that were not refused on arrival
+  int64_t refused_since(int64_t student, double since_s);  ///< those that were
+  void add(const Submission& submission);  ///< with a job that waits or, with a judgement, with its result
   std::vector<Submission> submissions(const Which& which);  ///< in order
+  bool judge_again(int64_t number);                         ///< a new job; false, and none, where one waits or runs
+
+  // What was set aside.
+  void add_misfit(const Misfit& misfit);
+  int64_t misfits_since(int64_t uid, double since_s);
   std::vector<Misfit> misfits();
-  void grade_again(int64_t number);  ///< a new job; not where one waits or runs
+  std::optional<Misfit> misfit(const std::string& name);
+  void forget_misfits();
 
   // Jobs and leases. A worker is heard of by beat(), in seconds of this machine's monotonic clock.
   QueueState queue(double lease_s);
@@ -96,9 +114,13 @@ class Store {
   /// False, and nothing is stored, where the lease has ended.
   bool finish(const Lease& lease, const judge::Judgement& judgement);
   /// The job waits again.
-  void give_back(const Lease& lease, bool judge_failed);
+  void give_back(const Lease& lease);
+  /// The judge itself has failed at it, and why.
+  void complain(const Lease& lease, const std::string& why);
   /// How often the judge itself has failed at a job.
   int64_t failures(int64_t job);
+  /// Whether somebody was heard of who takes jobs for the device.
+  bool has_worker(const std::string& device, double lease_s);
   /// Jobs that wait or run on a device, "" for any.
   int64_t unfinished(const std::string& device);
 

@@ -70,7 +70,7 @@ class Worker {
       settings_ = read_settings(folder_);
       heart_.beat();
       store_.end_leases(settings_.lease_s);
-      take_in(folder_, settings_, store_);
+      take_in(folder_, settings_, store_, most_intake_s());
       if (const auto lease = store_.take(heart_.name(), options_.device, settings_.lease_s)) {
         pause_s = kShortPause_s;
         judge_one(*lease);
@@ -96,7 +96,7 @@ class Worker {
       settle(lease, *end);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::unavailable) {
-        store_.give_back(lease, false);
+        store_.give_back(lease);
         throw;
       }
       fail(lease, error.what());
@@ -115,16 +115,37 @@ class Worker {
     for (;;) {
       if (std::optional<JudgeRun::End> end = judge->end()) return end;
       heart_.beat();
-      if (const auto now = stage_of_job(folder_, lease); now && *now != stage) {
+      // It is done when its verdict is stored.
+      if (const auto now = stage_of_job(folder_, lease); now && *now != stage && *now != judge::Stage::done) {
         stage = *now;
         store_.enter(lease, stage);
         publish(folder_, settings_, store_, {lease.submission.student.id});
       }
       if (!store_.holds(lease)) return std::nullopt;
+      take_in_meanwhile();
       if (seconds_since(began) > limit_s(lease)) return JudgeRun::End{.status = -1, .complaint = "it did not end"};
       sleep_s(pause_s);
       pause_s = std::min(1.5 * pause_s, std::min(kLongPause_s, settings_.lease_s / 5));
     }
+  }
+
+  /// No longer than others believe that we live.
+  double most_intake_s() const { return std::min(1.0, settings_.lease_s / 5); }
+
+  /// Students see their numbers while a job runs. What goes wrong with that is not the job's fault.
+  void take_in_meanwhile() {
+    if (seconds_since(last_intake_) < kLongPause_s) return;
+    std::string failure;
+    try {
+      take_in(folder_, settings_, store_, most_intake_s());
+    } catch (const Error& error) {
+      failure = error.what();
+    }
+    if (!failure.empty() && failure != last_failure_) {
+      options_.tell(fmt::format("cannot take in what was handed in: {}", failure));
+    }
+    last_failure_ = failure;
+    last_intake_ = Clock::now();
   }
 
   /// The judge keeps limits itself, a stage at a time; this is for a judge that hangs.
@@ -142,21 +163,22 @@ class Worker {
     store(lease, *judgement);
   }
 
-  /// The judge itself has failed: it has more chances.
+  /// The judge itself has failed: it has more chances. Why, is for the class's owner: it may tell secrets.
   void fail(const Lease& lease, const std::string& why) {
-    const std::string said = fmt::format("the judge itself failed ({})", why);
-    options_.tell(fmt::format("{}: {}", lease.submission.number, said));
-    if (store_.failures(lease.job) + 1 < kMostFailures) return store_.give_back(lease, true);
+    options_.tell(fmt::format("{}: the judge itself failed ({})", lease.submission.number, why));
+    store_.complain(lease, why);
+    if (store_.failures(lease.job) < kMostFailures) return store_.give_back(lease);
     store(lease, {.verdict = judge::Verdict::refused,
                   .failed_at = stage_of_job(folder_, lease).value_or(judge::Stage::queued),
-                  .reason = said,
-                  .what_to_do = "tell your teacher"});
+                  .reason = fmt::format("the judge itself failed {} times", kMostFailures),
+                  .what_to_do = "tell your teacher, who sees why and can have it judged again"});
   }
 
   void store(const Lease& lease, const judge::Judgement& judgement) {
     const int64_t number = lease.submission.number;
     const bool stored = store_.finish(lease, judgement);
-    options_.tell(stored ? fmt::format("{}: {} {}", number, name_of(judgement.verdict), judgement.reason)
+    options_.tell(stored ? fmt::format("{}: {}{}{}", number, name_of(judgement.verdict),
+                                       judgement.reason.empty() ? "" : ": ", judgement.reason)
                          : fmt::format("{}: another worker has taken the job over", number));
   }
 
@@ -170,6 +192,8 @@ class Worker {
   Settings settings_;
   Store store_;
   Heart heart_;
+  Clock::time_point last_intake_ = Clock::now();
+  std::string last_failure_;  ///< of an intake
 };
 
 }  // namespace

@@ -32,15 +32,16 @@ class SomeClass {
             .source = source};
   }
 
-  /// Into the spool; nobody takes it in.
-  int64_t write(const std::string& student) {
-    return write_entry(folder->spool(), entry(student), store->next_number());
-  }
+  /// Into the spool; nobody takes it in. Returns the receipt.
+  std::string write(const std::string& student) { return write_entry(folder->spool(), entry(student)); }
 
-  int64_t submit(const std::string& student) {
-    const int64_t number = write(student);
+  /// Returns the number; 0: it was set aside.
+  int64_t submit(const std::string& student) { return take(write(student)); }
+
+  int64_t take(const std::string& receipt) {
     take_in();
-    return number;
+    const std::vector<Submission> found = store->submissions({.receipt = receipt});
+    return found.empty() ? 0 : found.front().number;
   }
 
   void take_in() { classroom::take_in(*folder, settings, *store); }

@@ -3,10 +3,12 @@
 #include "convlab/classroom/intake.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <thread>
 
 #include "convlab/base/file.h"
@@ -32,21 +34,28 @@ std::vector<std::string> misfits(SomeClass& some) {
   return all;
 }
 
-TEST(Spool, NumbersAreDifferentAndFilesWhole) {
+/// As another user sent it, which only root can do.
+void give_to(const fs::path& file, uid_t user) { ASSERT_EQ(::lchown(file.c_str(), user, user), 0); }
+
+/// What arrives from here on arrives later, by a file system's clock, too.
+void tick() { ::usleep(20'000); }
+
+TEST(Spool, ReceiptsAreDifferentAndFilesWhole) {
   SomeClass some;
   std::vector<std::thread> students;
   for (int i = 0; i < 4; ++i) {
     students.emplace_back([&] {
-      for (int k = 0; k < 10; ++k) write_entry(some.folder->spool(), SomeClass::entry("anna"), 1);
+      for (int k = 0; k < 10; ++k) write_entry(some.folder->spool(), SomeClass::entry("anna"));
     });
   }
   for (std::thread& each : students) each.join();
-  const auto none = [](int64_t) { return false; };
-  const std::vector<Arrival> arrivals = read_spool(some.folder->spool(), 1, none);
+  const std::vector<Arrival> arrivals = list_spool(some.folder->spool());
   ASSERT_THAT(arrivals, SizeIs(40));
-  for (size_t i = 0; i < arrivals.size(); ++i) {
-    EXPECT_EQ(arrivals[i].number, static_cast<int64_t>(i) + 1);
-    EXPECT_EQ(arrivals[i].entry, SomeClass::entry("anna")) << arrivals[i].misfit;
+  for (const Arrival& each : arrivals) {
+    const std::optional<Arrival> read = read_arrival(each.path);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->entry, SomeClass::entry("anna")) << read->misfit;
+    EXPECT_EQ(entry_path(some.folder->spool(), read->receipt), each.path);
   }
 }
 
@@ -54,9 +63,23 @@ TEST(Spool, KeepsEveryByteOfASource) {
   SomeClass some;
   std::string source;
   for (int byte = 0; byte < 256; ++byte) source += static_cast<char>(byte);
-  const int64_t number = write_entry(some.folder->spool(), SomeClass::entry("anna", source), 1);
-  some.take_in();
+  const int64_t number = some.take(write_entry(some.folder->spool(), SomeClass::entry("anna", source)));
   EXPECT_EQ(text_of(some.folder->file(number, "new-forward.cuh")), source);
+}
+
+// By a mapping of the file the text can be changed without a trace in its times; a new name has a new time of arrival.
+TEST(Spool, TextThatIsChangedAfterItsArrivalIsNoSubmission) {
+  SomeClass some;
+  const fs::path path = entry_path(some.folder->spool(), some.write("anna"));
+  std::string text = text_of(path);
+  text.replace(text.find("nothing"), 7, "another");
+  {
+    std::ofstream file(path, std::ios::in | std::ios::binary);
+    file << text;
+  }
+  some.take_in();
+  EXPECT_THAT(some.store->submissions({}), testing::IsEmpty());
+  EXPECT_THAT(misfits(some), testing::ElementsAre(HasSubstr("its text was changed after it arrived")));
 }
 
 TEST(Intake, GivesASubmissionToItsStudent) {
@@ -92,57 +115,119 @@ TEST(Intake, TakesEachOnceHoweverManyLook) {
   EXPECT_EQ(some.integrity(), "ok");
 }
 
+std::string name_like_a_receipt(int number) { return fmt::format("{:032x}.json", number); }
+
 TEST(Intake, SetsAsideWhatIsNoSubmissionAndGoesOn) {
   SomeClass some;
   const fs::path spool = some.folder->spool();
-  write_file(spool / "1.json", "garbage");
-  write_file(spool / "2.json", "{\"assignment\": 3}");
-  fs::create_symlink("/etc/passwd", spool / "3.json");
-  ASSERT_EQ(::mkfifo((spool / "4.json").c_str(), 0600), 0);
-  fs::create_directory(spool / "5.json");
-  write_file(spool / "5.json/x", "");
-  write_file(spool / "6.json", "");
-  fs::resize_file(spool / "6.json", 1'000'000'000);  // sparse
-  write_file(spool / "7.json", std::string(1 << 20, '['));
+  write_file(spool / name_like_a_receipt(1), "garbage");
+  fs::create_symlink("/etc/passwd", spool / name_like_a_receipt(3));
+  ASSERT_EQ(::mkfifo((spool / name_like_a_receipt(4)).c_str(), 0600), 0);
+  write_file(spool / name_like_a_receipt(6), "");
+  fs::resize_file(spool / name_like_a_receipt(6), 1'000'000'000);  // sparse
   write_file(spool / "99999.json", "{}");
-  write_file(spool / "0008.json", "{}");
   write_file(spool / "x\n\x1b[31m", "{}");
   SpoolEntry bad = SomeClass::entry("anna");
   bad.file = "../../class.toml";
-  write_entry(spool, bad, 9);
-  bad = SomeClass::entry("evil/name");
-  write_entry(spool, bad, 10);
-  const int64_t good = write_entry(spool, SomeClass::entry("anna"), 11);
-  some.take_in();
+  const std::string receipt = write_entry(spool, bad);
+  write_entry(spool, SomeClass::entry("evil/name"));
+  EXPECT_EQ(some.submit("anna"), 1);
   EXPECT_THAT(misfits(some),
-              AllOf(Contains(HasSubstr("1.json: ")), Contains(HasSubstr("3.json: it is a link, a folder or a pipe")),
-                    Contains(HasSubstr("4.json: it is a link")), Contains(HasSubstr("5.json: it is a link")),
-                    Contains(HasSubstr("6.json: it has 1000000000 bytes")), Contains(HasSubstr("7.json: ")),
-                    Contains(HasSubstr("99999.json: its number was not free")),
-                    Contains(HasSubstr("0008.json: its name")), Contains(HasSubstr("x??[31m: its name")),
-                    Contains(HasSubstr("9.json: '../../class.toml'")), Contains(HasSubstr("10.json: 'evil/name'"))));
-  EXPECT_THAT(some.store->submissions({}), SizeIs(1));
-  EXPECT_EQ(some.store->submissions({})[0].number, good);
+              testing::UnorderedElementsAre(
+                  HasSubstr("01.json: its text was changed"), HasSubstr("03.json: it is not a regular file"),
+                  HasSubstr("04.json: it is not a regular file"), HasSubstr("06.json: it has 1000000000 bytes"),
+                  HasSubstr("99999.json: its name"), HasSubstr("x??[31m: its name"),
+                  HasSubstr(receipt + ".json: '../../class.toml'"), HasSubstr("'evil/name'")));
+  EXPECT_THAT(why_set_aside(*some.folder, receipt).value_or(""), HasSubstr("'../../class.toml'"))
+      << "its sender is told";
+  EXPECT_TRUE(fs::is_empty(spool)) << "nothing of it is kept";
   const size_t before = misfits(some).size();
   some.take_in();
   EXPECT_THAT(misfits(some), SizeIs(before)) << "each is told once";
-  EXPECT_EQ(some.submit("anna"), good + 1);
+  EXPECT_EQ(some.submit("anna"), 2);
+  forget_set_aside(*some.folder, *some.store);
+  EXPECT_THAT(misfits(some), testing::IsEmpty());
+  EXPECT_FALSE(why_set_aside(*some.folder, receipt));
+}
+
+// Nobody but root can move or remove another user's folder with something in it: it must not matter.
+TEST(Intake, FoldersInTheSpoolStopNothing) {
+  SomeClass some;
+  for (int i = 1; i <= 1100; ++i) {
+    const fs::path folder = some.folder->spool() / (i % 2 == 0 ? name_like_a_receipt(i) : std::to_string(i) + ".json");
+    fs::create_directory(folder);
+    if (i % 3 == 0) std::ofstream(folder / "x") << "";
+  }
+  EXPECT_EQ(some.submit("anna"), 1);
+  EXPECT_EQ(some.submit("bert"), 2);
+  EXPECT_THAT(misfits(some), testing::IsEmpty());
+  EXPECT_EQ(std::distance(fs::directory_iterator(some.folder->spool()), fs::directory_iterator()), 1100 / 3)
+      << "the full ones stay";
+}
+
+// Numbers are given at intake: what lies in the spool under the next ones, as files or by a known number, takes none.
+TEST(Intake, NobodyTakesAnothersNumber) {
+  SomeClass some;
+  for (int i = 1; i <= 100; ++i) std::ofstream(some.folder->spool() / (std::to_string(i) + ".json")) << "";
+  const std::string receipt = some.write("bert");
+  fs::copy_file(entry_path(some.folder->spool(), receipt), some.folder->spool() / "7.json",
+                fs::copy_options::overwrite_existing);
+  EXPECT_EQ(some.take(receipt), 1);
+  EXPECT_THAT(some.store->submissions({}), SizeIs(1));
+}
+
+TEST(Intake, WhatAUserFloodsTheSpoolWithLeavesABoundedTrace) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file that is another user's";
+  Settings settings{.per_hour = 2};
+  settings.assignments = {{.name = "fa19", .pack = "fa19", .images = 1}};
+  SomeClass some(settings);
+  const fs::path spool = some.folder->spool();
+  constexpr uid_t kSomebody = 12345;
+  for (int i = 0; i < 100; ++i) {
+    write_file(spool / name_like_a_receipt(i), "x");
+    give_to(spool / name_like_a_receipt(i), kSomebody);
+  }
+  for (int i = 0; i < 60; ++i) give_to(entry_path(spool, write_entry(spool, SomeClass::entry(""))), kSomebody);
+  some.take_in();
+  EXPECT_THAT(some.store->submissions({}), SizeIs(22)) << "2 that are judged, and 20 that say that they are not";
+  EXPECT_EQ(some.store->unfinished(""), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator(some.root() / "files"), fs::directory_iterator()), 2)
+      << "of what is refused no file is kept";
+  EXPECT_THAT(misfits(some), SizeIs(20));
+  EXPECT_TRUE(fs::is_empty(spool));
+}
+
+TEST(Intake, OfWhoSendsMoreThanAnHourAllowsTheRestComesLast) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file that is another user's";
+  Settings settings{.per_hour = 3};
+  settings.assignments = {{.name = "fa19", .pack = "fa19", .images = 1}};
+  SomeClass some(settings);
+  SpoolEntry flood = SomeClass::entry("");
+  for (int i = 0; i < 10; ++i)
+    give_to(entry_path(some.folder->spool(), write_entry(some.folder->spool(), flood)), 12345);
+  tick();
+  SpoolEntry honest = SomeClass::entry("");
+  honest.secret = std::string(32, 'a');
+  const std::string receipt = write_entry(some.folder->spool(), honest);
+  give_to(entry_path(some.folder->spool(), receipt), 12346);
+  EXPECT_EQ(some.take(receipt), 4);
 }
 
 TEST(Intake, LetsNobodyHandInForOthers) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can make a file that is another user's";
   SomeClass some;
-  const int64_t number = some.write("anna");
+  const fs::path spool = some.folder->spool();
   constexpr uid_t kSomebody = 12345;
-  ASSERT_EQ(::chown((some.folder->spool() / (std::to_string(number) + ".json")).c_str(), kSomebody, kSomebody), 0);
+  give_to(entry_path(spool, some.write("anna")), kSomebody);
   SpoolEntry own = SomeClass::entry("");
-  const int64_t honest = write_entry(some.folder->spool(), own, number + 1);
-  ASSERT_EQ(::chown((some.folder->spool() / (std::to_string(honest) + ".json")).c_str(), kSomebody, kSomebody), 0);
-  const int64_t thief = write_entry(some.folder->spool(), own, number + 2);
-  ASSERT_EQ(::chown((some.folder->spool() / (std::to_string(thief) + ".json")).c_str(), kSomebody + 1, kSomebody), 0);
+  give_to(entry_path(spool, write_entry(spool, own)), kSomebody);
+  tick();
+  const std::string thief = write_entry(spool, own);
+  give_to(entry_path(spool, thief), kSomebody + 1);
   some.take_in();
   EXPECT_THAT(misfits(some), testing::UnorderedElementsAre(HasSubstr("'as' is for the class's owner"),
                                                            HasSubstr("its secret is another student's")));
+  EXPECT_THAT(why_set_aside(*some.folder, thief).value_or(""), HasSubstr("its secret is another student's"));
   ASSERT_THAT(some.store->submissions({}), SizeIs(1));
   EXPECT_EQ(some.store->submissions({})[0].student.name, "uid 12345");
 }
@@ -154,12 +239,12 @@ TEST(Intake, RefusesWhatIsLateOrTooOften) {
   SomeClass some(settings);
   SpoolEntry late = SomeClass::entry("anna");
   late.assignment = "past";
-  const int64_t number = write_entry(some.folder->spool(), late, 1);
-  some.take_in();
+  const int64_t number = some.take(write_entry(some.folder->spool(), late));
   const auto judgement = [&](int64_t of) { return some.store->submissions({.number = of}).at(0).judgement; };
   ASSERT_TRUE(judgement(number));
   EXPECT_EQ(judgement(number)->verdict, judge::Verdict::refused);
   EXPECT_THAT(judgement(number)->reason, AllOf(HasSubstr("late"), HasSubstr("2001-09-09T01:46:40Z")));
+  EXPECT_FALSE(fs::exists(some.folder->file(number, "new-forward.cuh")));
   EXPECT_FALSE(judgement(some.submit("anna")));
   EXPECT_FALSE(judgement(some.submit("anna")));
   const int64_t third = some.submit("anna");
@@ -171,12 +256,10 @@ TEST(Intake, RefusesWhatIsLateOrTooOften) {
 // What counts is when it arrived.
 TEST(Intake, AcceptsWhatArrivedInTimeHoweverLateItIsTakenIn) {
   SomeClass some;
-  const int64_t number = some.write("anna");
-  ::usleep(1'100'000);
-  some.settings.assignments[0].deadline_s =
-      read_spool(some.folder->spool(), 1, [](int64_t) { return false; }).at(0).arrived_s + 0.5;
-  some.take_in();
-  EXPECT_FALSE(some.store->submissions({.number = number}).at(0).judgement);
+  const std::string receipt = some.write("anna");
+  ::usleep(300'000);
+  some.settings.assignments[0].deadline_s = list_spool(some.folder->spool()).at(0).arrived_s + 0.2;
+  EXPECT_FALSE(some.store->submissions({.number = some.take(receipt)}).at(0).judgement);
   EXPECT_TRUE(some.store->submissions({.number = some.submit("anna")}).at(0).judgement) << "this one is late";
 }
 
@@ -194,19 +277,18 @@ TEST(Store, OnAFullDiskSaysSoAndLosesNothing) {
   some.submit("anna");
   some.store->database().script("PRAGMA max_page_count = 1");  // SQLite then says what it says of a full disk
   SpoolEntry large = SomeClass::entry("bert");
-  const int64_t number = write_entry(some.folder->spool(), large, 2);
+  const std::string receipt = write_entry(some.folder->spool(), large);
   std::string message;
   for (int i = 0; i < 100 && message.empty(); ++i) {
     try {
-      some.store->add_misfit(0, {.name = std::string(4000, 'x'), .reason = "filling the disk"});
+      some.store->add_misfit({.name = std::string(4000, 'x'), .reason = "filling the disk"});
     } catch (const Error& error) {
       message = error.what();
     }
   }
   EXPECT_THAT(message, HasSubstr("the disk is full"));
   some.store->database().script("PRAGMA max_page_count = 1000000");
-  some.take_in();
-  EXPECT_THAT(some.store->submissions({.number = number}), SizeIs(1));
+  EXPECT_EQ(some.take(receipt), 2);
   EXPECT_EQ(some.integrity(), "ok");
 }
 
@@ -253,8 +335,8 @@ TEST(Store, GradesASubmissionAgain) {
   const int64_t number = some.submit("anna");
   store.beat("one", "");
   store.finish(*store.take("one", "", 10), {.ratio = judge::Ratio{0.5, 0.4, 0.6, 9}});
-  store.grade_again(number);
-  store.grade_again(number);
+  EXPECT_TRUE(store.judge_again(number));
+  EXPECT_FALSE(store.judge_again(number)) << "one waits";
   EXPECT_EQ(store.unfinished(""), 1);
   EXPECT_EQ(store.submissions({}).at(0).judgement->ratio->median, 0.5) << "until there is another";
   store.finish(*store.take("one", "", 10), {.ratio = judge::Ratio{0.3, 0.2, 0.4, 9}});

@@ -84,6 +84,18 @@ TEST(Aliases, AreStableAndDifferent) {
   EXPECT_NE(alias_of(17, 5), alias_of(17, 0xfedcba9876543210));
 }
 
+// Who knows some names learns nothing of the others': each bit of the seed counts, 64 of them.
+TEST(Aliases, DependOnTheWholeSeed) {
+  constexpr uint64_t kSeed = 0x1234567890abcdef;
+  for (int bit = 0; bit < 64; ++bit) {
+    int same = 0;
+    for (int64_t student = 1; student <= 60; ++student) {
+      same += alias_of(student, kSeed) == alias_of(student, kSeed ^ uint64_t{1} << bit) ? 1 : 0;
+    }
+    EXPECT_LT(same, 5) << "bit " << bit;
+  }
+}
+
 TEST(Grades, AreQuotedAndNoFormulas) {
   EXPECT_EQ(csv_field("Anna"), "Anna");
   EXPECT_EQ(csv_field("Lovelace, Ada"), "\"Lovelace, Ada\"");

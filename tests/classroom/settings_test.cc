@@ -96,13 +96,16 @@ TEST(Secrets, AreDrawnAnewAndNotLargerThanTheLayers) {
   EXPECT_NE(entropy(), entropy());
   const Pack pack = load_pack("fa19");
   std::set<std::string> texts;
-  for (uint64_t seed = 0; seed < 200; ++seed) {
-    const Secret secret = make_secret(seed, pack.layers);
-    EXPECT_EQ(secret, make_secret(seed, pack.layers));
-    for (size_t i = 0; i < secret.shapes.size(); ++i) {
-      const ConvProblem &shape = secret.shapes[i], &layer = pack.layers[i % pack.layers.size()];
+  for (int i = 0; i < 200; ++i) {
+    const Secret secret = make_secret(pack.layers);
+    EXPECT_EQ(secret.seed, 0u) << "nothing that a jail sees derives from a secret's seed";
+    EXPECT_GT(std::ranges::max(secret.shapes, {}, &ConvProblem::n).n, 32)
+        << "of more images than kernels take together";
+    for (size_t j = 0; j < secret.shapes.size(); ++j) {
+      const ConvProblem &shape = secret.shapes[j], &layer = pack.layers[j % pack.layers.size()];
       validate(shape);
-      EXPECT_TRUE(shape.c <= layer.c && shape.k <= layer.k && shape.h <= layer.h);
+      EXPECT_TRUE(shape.c <= layer.c && shape.k <= layer.k && shape.h <= layer.h && shape.w <= layer.w);
+      EXPECT_NE(shape.h, shape.w) << "a kernel that takes one for the other is wrong";
       EXPECT_TRUE(shape.r == layer.r && shape.s == layer.s) << "templates on the filter's size are right";
       texts.insert(to_text(shape));
     }

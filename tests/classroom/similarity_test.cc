@@ -8,14 +8,13 @@
 
 #include "convlab/base/file.h"
 #include "convlab/classroom/pack.h"
+#include "tests/paths.h"
 #include "tests/source_tree.h"
 
 namespace convlab::classroom {
 namespace {
 
-std::string ladder(const std::string& name) {
-  return read_text(std::filesystem::path(CONVLAB_SOURCE_DIR) / "convlab/kernels/ladder" / name);
-}
+std::string ladder(const std::string& name) { return read_text(source_folder() / "convlab/kernels/ladder" / name); }
 
 TEST(Similarity, SeesThroughNamesCommentsAndLayout) {
   const std::string text = ladder("10_register_tile.cu");

@@ -2,18 +2,26 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
+#include <thread>
 
 #include "convlab/base/file.h"
+#include "convlab/base/json.h"
 #include "convlab/classroom/answers.h"
+#include "convlab/classroom/bounds.h"
+#include "convlab/classroom/sha256.h"
 #include "convlab/classroom/standings.h"
+#include "convlab/classroom/web/connections.h"
 #include "convlab/classroom/web/history_plot.h"
-#include "convlab/classroom/web/sha256.h"
 #include "convlab/classroom/web/site.h"
+#include "convlab/classroom/web/submission_page.h"
 #include "convlab/classroom/web/tokens.h"
 #include "tests/classroom/class_fixture.h"
 #include "tests/errors.h"
+#include "tests/source_tree.h"
 
 namespace convlab::classroom {
 namespace {
@@ -73,6 +81,24 @@ class Browser {
   const Site& site_;
   std::map<std::string, std::string> cookies_;
   std::string form_;
+};
+
+/// Nothing can be taken in until it ends.
+class BrokenIntake {
+ public:
+  explicit BrokenIntake(const SomeClass& some) : files_(some.root() / "files"), away_(some.root() / "away") {
+    fs::rename(files_, away_);
+    write_file(files_, "in the way");
+  }
+  ~BrokenIntake() {
+    fs::remove(files_);
+    fs::rename(away_, files_);
+  }
+  BrokenIntake(const BrokenIntake&) = delete;
+  BrokenIntake& operator=(const BrokenIntake&) = delete;
+
+ private:
+  fs::path files_, away_;
 };
 
 class ClassPage : public testing::Test {
@@ -184,6 +210,18 @@ TEST_F(ClassPage, BoardsHaveMadeUpNames) {
   EXPECT_THAT(bert.get("/board/fa19").body, AllOf(Not(HasSubstr("<small>(you)</small>")), Not(HasSubstr("anna"))));
 }
 
+// Numbers of students follow the roster, so that a made-up name beside one is none.
+TEST_F(ClassPage, WhatAllMayReadNamesNoStudentByNumber) {
+  for (const char* student : {"anna", "bert", "clara"}) some_.store->student(student);
+  for (const char* student : {"clara", "bert", "clara"}) some_.submit(student);
+  const std::string queue = text_of(some_.folder->queue());
+  EXPECT_THAT(queue, AllOf(HasSubstr("\"submission\":1,\"student\":1,"), HasSubstr("\"submission\":2,\"student\":2,"),
+                           HasSubstr("\"submission\":3,\"student\":1,")))
+      << "by their order in the queue";
+  judge_next(passed());
+  EXPECT_THAT(text_of(some_.folder->rankings()), AllOf(HasSubstr("\"name\""), Not(HasSubstr("student"))));
+}
+
 TEST_F(ClassPageWithNames, ShowsThemToStudentsAlone) {
   some_.submit("anna");
   judge_next(passed());
@@ -216,6 +254,56 @@ TEST_F(ClassPageWithNames, EscapesWhateverSomebodyElseWrote) {
     EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("<script")), HasSubstr("&lt;script&gt;x"))) << path;
   }
   EXPECT_THAT(browser.get("/board/fa19").body, HasSubstr("&lt;img src=x onerror=alert(1)&gt;&#39;&quot;&amp;"));
+}
+
+// A submission's own process writes counters and logs: pages are short whatever it writes.
+TEST_F(ClassPage, PagesAreShortWhateverAJudgementHolds) {
+  Browser anna = browser_of("anna");
+  judge::Judgement judgement{.verdict = judge::Verdict::passed, .reason = std::string(1 << 20, '\'')};
+  judgement.counters.resize(
+      60'000,
+      {.layer = std::string(1000, '"'), .kernel = std::string(1000, '<'), .global_sectors = 9'000'000'000'000'000'000});
+  judgement.times.resize(1000, {.layer = std::string(1000, '"'), .seconds = 1, .reference_s = 1, .bound_s = 1});
+  judgement.stages.resize(20, {judge::Stage::verifying, 1, std::string(1 << 18, '"')});
+  constexpr size_t kMostPage = 1 << 20, kMostKept = 2 << 20;
+  EXPECT_LT(submission_page({}, {.judgement = judgement}, {}, true).size(), kMostPage);
+  anna.hand_in();
+  judge_next(judgement);
+  for (const char* path : {"/submission/1", "/own", "/board/fa19"}) EXPECT_LT(anna.get(path).body.size(), kMostPage);
+  EXPECT_THAT(anna.get("/board/fa19").body, AllOf(HasSubstr("M sectors"), Not(HasSubstr("-1"))));
+  const Submission kept = some_.store->submissions({}).at(0);
+  EXPECT_LT(json_text(judge::to_json(*kept.judgement), -1).size(), kMostKept);
+  EXPECT_LT(fs::file_size(some_.folder->answer(kept.student.secret)), kMostKept);
+}
+
+TEST_F(ClassPage, WhatACompilerSaysStandsInAFixedWidth) {
+  Browser anna = browser_of("anna");
+  anna.hand_in();
+  judge_next(
+      {.verdict = judge::Verdict::not_compiled, .failed_at = judge::Stage::compiling, .reason = "a.cu:1:2: x\n ^"});
+  EXPECT_THAT(anna.get("/submission/1").body, HasSubstr("<pre class=\"code\">a.cu:1:2: x\n ^</pre>"));
+}
+
+TEST_F(ClassPage, TellsWhetherAnybodyJudges) {
+  Browser anna = browser_of("anna");
+  anna.hand_in();
+  EXPECT_THAT(anna.get("/submission/1").body, HasSubstr("nobody is judging"));
+  some_.store->beat("w", "simt");
+  EXPECT_THAT(anna.get("/submission/1").body, Not(HasSubstr("nobody is judging")));
+}
+
+TEST_F(ClassPage, KeepsTheVerdictThatCountsWhileItIsJudgedAgain) {
+  Browser anna = browser_of("anna");
+  anna.hand_in();
+  judge_next(passed());
+  some_.store->judge_again(1);
+  EXPECT_THAT(anna.get("/submission/1").body, AllOf(HasSubstr("PASSED"), HasSubstr("judged once more")));
+  EXPECT_THAT(anna.get("/own").body, HasSubstr("PASSED"));
+}
+
+TEST(Bounds, TakeFoldersOutOfReasons) {
+  EXPECT_EQ(without_folders("'/srv/my-class/jobs/1-3/judgement.json': 1/2 // x, (/tmp/a.cu:3) /usr/bin/ a /b"),
+            "'judgement.json': 1/2 // x, (a.cu:3) /usr/bin/ a b");
 }
 
 TEST_F(ClassPage, FormsOfOtherSitesAreRefused) {
@@ -289,6 +377,31 @@ TEST_F(StrictClassPage, TooManyUploadsAreNotEvenKept) {
   EXPECT_EQ(bert.hand_in().status, 303);
 }
 
+TEST_F(StrictClassPage, ParallelUploadsAreNotMoreThanAnHourAllows) {
+  const std::string token = token_of("anna");
+  std::vector<Browser> browsers;
+  for (int i = 0; i < 16; ++i) browsers.emplace_back(site_).enter(token);
+  std::atomic<int> taken = 0;
+  std::vector<std::thread> threads;
+  for (Browser& each : browsers) threads.emplace_back([&] { taken += each.hand_in().status == 303 ? 1 : 0; });
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(taken, 2);
+  EXPECT_THAT(some_.store->submissions({}), SizeIs(2));
+}
+
+TEST_F(StrictClassPage, WhatWaitsInTheSpoolCountsForWhatAnHourAllows) {
+  Browser anna = browser_of("anna");
+  {
+    const BrokenIntake broken(some_);
+    EXPECT_EQ(anna.hand_in().status, 202);
+    EXPECT_EQ(anna.hand_in().status, 202);
+    EXPECT_EQ(anna.hand_in().status, 429);
+  }
+  some_.take_in();
+  EXPECT_EQ(anna.hand_in().status, 429) << "in the database they count as well, and once";
+  EXPECT_THAT(some_.store->submissions({}), SizeIs(2));
+}
+
 TEST_F(ClassPage, PathsLeadNowhereElse) {
   Browser anna = browser_of("anna");
   some_.submit("anna");
@@ -326,17 +439,32 @@ TEST_F(ClassPage, PathsLeadNowhereElse) {
 
 TEST_F(ClassPage, WhatCannotBeTakenInIsNotLost) {
   Browser anna = browser_of("anna");
-  const fs::path files = some_.folder->root() / "files", away = some_.folder->root() / "away";
-  fs::rename(files, away);
-  write_file(files, "in the way");
-  const Reply sent = anna.hand_in();
-  EXPECT_EQ(sent.status, 202);
-  EXPECT_THAT(sent.body, HasSubstr("It has arrived"));
-  EXPECT_THAT(told_, SizeIs(1));
-  fs::remove(files);
-  fs::rename(away, files);
+  std::string link;
+  {
+    const BrokenIntake broken(some_);
+    const Reply sent = anna.hand_in();
+    EXPECT_EQ(sent.status, 202);
+    EXPECT_THAT(sent.body, HasSubstr("It has arrived"));
+    EXPECT_THAT(told_, SizeIs(1));
+    std::smatch match;
+    ASSERT_TRUE(std::regex_search(sent.body, match, std::regex("href=\"(/submission/[0-9a-f]{32})\"")));
+    link = match[1];
+    EXPECT_EQ(anna.get(link).status, 200) << "what was accepted is not gone";
+  }
   some_.take_in();
   EXPECT_THAT(some_.store->submissions({}), SizeIs(1));
+  const Reply now = anna.get(link);
+  EXPECT_EQ(now.status, 303);
+  EXPECT_EQ(now.headers.find("Location")->second, "/submission/1");
+  EXPECT_EQ(browser_of("bert").get(link).status, 404) << "it is not his";
+}
+
+TEST_F(ClassPage, WhatIsSetAsideGetsItsReason) {
+  Browser anna = browser_of("anna");
+  const std::string receipt = some_.write("evil/name");
+  some_.take_in();
+  EXPECT_THAT(anna.get("/submission/" + receipt).body, HasSubstr("It was not kept: &#39;evil/name&#39;"));
+  EXPECT_EQ(anna.get("/submission/" + std::string(32, '0')).status, 404);
 }
 
 TEST_F(ClassPage, WhatIsBrokenGetsAPageThatSaysSo) {
@@ -366,11 +494,28 @@ TEST(Store, ForReadingTakesNoLock) {
 
 TEST(Store, OfTheFirstVersionGetsWhatItLacks) {
   SomeClass some;
-  some.store->database().script("DROP TABLE tokens; PRAGMA user_version = 1");
+  some.store->database().script(
+      "DROP TABLE tokens; DROP INDEX submissions_by_receipt; ALTER TABLE submissions DROP COLUMN receipt;"
+      "ALTER TABLE jobs DROP COLUMN complaint; PRAGMA user_version = 1");
   EXPECT_THAT(bad_input_message([&] { Store(some.folder->database(), Access::read_only); }),
               HasSubstr("its version is 1"));
   Store store(some.folder->database());
   EXPECT_TRUE(student_of_token(store, make_token(store, "anna")));
+  some.take_in();
+  EXPECT_EQ(some.submit("anna"), 1);
+}
+
+TEST(Connections, KnowHowLongARequestIs) {
+  EXPECT_EQ(request_bytes("GET / HTTP/1.1\r\nHost: x\r\n"), 0);
+  const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+  EXPECT_EQ(request_bytes(get), get.size());
+  const std::string post = "POST / HTTP/1.1\r\ncontent-length: 12\r\n\r\n";
+  EXPECT_EQ(request_bytes(post), post.size() + 12);
+  for (const char* length : {"-1", "x", "", "99999999999999999999", "1200000"}) {
+    const std::string bad = "POST / HTTP/1.1\r\nContent-Length: " + std::string(length) + "\r\n\r\n";
+    EXPECT_EQ(request_bytes(bad), bad.size()) << length;
+  }
+  EXPECT_EQ(request_bytes(std::string(70'000, 'x')), 70'000) << "headers without an end";
 }
 
 TEST(HistoryPlot, MarksWhatPassedAndWhatDidNot) {

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "convlab/base/clock.h"
 #include "convlab/base/file.h"
@@ -26,6 +27,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::SizeIs;
 
 /// A shell script in the place of the judge; $1 is the job's folder, and $answer a judgement that passes.
@@ -99,8 +101,49 @@ TEST(Worker, GivesAJudgeThatFailsThreeChances) {
   const auto judgement = some.store->submissions({}).at(0).judgement;
   ASSERT_TRUE(judgement);
   EXPECT_EQ(judgement->verdict, judge::Verdict::refused);
-  EXPECT_THAT(judgement->reason, AllOf(HasSubstr("the judge itself failed (status 5: "), HasSubstr("it burns")));
+  EXPECT_THAT(judgement->reason, AllOf(HasSubstr("the judge itself failed 3 times"), Not(HasSubstr("it burns"))));
+  EXPECT_THAT(some.store->submissions({}).at(0).complaint, AllOf(HasSubstr("status 5: "), HasSubstr("it burns")))
+      << "for the class's owner";
+  EXPECT_TRUE(some.store->judge_again(1));
+  work(*some.folder, FakeJudge(some, kPass).options());
+  EXPECT_EQ(some.store->submissions({}).at(0).judgement->verdict, judge::Verdict::passed);
+  EXPECT_EQ(some.store->submissions({}).at(0).complaint, "");
   EXPECT_EQ(text_of(some.root() / "tries"), "x\nx\nx\n");
+}
+
+// Whoever waits for the stage "done" finds a verdict.
+TEST(Worker, IsDoneWhenTheVerdictIsStored) {
+  SomeClass some;
+  some.write("anna");
+  const FakeJudge judge(some, "echo done > stage.tmp; mv stage.tmp stage.txt; sleep 0.3\n" + std::string(kPass));
+  std::jthread worker([&] { work(*some.folder, judge.options()); });
+  Store store(some.folder->database());
+  for (;;) {
+    const std::vector<Submission> all = store.submissions({});
+    if (!all.empty() && all[0].stage == judge::Stage::done) {
+      EXPECT_TRUE(all[0].judgement);
+      break;
+    }
+    ::usleep(5000);
+  }
+}
+
+TEST(Worker, TakesInWhileAJobRuns) {
+  SomeClass some;
+  some.write("anna");
+  // The judge of the first one ends when the second one has its number.
+  const FakeJudge judge(some,
+                        "for i in $(seq 100); do [ -e ../../files/2 ] && break; sleep 0.05; done\n"
+                        "[ -e ../../files/2 ] || exit 5\n" +
+                            std::string(kPass));
+  std::jthread worker([&] { work(*some.folder, judge.options()); });
+  while (std::filesystem::is_empty(some.folder->jobs())) ::usleep(5000);
+  some.write("bert");
+  worker.join();
+  for (const Submission& each : some.store->submissions({})) {
+    ASSERT_TRUE(each.judgement);
+    EXPECT_EQ(each.judgement->verdict, judge::Verdict::passed) << each.complaint;
+  }
 }
 
 TEST(Worker, StopsWhereNothingCanBeJudgedAndKeepsTheJob) {
@@ -111,6 +154,21 @@ TEST(Worker, StopsWhereNothingCanBeJudgedAndKeepsTheJob) {
               HasSubstr("there are no jails here"));
   EXPECT_EQ(some.store->unfinished(""), 1);
   EXPECT_FALSE(some.store->submissions({}).at(0).judgement);
+}
+
+TEST(Worker, StopsAtABrokenSecretAndKeepsTheJob) {
+  SomeClass some;
+  some.write("anna");
+  const std::filesystem::path secret = some.folder->secret("fa19");
+  const std::string whole = text_of(secret);
+  write_file(secret, std::string_view(R"({"shapes": ["bogus"]})"));
+  const FakeJudge judge(some, kPass);
+  EXPECT_THAT(error_message(ErrorKind::unavailable, [&] { work(*some.folder, judge.options()); }),
+              AllOf(HasSubstr("bogus"), HasSubstr("repair class.toml or secret/fa19.json")));
+  EXPECT_FALSE(some.store->submissions({}).at(0).judgement);
+  write_file(secret, whole);
+  work(*some.folder, judge.options());
+  EXPECT_EQ(some.store->submissions({}).at(0).judgement->verdict, judge::Verdict::passed);
 }
 
 TEST(Worker, TakesHalfAnAnswerForAFailure) {
@@ -153,7 +211,7 @@ TEST(Worker, KilledAHundredTimesLosesNothingAndGivesOneVerdictEach) {
   for (int i = 0; i < kKills; ++i) {
     // Submissions come in meanwhile.
     if (i < kSubmissions) {
-      write_entry(some.folder->spool(), SomeClass::entry("student " + std::to_string(i % 7)), 1);
+      write_entry(some.folder->spool(), SomeClass::entry("student " + std::to_string(i % 7)));
     }
     ::usleep(static_cast<useconds_t>(random.integer(0, 200'000)));
     pid_t& victim = workers[static_cast<size_t>(random.integer(0, kWorkers - 1))];

@@ -57,7 +57,7 @@ std::vector<Cell> ranking_row(const RankingEntry& entry, bool has_clock, bool is
   return cells;
 }
 
-std::string ranking_html(const std::vector<RankingEntry>& ranking, int64_t student) {
+std::string ranking_html(const std::vector<RankingEntry>& ranking, const std::set<int64_t>& own) {
   std::string html;
   for (size_t begin = 0, end = 0; begin < ranking.size(); begin = end) {
     const std::string& math = ranking[begin].best.math;
@@ -67,7 +67,7 @@ std::string ranking_html(const std::vector<RankingEntry>& ranking, int64_t stude
     }
     Table table = ranking_table(math, has_clock);
     for (size_t i = begin; i < end; ++i) {
-      table.row(ranking_row(ranking[i], has_clock, ranking[i].best.student == student));
+      table.row(ranking_row(ranking[i], has_clock, own.contains(ranking[i].best.submission)));
     }
     html += table.html();
   }
@@ -87,17 +87,18 @@ std::string class_page(const Frame& frame, const std::vector<AssignmentView>& as
   return page(frame, "Assignments", body);
 }
 
-std::string board_page(const Frame& frame, const AssignmentView& assignment, int64_t student) {
+std::string board_page(const Frame& frame, const AssignmentView& assignment, const std::set<int64_t>& own) {
   std::string body = fmt::format("<p class=\"where\">On {}, {}</p>\n<div class=\"tiles\">\n",
                                  escaped(assignment.device), until(assignment));
-  body += tile(std::to_string(assignment.ranking.size()), "students have passed");
-  body += tile(std::to_string(assignment.waiting), "submissions wait");
-  body += tile(std::to_string(assignment.running), "are being judged");
+  body += tile(std::to_string(assignment.ranking.size()),
+               assignment.ranking.size() == 1 ? "student has passed" : "students have passed");
+  body += tile(std::to_string(assignment.waiting), assignment.waiting == 1 ? "submission waits" : "submissions wait");
+  body += tile(std::to_string(assignment.running), assignment.running == 1 ? "is being judged" : "are being judged");
   body += "</div>\n";
   if (assignment.ranking.empty()) {
     body += "<p class=\"missing\">Nobody has passed yet.</p>\n";
   } else {
-    body += "<div class=\"fitted\">\n" + ranking_html(assignment.ranking, student) + "</div>\n";
+    body += "<div class=\"fitted\">\n" + ranking_html(assignment.ranking, own) + "</div>\n";
     body +=
         assignment.ranking.front().best.bounds
             ? "<p class=\"where\">Ratio: the time over the reference's, and its bounds at 95 %; less is faster. Who "

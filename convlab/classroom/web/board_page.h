@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct AssignmentView {
 /// The assignments, with links to their boards.
 std::string class_page(const Frame& frame, const std::vector<AssignmentView>& assignments);
 
-/// The ranking of one. `student`: the number of who looks, whose line is marked; 0: nobody's.
-std::string board_page(const Frame& frame, const AssignmentView& assignment, int64_t student);
+/// The ranking of one. `own`: the submissions of who looks, whose line is marked.
+std::string board_page(const Frame& frame, const AssignmentView& assignment, const std::set<int64_t>& own);
 
 }  // namespace convlab::classroom

@@ -32,7 +32,7 @@ std::string plot_of(const Lines& lines) {
   std::vector<HistoryPoint> points;
   for (const OwnView::Line* each : lines) {
     const Submission& submission = each->submission;
-    if (submission.stage != judge::Stage::done || !submission.judgement) continue;
+    if (!submission.judgement) continue;
     HistoryPoint point{.number = submission.number, .verdict = std::string(name_of(submission.judgement->verdict))};
     const bool passed = submission.judgement->verdict == judge::Verdict::passed;
     if (const auto& ratio = submission.judgement->ratio; passed && ratio) {
@@ -55,9 +55,9 @@ std::string table_of(const Lines& lines) {
   const size_t shown = std::min(lines.size(), kMostLines);
   for (auto each = lines.rbegin(); each != lines.rbegin() + static_cast<ptrdiff_t>(shown); ++each) {
     const Submission& submission = (*each)->submission;
-    const bool done = submission.stage == judge::Stage::done && submission.judgement;
+    const bool done = submission.judgement.has_value();
     const bool passed = done && submission.judgement->verdict == judge::Verdict::passed;
-    const auto ratio = done ? submission.judgement->ratio : std::nullopt;
+    const bool timed = done && submission.judgement->ratio.has_value();
     table.row({{.html = fmt::format("<a href=\"/submission/{0}\">{0}</a>", submission.number), .kind = "number"},
                {.html = fmt::format("<span class=\"{}\">{}</span><br><small>{}, {}</small>",
                                     passed ? "good"
@@ -66,7 +66,7 @@ std::string table_of(const Lines& lines) {
                                     escaped(state_of(submission, (*each)->turn)), escaped(submission.file),
                                     time_html(submission.arrived_s)),
                 .kind = "who"},
-               ratio ? number_cell(significant(ratio->median)) : missing_cell()});
+               timed ? number_cell(significant(submission.judgement->ratio->median)) : missing_cell()});
   }
   std::string html = "<div class=\"fitted\">\n" + table.html() + "</div>\n";
   if (shown < lines.size()) html += fmt::format("<p class=\"missing\">The last {} of {}.</p>\n", shown, lines.size());

@@ -55,8 +55,7 @@ std::string form_begin(const Viewer& viewer, std::string_view action, bool has_f
 }
 
 std::string time_html(double seconds) {
-  const std::string text = time_text(seconds);  // "2026-12-01T23:59:00Z"
-  return fmt::format("<time datetime=\"{}\">{} {} UTC</time>", text, text.substr(0, 10), text.substr(11, 5));
+  return fmt::format("<time datetime=\"{}\">{}</time>", time_text(seconds), local_minutes_text(seconds));
 }
 
 std::string enter_page(const Frame& frame, std::string_view complaint) {

@@ -37,7 +37,7 @@ std::string enter_page(const Frame& frame, std::string_view complaint);
 /// `what_to_do`: a sentence; it may be "".
 std::string error_page(const Frame& frame, int status, std::string_view what, std::string_view what_to_do);
 
-/// "2026-12-01 23:59 UTC", as HTML; `seconds` since 1970.
+/// "2026-12-01 23:59 CET", in this machine's time zone, as HTML; `seconds` since 1970.
 std::string time_html(double seconds);
 
 /// All pages' stylesheet: that of `convlab report`, and what a class needs besides.

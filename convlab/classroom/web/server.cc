@@ -2,125 +2,101 @@
 
 #include <fmt/format.h>
 #include <httplib.h>
-#include <poll.h>
 
-#include <array>
-#include <semaphore>
+#include <memory>
 
-#include "convlab/base/clock.h"
 #include "convlab/base/error.h"
+#include "convlab/classroom/web/connections.h"
 
 namespace convlab::classroom {
 namespace {
 
 constexpr size_t kThreads = 64;
-constexpr ptrdiff_t kMostConnections = 512;  // answered or waiting
-constexpr double kMostIdle_s = 5, kMostRequest_s = 30, kMostGoodbye_s = 2;
-constexpr int64_t kMostRequestBytes = kMostBodyBytes + (int64_t{64} << 10);  // with its headers
-constexpr int64_t kMostGoodbyeBytes = int64_t{32} << 20;  // of a file that is much too large, by mistake
+constexpr int kMostUnaccepted = 512;
 
-/// A connection that ends when it is too slow or brings too much, whatever the library makes of what it reads.
-class Connection : public httplib::Stream {
+/// A request that is there, and an answer that is kept.
+class WholeRequest : public httplib::Stream {
  public:
-  explicit Connection(socket_t socket) : socket_(socket) {}
-  ~Connection() override {
-    // What the visitor is still sending is read for a moment: otherwise he may not see our answer.
-    ::shutdown(socket_, SHUT_WR);
-    left_ = kMostGoodbyeBytes;
-    const Clock::time_point goodbye = Clock::now();
-    while (seconds_since(goodbye) < kMostGoodbye_s && fill(kMostGoodbye_s)) {
-    }
-    ::close(socket_);
-  }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  explicit WholeRequest(std::string request) : request_(std::move(request)) {}
 
-  bool is_readable() const override { return begin_ < end_ || await(POLLIN, kMostIdle_s); }
-  bool is_writable() const override { return await(POLLOUT, kMostIdle_s); }
-
+  bool is_readable() const override { return read_ < request_.size(); }
+  bool is_writable() const override { return true; }
   ssize_t read(char* bytes, size_t size) override {
-    if (begin_ == end_ && !fill(kMostIdle_s)) return -1;
-    const size_t count = std::min(size, end_ - begin_);
-    std::copy_n(buffer_.data() + begin_, count, bytes);
-    begin_ += count;
-    return static_cast<ssize_t>(count);
+    const size_t count = request_.copy(bytes, size, read_);
+    read_ += count;
+    return count == 0 ? -1 : static_cast<ssize_t>(count);
   }
-
   ssize_t write(const char* bytes, size_t size) override {
-    return is_writable() ? ::send(socket_, bytes, size, MSG_NOSIGNAL) : -1;
+    answer_.append(bytes, size);
+    return static_cast<ssize_t>(size);
   }
-
   // Nobody asks who is there: a server before this one hides it.
   void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
   void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const {}
-  socket_t socket() const override { return socket_; }
+  socket_t socket() const override { return -1; }
+
+  std::string& answer() { return answer_; }
 
  private:
-  bool await(short event, double most_s) const {
-    const double left_s = std::min(most_s, kMostRequest_s - seconds_since(begun_));
-    pollfd each{.fd = socket_, .events = event, .revents = 0};
-    return left_s > 0 && ::poll(&each, 1, static_cast<int>(1e3 * left_s)) == 1;
-  }
+  std::string request_, answer_;
+  size_t read_ = 0;
+};
 
-  /// False: nothing more comes, or may come.
-  bool fill(double most_s) {
-    begin_ = end_ = 0;
-    if (left_ <= 0 || !await(POLLIN, most_s)) return false;
-    const ssize_t count = ::recv(socket_, buffer_.data(), buffer_.size(), 0);
-    if (count <= 0) return false;
-    end_ = static_cast<size_t>(count);
-    left_ -= count;
+/// The library has each connection handed over in the thread that accepts.
+class AtOnce : public httplib::TaskQueue {
+ public:
+  using Answer = decltype(std::declval<httplib::TaskQueue>().enqueue({}));  // bool since 0.15
+
+  Answer enqueue(std::function<void()> task) override {
+    task();
+    return static_cast<Answer>(true);
+  }
+  void shutdown() override {}
+};
+
+using Setup = std::function<void(httplib::Request&)>;
+
+class BoundedServer : public httplib::Server {
+ public:
+  BoundedServer() {
+    new_task_queue = [] { return new AtOnce; };
+  }
+  ~BoundedServer() override { pool_.shutdown(); }
+
+  /// After binding: the library lets five wait.
+  void let_many_wait() { ::listen(svr_sock_, kMostUnaccepted); }
+
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    connections_.add(socket);
     return true;
   }
 
-  socket_t socket_;
-  Clock::time_point begun_ = Clock::now();
-  int64_t left_ = kMostRequestBytes;
-  std::array<char, 16384> buffer_{};
-  size_t begin_ = 0, end_ = 0;
-};
-
-/// The library's threads, with an end to what waits for them: until there is room the next connection is not accepted.
-class BoundedQueue : public httplib::TaskQueue {
- public:
-  using Answer = decltype(std::declval<httplib::TaskQueue>().enqueue({}));  // bool since 0.15, which we always accept
-
-  Answer enqueue(std::function<void()> task) override {
-    room_.acquire();
-    pool_.enqueue([this, task = std::move(task)] {
-      task();
-      room_.release();
+  void handle(int64_t id, std::string request) {
+    pool_.enqueue([this, id, stream = std::make_shared<WholeRequest>(std::move(request))] {
+      process_once(&BoundedServer::process_request, *stream);
+      connections_.answer(id, std::move(stream->answer()));
     });
-    return static_cast<Answer>(true);
   }
-  void shutdown() override { pool_.shutdown(); }
 
- private:
-  std::counting_semaphore<kMostConnections> room_{kMostConnections};
-  httplib::ThreadPool pool_{kThreads};
-};
-
-using NoSetup = std::function<void(httplib::Request&)>;
-
-class BoundedServer : public httplib::Server {
- private:
-  bool process_and_close_socket(socket_t socket) override {
-    Connection connection(socket);
-    return process_once(&BoundedServer::process_request, connection);
-  }
+  /// Who asks for parts of a page, many times over, gets the page, once.
+  static void without_ranges(httplib::Request& request) { request.ranges.clear(); }
 
   // The library's versions differ in what they want to be told.
-  bool process_once(bool (httplib::Server::*process)(httplib::Stream&, bool, bool&, const NoSetup&),
-                    Connection& connection) {
+  void process_once(bool (httplib::Server::*process)(httplib::Stream&, bool, bool&, const Setup&),
+                    WholeRequest& stream) {
     bool closed = false;
-    return (this->*process)(connection, true, closed, nullptr);
+    (this->*process)(stream, true, closed, without_ranges);
   }
-  bool process_once(bool (httplib::Server::*process)(httplib::Stream&, const std::string&, int, const std::string&, int,
-                                                     bool, bool&, const NoSetup&),
-                    Connection& connection) {
+  void process_once(bool (httplib::Server::*process)(httplib::Stream&, const std::string&, int, const std::string&, int,
+                                                     bool, bool&, const Setup&),
+                    WholeRequest& stream) {
     bool closed = false;
-    return (this->*process)(connection, "", 0, "", 0, true, closed, nullptr);
+    (this->*process)(stream, "", 0, "", 0, true, closed, without_ranges);
   }
+
+  httplib::ThreadPool pool_{kThreads};
+  Connections connections_{[this](int64_t id, std::string request) { handle(id, std::move(request)); }};
 };
 
 Visit visit_of(const httplib::Request& request) {
@@ -148,6 +124,7 @@ void answer(const Reply& reply, httplib::Response& response) {
                       "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; "
                       "frame-ancestors 'none'");
   response.set_header("X-Content-Type-Options", "nosniff");
+  response.set_header("X-Frame-Options", "DENY");  // for browsers that do not know frame-ancestors
   response.set_header("Referrer-Policy", "same-origin");
 }
 
@@ -155,7 +132,6 @@ void answer(const Reply& reply, httplib::Response& response) {
 
 void serve(const Site& site, const ServerOptions& options) {
   BoundedServer server;
-  server.new_task_queue = [] { return new BoundedQueue; };
   server.set_payload_max_length(static_cast<size_t>(kMostBodyBytes));
   const auto reply = [&](const httplib::Request& request, httplib::Response& response) {
     answer(site.reply(visit_of(request)), response);
@@ -184,6 +160,7 @@ void serve(const Site& site, const ServerOptions& options) {
     throw bad_input("cannot listen on {}, port {}: {}; give another --port or --bind", options.address, options.port,
                     std::strerror(errno));
   }
+  server.let_many_wait();
   options.ready(port);
   server.listen_after_bind();
   throw bad_input("cannot listen on {}, port {} any more: {}", options.address, port, std::strerror(errno));

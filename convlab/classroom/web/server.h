@@ -14,9 +14,8 @@ struct ServerOptions {
   std::function<void(int port)> ready;
 };
 
-/// Serves a site by HTTP until the process ends. Each connection brings one request, which has limits: its bytes, the
-/// time between two of them, and its time in all; so many are answered at once, so many wait, and the others stay
-/// outside. Error(bad_input) where it cannot listen.
+/// Serves a site by HTTP until the process ends. Each connection brings one request, which has limits (connections.h).
+/// Error(bad_input) where it cannot listen.
 void serve(const Site& site, const ServerOptions& options);
 
 }  // namespace convlab::classroom

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
+#include <iterator>
 #include <set>
 
 #include "convlab/base/clock.h"
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kKeepToken_s = int64_t{180} * 24 * 3600;
 constexpr int64_t kMostPublicBytes = int64_t{4} << 20;
 constexpr double kHour = 3600;
+constexpr int64_t kMostOwn = 500;
 
 /// What a visitor may not have, and why.
 struct Refused {
@@ -55,8 +57,8 @@ std::vector<Turn> turns_of(const QueueState& state) {
 class Answering {
  public:
   Answering(const Folder& folder, const Visit& visit, const std::function<void(const std::string&)>& tell,
-            std::mutex& taking_in)
-      : folder_(folder), visit_(visit), tell_(tell), taking_in_(taking_in) {}
+            Uploads& uploads)
+      : folder_(folder), visit_(visit), tell_(tell), uploads_(uploads) {}
 
   Reply reply() {
     Reply reply;
@@ -155,29 +157,34 @@ class Answering {
                     fmt::format("The file has {} bytes; at most {} are taken.", entry.source.size(), kMostSourceBytes),
                     "Nothing was handed in."};
     }
-    require_not_too_often();
-    const int64_t number = write_entry(folder_.spool(), entry, published_queue(folder_).next_number);
-    try {
-      const std::scoped_lock lock(taking_in_);
-      Store store(folder_.database());
-      if (!store.has(number)) take_in(folder_, settings_, store);
-    } catch (const std::exception& error) {  // it lies in the spool, safe, and somebody else will take it in
-      tell_(fmt::format("submission {} waits in the spool: {}", number, printable(error.what())));
-      return {.status = 202, .body = arrived_page(frame_, number)};
+    // Refused ones count, too, so that nobody fills the database with them.
+    const double since_s = unix_seconds() - kHour;
+    const auto receipt = uploads_.write(folder_, entry, student_.id, settings_.per_hour, since_s);
+    if (!receipt) {
+      throw Refused{
+          429, fmt::format("You have sent {} submissions within an hour, the most that are taken.", settings_.per_hour),
+          "Try a file on your own machine with 'convlab verify', and come back later."};
     }
-    return redirect(fmt::format("/submission/{}", number));
+    try {
+      Store store(folder_.database());
+      take_in_one(folder_, settings_, store, *receipt);
+    } catch (const std::exception& error) {  // it lies in the spool, safe, and somebody else will take it in
+      tell_(fmt::format("{} waits in the spool: {}", *receipt, printable(error.what())));
+      return {.status = 202, .body = arrived_page(frame_, *receipt)};
+    }
+    return received(*receipt);
   }
 
-  /// Refused ones count, too, so that nobody fills the disk with them.
-  void require_not_too_often() {
+  /// Where what was handed in is now.
+  Reply received(const std::string& receipt) {
+    std::error_code error;
+    const bool waits = fs::exists(entry_path(folder_.spool(), receipt), error);  // asked first, as it leaves last
     Store store(folder_.database(), Access::read_only);
-    const double since_s = unix_seconds() - kHour;
-    const int64_t sent = std::ranges::count_if(store.submissions({.student = student_.id}),
-                                               [&](const Submission& each) { return each.arrived_s > since_s; });
-    if (sent < settings_.per_hour) return;
-    throw Refused{429,
-                  fmt::format("You have sent {} submissions within an hour; {} are taken.", sent, settings_.per_hour),
-                  "Try a file on your own machine with 'convlab verify', and come back later."};
+    const std::vector<Submission> found = store.submissions({.student = student_.id, .receipt = receipt});
+    if (!found.empty()) return redirect(fmt::format("/submission/{}", found.front().number));
+    if (const auto why = why_set_aside(folder_, receipt)) throw Refused{400, "It was not kept: " + *why, ""};
+    if (waits) return {.body = arrived_page(frame_, receipt)};
+    throw not_there();
   }
 
   Reply board_list() {
@@ -195,7 +202,12 @@ class Answering {
       if (each.is_regular_file(error)) view.files.push_back(each.path().filename().string());
     }
     std::ranges::sort(view.files);
-    return {.body = board_page(frame_, view, student_.id)};
+    return {.body = board_page(frame_, view, own_numbers())};
+  }
+
+  std::set<int64_t> own_numbers() const {
+    if (!frame_.viewer.is_student()) return {};
+    return Store(folder_.database(), Access::read_only).numbers_of(student_.id);
   }
 
   Reply own() {
@@ -205,7 +217,7 @@ class Answering {
     Store store(folder_.database(), Access::read_only);
     const QueueState state = published_queue(folder_);
     const std::vector<Turn> all = turns_of(state);
-    for (Submission& each : store.submissions({.student = student_.id})) {
+    for (Submission& each : store.submissions({.student = student_.id, .newest = kMostOwn, .with_logs = false})) {
       const int64_t number = each.number;
       view.submissions.push_back({std::move(each), turn_of(state, all, number)});
     }
@@ -214,6 +226,7 @@ class Answering {
 
   Reply submission(const std::string& text) {
     if (!frame_.viewer.is_student()) return redirect("/enter");
+    if (is_secret(text)) return received(text);
     int64_t number = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || rest != text.data() + text.size()) throw not_there();
@@ -221,7 +234,8 @@ class Answering {
     const std::vector<Submission> found = store.submissions({.number = number, .student = student_.id});
     if (found.empty()) throw not_there();
     const QueueState state = published_queue(folder_);
-    return {.body = submission_page(frame_, found.front(), turn_of(state, turns_of(state), number))};
+    return {.body = submission_page(frame_, found.front(), turn_of(state, turns_of(state), number),
+                                    store.has_worker(found.front().device, settings_.lease_s))};
   }
 
   /// A plain file of public/NAME, by a name that the folder really has.
@@ -244,9 +258,11 @@ class Answering {
   AssignmentView view_of(const AssignmentSettings& assignment, const QueueState& state) const {
     AssignmentView view{.name = assignment.name, .device = assignment.device, .deadline_s = assignment.deadline_s};
     view.ranking = published_ranking(folder_, assignment.name);
-    if (settings_.aliases) {  // even if the class showed names when this was published
-      const uint64_t seed = read_secret(folder_.class_secret()).seed;
-      for (RankingEntry& each : view.ranking) each.best.name = alias_of(each.best.student, seed);
+    const auto is_made_up = [](const RankingEntry& each) { return each.best.is_made_up; };
+    if (settings_.aliases && !std::ranges::all_of(view.ranking, is_made_up)) {  // the class showed names until now
+      Store store(folder_.database());
+      publish_rankings(folder_, settings_, store);
+      view.ranking = published_ranking(folder_, assignment.name);
     }
     view.waiting = std::ranges::count(state.waiting, assignment.name, &QueuedJob::assignment);
     view.running = std::ranges::count_if(
@@ -262,7 +278,7 @@ class Answering {
   const Folder& folder_;
   const Visit& visit_;
   const std::function<void(const std::string&)>& tell_;
-  std::mutex& taking_in_;
+  Uploads& uploads_;
   Settings settings_;
   Frame frame_{.class_name = "The class"};
   Student student_;
@@ -274,10 +290,24 @@ class Answering {
 
 bool is_form_path(const std::string& path) { return path == "/enter" || path == "/leave" || path == "/submit"; }
 
+std::optional<std::string> Uploads::write(const Folder& folder, const SpoolEntry& entry, int64_t student, int64_t most,
+                                          double since_s) {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::string>& receipts = receipts_[student];
+  std::erase_if(receipts, [&](const std::string& each) { return !fs::exists(entry_path(folder.spool(), each)); });
+  Store store(folder.database(), Access::read_only);
+  store.database().script("BEGIN");  // each counts once, in the spool or in the database as it is at this moment
+  int64_t sent = store.arrived_since(student, since_s);
+  for (const std::string& each : receipts) sent += store.knows(each) ? 0 : 1;
+  if (sent >= most) return std::nullopt;
+  receipts.push_back(write_entry(folder.spool(), entry));
+  return receipts.back();
+}
+
 Site::Site(Folder folder, std::function<void(const std::string& line)> tell)
     : folder_(std::move(folder)), tell_(std::move(tell)) {}
 
-Reply Site::reply(const Visit& visit) const { return Answering(folder_, visit, tell_, taking_in_).reply(); }
+Reply Site::reply(const Visit& visit) const { return Answering(folder_, visit, tell_, uploads_).reply(); }
 
 Reply Site::refusal(int status) const {
   const std::string what = status == 413

@@ -1,24 +1,43 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "convlab/classroom/folder.h"
+#include "convlab/classroom/spool.h"
 #include "convlab/classroom/web/visit.h"
 
 namespace convlab::classroom {
 
-/// The class's page: what each request gets. It remembers nothing between requests, so that any number of threads may
-/// ask, and changes of class.toml and tokens show at once. Boards come from what is published (answers.h), so that the
-/// many who look at them do not ask the database.
+/// What came by the page and is still in the spool: it counts for what an hour allows, too, or any number could come at
+/// once, or while the database cannot be written.
+class Uploads {
+ public:
+  /// Writes one more of this student's and returns its receipt; nullopt where he has sent `most` since then already.
+  std::optional<std::string> write(const Folder& folder, const SpoolEntry& entry, int64_t student, int64_t most,
+                                   double since_s);
+
+ private:
+  std::mutex mutex_;
+  std::map<int64_t, std::vector<std::string>> receipts_;  ///< by student
+};
+
+/// The class's page: what each request gets, from any number of threads. It remembers nothing between requests but
+/// uploads that wait in the spool, so that changes of class.toml and tokens show at once. Boards come from what is
+/// published (answers.h), so that the many who look at them do not ask the database.
 ///
 ///   /                 the assignments
 ///   /board/A          the ranking; where the class shows names, for students only
 ///   /public/A/FILE    what students begin with
 ///   /enter, /leave    a token becomes a cookie
 ///   /own              the student's submissions, and a form to hand in; /submit takes it
-///   /submission/N     one of his own
+///   /submission/N     one of his own, by number or by receipt
 ///   /style.css
 class Site {
  public:
@@ -34,7 +53,7 @@ class Site {
  private:
   Folder folder_;
   std::function<void(const std::string& line)> tell_;
-  mutable std::mutex taking_in_;  ///< who comes when another has it finds his submission taken in
+  mutable Uploads uploads_;
 };
 
 /// Requests that change something, by POST; every other path is only read.

@@ -5,7 +5,8 @@ namespace convlab::classroom {
 namespace {
 
 constexpr std::string_view kOwnStyle = R"css(
-nav.top { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 20px; padding: 14px 0; border-bottom: 1px solid var(--line); }
+nav.top { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 20px; padding: 14px 0;
+          border-bottom: 1px solid var(--line); }
 nav.top .class { font-weight: 700; margin-right: auto; overflow-wrap: anywhere; }
 nav.top form { display: flex; align-items: center; gap: 10px; margin: 0; min-width: 0; }
 nav.top span { color: var(--soft); overflow-wrap: anywhere; min-width: 0; }
@@ -14,8 +15,10 @@ h1 { overflow-wrap: anywhere; }
 
 label { display: block; font-weight: 600; margin-bottom: 4px; }
 input, select, button { font: inherit; color: inherit; max-width: 100%; }
-input[type=text], select { background: var(--card); border: 1px solid var(--line); border-radius: 6px; padding: 8px 10px; width: min(100%, 380px); }
-button { background: var(--accent); color: var(--page); border: 1px solid var(--accent); border-radius: 6px; padding: 8px 18px; font-weight: 600; cursor: pointer; }
+input[type=text], select { background: var(--card); border: 1px solid var(--line); border-radius: 6px;
+                            padding: 8px 10px; width: min(100%, 380px); }
+button { background: var(--accent); color: var(--page); border: 1px solid var(--accent); border-radius: 6px;
+         padding: 8px 18px; font-weight: 600; cursor: pointer; }
 button.quiet { background: none; color: var(--accent); padding: 3px 10px; font-weight: 400; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 

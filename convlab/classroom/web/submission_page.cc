@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
+#include "convlab/base/text.h"
 #include "convlab/report/html.h"
 
 namespace convlab::classroom {
@@ -12,6 +14,7 @@ namespace {
 
 using judge::Judgement;
 using judge::Stage;
+using judge::Verdict;
 
 /// "40 s", "3 min", "2 h".
 std::string about(double seconds) {
@@ -19,6 +22,26 @@ std::string about(double seconds) {
   if (seconds < 1.5 * kMinute) return fmt::format("{:.0f} s", seconds);
   return seconds < 1.5 * kHour ? fmt::format("{:.0f} min", seconds / kMinute)
                                : fmt::format("{:.0f} h", seconds / kHour);
+}
+
+// What a page shows of a judgement, which holds what a submission's own process has said.
+constexpr size_t kMostCards = 32, kMostLayers = 16, kMostStages = 8;
+constexpr size_t kMostShown =
+    size_t{12} << 10;  // bytes of a log or a reason, which HTML writes as five times as many at most
+
+/// The last so many bytes of a text, from the beginning of a line where there is one.
+std::string end_of(const std::string& text) {
+  if (text.size() <= kMostShown) return text;
+  const size_t cut = text.size() - kMostShown, line = text.find('\n', cut);
+  size_t begin = line == std::string::npos ? cut : line + 1;
+  while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) ++begin;
+  return fmt::format("... the last {} of {} bytes:\n", text.size() - begin, text.size()) + text.substr(begin);
+}
+
+/// All of a list, or its first.
+template <class T>
+std::span<const T> first_of(const std::vector<T>& all, size_t most) {
+  return std::span(all).first(std::min(all.size(), most));
 }
 
 bool passed(const Submission& submission) {
@@ -30,7 +53,7 @@ std::string stage_item(std::string_view kind, Stage stage, std::string_view said
 }
 
 /// Where a submission is that has no verdict yet.
-std::string stages_so_far(const Submission& submission, const std::optional<Turn>& turn) {
+std::string stages_so_far(const Submission& submission, const std::optional<Turn>& turn, bool has_worker) {
   constexpr std::array kStages{Stage::queued, Stage::compiling, Stage::recording, Stage::verifying, Stage::timing};
   std::string html = "<ol class=\"stages\" aria-label=\"Stages\">\n";
   for (const Stage each : kStages) {
@@ -38,8 +61,9 @@ std::string stages_so_far(const Submission& submission, const std::optional<Turn
     std::string said;
     if (each == Stage::queued && turn) {
       said = fmt::format("place {}", turn->place);
-      said += turn->due_s ? ", verdict in about " + about(*turn->due_s)
-                          : std::string("; when is known after the first verdicts");
+      said += !has_worker   ? std::string("; nobody is judging at the moment")
+              : turn->due_s ? ", verdict in about " + about(*turn->due_s)
+                            : std::string("; when is known after the first verdicts");
     }
     html += stage_item(each == submission.stage ? "now" : "over", each, said);
   }
@@ -48,7 +72,7 @@ std::string stages_so_far(const Submission& submission, const std::optional<Turn
 
 std::string stages_of(const Judgement& judgement) {
   std::string html = "<ol class=\"stages\" aria-label=\"Stages\">\n";
-  for (const judge::StageLog& each : judgement.stages) {
+  for (const judge::StageLog& each : first_of(judgement.stages, kMostStages)) {
     const bool failed = judgement.verdict != judge::Verdict::passed && each.stage == judgement.failed_at;
     html += stage_item(failed ? "failed" : "over", each.stage, duration(1e3 * each.seconds));
   }
@@ -61,8 +85,13 @@ std::string verdict_html(const Judgement& judgement) {
                                  passed ? "good" : "bad", name_of(judgement.verdict),
                                  passed ? fmt::format("in the class {}", name_of(judgement.math))
                                         : fmt::format("at {}", name_of(judgement.failed_at)));
-  if (!judgement.reason.empty()) html += fmt::format("<p class=\"reason\">{}</p>\n", escaped(judgement.reason));
-  if (!judgement.what_to_do.empty()) html += fmt::format("<p>What to do: {}</p>\n", escaped(judgement.what_to_do));
+  // What a compiler says points at columns.
+  const bool has_lines = judgement.reason.find('\n') != std::string::npos || judgement.verdict == Verdict::not_compiled;
+  const std::string reason = escaped(end_of(judgement.reason));
+  if (!reason.empty() && has_lines) html += fmt::format("<pre class=\"code\">{}</pre>\n", reason);
+  if (!reason.empty() && !has_lines) html += fmt::format("<p class=\"reason\">{}</p>\n", reason);
+  if (!judgement.what_to_do.empty())
+    html += fmt::format("<p>What to do: {}</p>\n", escaped(end_of(judgement.what_to_do)));
   return html;
 }
 
@@ -89,7 +118,7 @@ std::string share_text(const judge::LayerTime& time, std::string_view machine) {
 }
 
 /// Three bars for each layer: the reference, this one, and the bound.
-std::string layers_html(const std::vector<judge::LayerTime>& times, std::string_view machine) {
+std::string layers_html(std::span<const judge::LayerTime> times, std::string_view machine) {
   double longest_s = 0;
   for (const judge::LayerTime& each : times) longest_s = std::max({longest_s, each.seconds, each.reference_s});
   const auto bar = [&](std::string_view kind, double y, double seconds) {
@@ -102,7 +131,7 @@ std::string layers_html(const std::vector<judge::LayerTime>& times, std::string_
   };
   std::string html;
   for (const judge::LayerTime& each : times) {
-    const std::string share = share_text(each, machine), layer = escaped(each.layer);
+    const std::string share = share_text(each, machine), layer = escaped(printable(each.layer));
     html += fmt::format(
         "<figure class=\"history\"><figcaption>{0}</figcaption><svg viewBox=\"0 0 360 62\" role=\"img\" "
         "aria-label=\"{0}: {1}\">\n",
@@ -120,10 +149,10 @@ std::string counted(std::string_view what, const std::string& figure) {
 /// A card for each layer and kernel.
 std::string counters_html(const std::vector<judge::KernelCountsSummary>& counters) {
   std::string html = "<h2>Counters</h2>\n<div class=\"counters\">\n";
-  for (const judge::KernelCountsSummary& each : counters) {
+  for (const judge::KernelCountsSummary& each : first_of(counters, kMostCards)) {
     const auto sectors = static_cast<double>(each.global_sectors), least = static_cast<double>(each.least_sectors);
-    html += fmt::format("<article><h3>{}</h3>\n<p class=\"where\">{}</p>\n<dl>\n", escaped(each.kernel),
-                        escaped(each.layer));
+    html += fmt::format("<article><h3>{}</h3>\n<p class=\"where\">{}</p>\n<dl>\n", escaped(printable(each.kernel)),
+                        escaped(printable(each.layer)));
     html += counted("Launches", std::to_string(each.launches));
     html += counted("Floating-point operations", fmt::format("{:.4g} M", 1e-6 * static_cast<double>(each.flops)));
     html += counted("Sectors of 32 bytes moved", fmt::format("{:.4g} M", 1e-6 * sectors));
@@ -132,15 +161,20 @@ std::string counters_html(const std::vector<judge::KernelCountsSummary>& counter
     html += counted("Bank conflicts", std::to_string(each.bank_conflicts));
     html += counted("Occupancy", fmt::format("{:.0f} %", 100 * each.occupancy)) + "</dl></article>\n";
   }
-  return html + "</div>\n";
+  html += "</div>\n";
+  if (counters.size() > kMostCards) {
+    html += fmt::format("<p class=\"missing\">The first {} of {}.</p>\n", kMostCards, counters.size());
+  }
+  return html;
 }
 
 std::string logs_html(const Judgement& judgement) {
   std::string html;
-  for (const judge::StageLog& each : judgement.stages) {
+  for (const judge::StageLog& each : first_of(judgement.stages, kMostStages)) {
     if (each.log.empty()) continue;
-    html += fmt::format("<details{}><summary>{}</summary><pre class=\"code\">{}</pre></details>\n",
-                        each.stage == judgement.failed_at ? " open" : "", name_of(each.stage), escaped(each.log));
+    html +=
+        fmt::format("<details{}><summary>{}</summary><pre class=\"code\">{}</pre></details>\n",
+                    each.stage == judgement.failed_at ? " open" : "", name_of(each.stage), escaped(end_of(each.log)));
   }
   return html.empty() ? "" : "<h2>What the stages said</h2>\n" + html;
 }
@@ -149,35 +183,39 @@ std::string logs_html(const Judgement& judgement) {
 
 std::string state_of(const Submission& submission, const std::optional<Turn>& turn) {
   if (passed(submission)) return fmt::format("PASSED, {}", name_of(submission.judgement->math));
-  if (submission.stage == Stage::done && submission.judgement)
-    return std::string(name_of(submission.judgement->verdict));
+  if (submission.judgement) return std::string(name_of(submission.judgement->verdict));
   if (turn) return fmt::format("waits, place {}", turn->place);
   return std::string(name_of(submission.stage));
 }
 
-std::string submission_page(const Frame& frame, const Submission& submission, const std::optional<Turn>& turn) {
-  const bool done = submission.stage == Stage::done && submission.judgement;
+std::string submission_page(const Frame& frame, const Submission& submission, const std::optional<Turn>& turn,
+                            bool has_worker) {
   std::string body = fmt::format("<p class=\"where\">{0} for <a href=\"/board/{1}\">{1}</a> on {2}, arrived {3}</p>\n",
                                  escaped(submission.file), escaped(submission.assignment), escaped(submission.device),
                                  time_html(submission.arrived_s));
-  if (done) {
+  if (!submission.is_done()) {
+    body += stages_so_far(submission, turn, has_worker);
+    body += submission.judgement ? "<p class=\"missing\">It is judged once more; until then this counts:</p>\n"
+                                 : "<p class=\"missing\">This page is loaded again by itself.</p>\n";
+  }
+  if (submission.judgement) {
     const Judgement& judgement = *submission.judgement;
     body += verdict_html(judgement) + stages_of(judgement);
     if (judgement.ratio) body += times_html(*judgement.ratio);
-    body += layers_html(judgement.times, submission.device == "cpu" ? "machine" : "GPU");
+    body += layers_html(first_of(judgement.times, kMostLayers), submission.device == "cpu" ? "machine" : "GPU");
     if (!judgement.counters.empty()) body += counters_html(judgement.counters);
     body += logs_html(judgement);
-  } else {
-    body += stages_so_far(submission, turn);
-    body += "<p class=\"missing\">This page shows by itself how it goes on.</p>\n";
   }
-  return page(frame, fmt::format("Submission {}", submission.number), body, done ? Refresh::never : Refresh::soon);
+  return page(frame, fmt::format("Submission {}", submission.number), body,
+              submission.judgement ? Refresh::never : Refresh::soon);
 }
 
-std::string arrived_page(const Frame& frame, int64_t number) {
-  return page(frame, fmt::format("Submission {}", number),
-              fmt::format("<p>It has arrived, and its time counts. Nobody could take it in just now; the worker will. "
-                          "Look at <a href=\"/own\">your submissions</a> in a minute.</p>\n"));
+std::string arrived_page(const Frame& frame, const std::string& receipt) {
+  return page(frame, "It has arrived",
+              fmt::format("<p>It has arrived, and its time counts. It cannot be taken in just now; the worker will. "
+                          "<a href=\"/submission/{0}\">This page</a> shows its number then.</p>\n"
+                          "<p class=\"where\">Its receipt is {0}.</p>\n",
+                          receipt));
 }
 
 }  // namespace convlab::classroom

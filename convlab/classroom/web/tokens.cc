@@ -2,8 +2,8 @@
 
 #include "convlab/base/clock.h"
 #include "convlab/classroom/secrets.h"
+#include "convlab/classroom/sha256.h"
 #include "convlab/classroom/spool.h"
-#include "convlab/classroom/web/sha256.h"
 
 namespace convlab::classroom {
 std::string make_token(Store& store, const std::string& student) {

@@ -5,7 +5,7 @@
 
 #include "convlab/base/text.h"
 #include "convlab/classroom/secrets.h"
-#include "convlab/classroom/web/sha256.h"
+#include "convlab/classroom/sha256.h"
 
 namespace convlab::classroom {
 std::string cookie_of(const Visit& visit, const std::string& name) {

@@ -1,4 +1,4 @@
-#include "convlab/classroom/web/sha256.h"
+#include "convlab/classroom/sha256.h"
 
 #include <fmt/format.h>
 #include <openssl/sha.h>
