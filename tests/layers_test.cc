@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "tests/paths.h"
 #include "tests/source_tree.h"
 
 namespace convlab {
@@ -22,7 +23,7 @@ using testing::Pair;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
+const std::filesystem::path kRoot = source_folder();
 
 std::vector<std::string> declared_layers() {
   std::smatch match;

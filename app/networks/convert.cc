@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "app/command.h"
+#include "app/networks/model_inputs.h"
 #include "app/options.h"
 #include "app/results/results_json.h"
 #include "convlab/base/file.h"
@@ -16,6 +17,7 @@ namespace {
 
 struct ConvertOptions {
   std::string model, output;
+  std::vector<std::string> shapes;
 };
 
 /// Without what need not be computed anew for each image. Weights take up their neighbours where all sizes but the
@@ -35,7 +37,7 @@ Graph cleaned(Graph graph) {
 
 void convert(const ConvertOptions& options, Output& output) {
   require_writable("-o", options.output);
-  Graph graph = load_model(options.model);
+  Graph graph = load_model(options.model, parse_shapes(options.shapes));
   const std::string layers = describe_layers(graph);
   const std::vector<uint8_t> bytes = export_onnx(cleaned(std::move(graph)));
   write_file(options.output, bytes);
@@ -51,6 +53,9 @@ Action declare_convert(CLI::App& parser) {
   require(
       add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file, or an MXNet .params file"));
   require(add_text(parser, "-o,--output", options->output, "OUT.onnx", "the ONNX file to write"));
+  add_texts(
+      parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
+      "the shape of an input, where the model leaves it open; N stays open unless what the model computes needs it");
   return [options](Output& output) { convert(*options, output); };
 }
 

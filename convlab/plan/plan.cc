@@ -89,11 +89,12 @@ class Planner {
                     convolutions_);
   }
 
-  /// Copies an output that no step has written: it is an input, scaled or raw, a constant, or another output's array.
+  /// Copies an output that no step has written: it is an input, scaled or raw, a constant, another output's array, or
+  /// under another shape what lies in a layout of the plan's own.
   void copy_output(size_t number) {
     const Operand output = operand(graph_.outputs[number].value);
     if (arrays_[output.array].location == Location{Location::Place::output, static_cast<int64_t>(number)}) return;
-    emit_op(step_of(ActivationOp{}, {output}, output.shape), {output}, arrays_.add_output(number), "output");
+    emit_copy(output, arrays_.add_output(number), Layout::plain, "output");
   }
 
   const Shape& shape_of(ValueId value) const { return request_.shape_of(value); }
@@ -111,16 +112,26 @@ class Planner {
 
   /// A float32 copy in this layout, made once.
   Operand copy_of(ValueId value, const Operand& given, Layout layout) {
-    const PlanArray& from = arrays_[given.array];
-    const Shape shape = from.layout == Layout::plain ? given.shape : from.written;
+    const Shape shape = shape_to_copy(given);
     const auto [found, is_new] = copies_.try_emplace({given.array, layout, shape}, 0);
     if (is_new) {
       found->second = arrays_.add_scratch(shape, layout);
-      OpStep step = step_of(ActivationOp{}, {{given.array, shape}}, shape);
-      step.output_layout = layout;
-      emit_op(step, {given}, found->second, graph_.value_names[static_cast<size_t>(root_of(graph_, value))]);
+      emit_copy(given, found->second, layout, graph_.value_names[static_cast<size_t>(root_of(graph_, value))]);
     }
     return {found->second, given.shape};
+  }
+
+  /// The shape in which an array's elements are in an order that copies know: other layouts' only in that in which they
+  /// were written.
+  Shape shape_to_copy(const Operand& given) const {
+    return lies_plain(given) ? given.shape : arrays_[given.array].written;
+  }
+
+  void emit_copy(const Operand& given, size_t to, Layout layout, std::string name) {
+    const Shape shape = shape_to_copy(given);
+    OpStep step = step_of(ActivationOp{}, {{given.array, shape}}, shape);
+    step.output_layout = layout;
+    emit_op(step, {given}, to, std::move(name));
   }
 
   bool lies_plain(const Operand& operand) const { return arrays_[operand.array].layout == Layout::plain; }
@@ -293,8 +304,9 @@ class Planner {
       operands.push_back(graph_.constants.contains(input) ? operand(input) : channels_operand(input));
       step.input_steps.push_back(arrays_[operands.back().array].step);
     }
-    const size_t output = in_order(step, result) ? arrays_.add(result) : channels_array(result);
-    step.output_layout = arrays_[output].layout;
+    // An array of one pixel an image counts as plain, and the kernel gives it in the plan's layout all the same.
+    if (in_order(step, result)) step.output_layout = Layout::plain;
+    const size_t output = step.output_layout == Layout::plain ? arrays_.add(result) : channels_array(result);
     step.output_step = arrays_[output].step;
     emit_op(step, operands, output, std::move(name));
     return true;

@@ -1,5 +1,5 @@
-# cmake -DFILES=a|b -DOUTPUT=x.cc -P embed.cmake: a C++ source with the files' text, for embedded.h. A file is known by its
-# path if that is relative, otherwise by its name.
+# cmake -DFILES=a|b -DOUTPUT=x.cc -P embed.cmake: a C++ source with the files' text, for embedded.h. A file is known by
+# its path if that is relative, otherwise by its name.
 string(REPLACE "|" ";" FILES "${FILES}")
 set(entries "")
 foreach(path IN LISTS FILES)

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "convlab/base/error.h"
 #include "convlab/measure/summary.h"
 #include "convlab/model/formats/zoo.h"
+#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/plan/words.h"
 
 namespace convlab {
@@ -50,9 +52,28 @@ std::vector<Session::Step> steps_of(const Plan& plan) {
 }  // namespace
 
 std::shared_ptr<const Session::Model> Session::Model::load(const std::string& name) {
-  Graph graph = load_model(name);
-  graph.share_elements();
-  return std::make_shared<const Model>(Model{std::move(graph), std::make_shared<SharedWeights>()});
+  Model model{.weights = std::make_shared<SharedWeights>()};
+  try {
+    model.graph = load_model(name);
+    model.graph.share_elements();
+  } catch (const OpenSize&) {
+    model.graph = load_interface(name);
+    model.again = name;
+  }
+  return std::make_shared<const Model>(std::move(model));
+}
+
+Graph Session::Model::graph_for(const std::vector<Shape>& inputs) const {
+  if (again.empty()) return graph.clone();
+  std::map<std::string, Shape> shapes;
+  for (size_t i = 0; i < inputs.size(); ++i) shapes[graph.name_of(graph.inputs[i])] = inputs[i];
+  Graph result = load_model(again, shapes);
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    const std::string& name = graph.name_of(graph.inputs[i]);
+    if (i < result.inputs.size() && result.name_of(result.inputs[i]) == name) continue;
+    throw bad_input("{}: no output depends on its input '{}' for these shapes", graph.name, name);
+  }
+  return result;
 }
 
 Session::Session(const std::string& model, const SessionOptions& options) : Session(Model::load(model), options) {}
@@ -71,7 +92,8 @@ Session::Session(std::shared_ptr<const Model> shared, const SessionOptions& opti
   }
   for (const GraphInput& input : model().inputs) inputs_.push_back({model().name_of(input), input.type, input.shape});
   for (const GraphOutput& output : model().outputs) outputs_.push_back({model().name_of(output), output.type, {}});
-  if (options.gather_wait.count() == 0 || inputs_.size() != 1 || outputs_.size() != 1) return;
+  const bool any_count = shared_->again.empty() && inputs_.size() == 1 && outputs_.size() == 1;
+  if (options.gather_wait.count() == 0 || !any_count) return;
   gatherer_ = std::make_unique<Gatherer>(options.gather_wait, options.gather_images, mutex_,
                                          [this](const ConstArray& input, const Array& output) {
                                            const Inputs given = inputs_of({&input, 1}, true);
@@ -101,7 +123,7 @@ bool Session::Ready::serves(const std::vector<Shape>& wanted, ElementType elemen
   if (element != type) return false;
   if (wanted == shapes) return true;
   // Batches are as large as the first run allowed, so that an engine for few images would take many one by one.
-  return engine && engine->splits() && same_image(wanted[0], shapes[0]) && wanted[0][0] <= shapes[0][0];
+  return any_count && same_image(wanted[0], shapes[0]) && wanted[0][0] <= shapes[0][0];
 }
 
 void Session::require_inputs(std::span<const ConstArray> inputs) const {
@@ -149,14 +171,16 @@ Session::Ready& Session::ready_for(const Inputs& inputs) {
   }
   EngineOptions options = engine_options_;
   options.plan.input = inputs.type;
+  if (!shared_->again.empty()) options.weights = std::make_shared<SharedWeights>();  // of another graph's constants
   Ready ready{.shapes = inputs.shapes, .type = inputs.type, .engine = {}, .executor = {}};
   if (inputs.shapes.size() == 1 && !inputs.shapes[0].empty() && outputs_.size() == 1) {
-    ready.engine = std::make_unique<Engine>(model().clone(), inputs.shapes[0], *device_, options);
+    ready.engine = std::make_unique<Engine>(shared_->graph_for(inputs.shapes), inputs.shapes[0], *device_, options);
+    ready.any_count = shared_->again.empty() && ready.engine->splits();
     std::erase_if(ready_, [&](const Ready& other) {  // what serves fewer images is not needed any more
-      return ready.engine->splits() && ready.serves(other.shapes, other.type);
+      return ready.any_count && ready.serves(other.shapes, other.type);
     });
   } else {
-    ready.executor = std::make_unique<Executor>(model().clone(), inputs.shapes, *device_, options);
+    ready.executor = std::make_unique<Executor>(shared_->graph_for(inputs.shapes), inputs.shapes, *device_, options);
   }
   ready_.push_front(std::move(ready));
   if (ready_.size() > kKept) ready_.pop_back();

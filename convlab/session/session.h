@@ -96,12 +96,15 @@ class Session {
   std::vector<Step> profile(std::span<const ConstArray> inputs, int repeat);
 
  private:
-  /// The model as its file has it, and what engines have made of its weights.
+  /// The model as its file has it, and what engines have made of its weights. One that computes from sizes that its
+  /// file leaves open, other than linearly from the number of images, is read again for each shape of its inputs.
   struct Model {
-    Graph graph;
+    Graph graph;  ///< of one that is read again: its inputs and outputs alone
     std::shared_ptr<SharedWeights> weights;
+    std::string again;  ///< the file to read again; "": it is read once for all
 
     static std::shared_ptr<const Model> load(const std::string& name);
+    Graph graph_for(const std::vector<Shape>& inputs) const;
   };
 
   Session(std::shared_ptr<const Model> shared, const SessionOptions& options);
@@ -112,6 +115,7 @@ class Session {
     ElementType type;
     std::unique_ptr<Engine> engine;      ///< of one input and one output
     std::unique_ptr<Executor> executor;  ///< of others
+    bool any_count = false;              ///< fewer images may be computed, too
 
     bool serves(const std::vector<Shape>& wanted, ElementType element) const;
     const Plan& plan() const { return engine ? engine->plan() : executor->plan(); }

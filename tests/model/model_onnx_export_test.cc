@@ -16,6 +16,7 @@
 #include "convlab/tensor/npy.h"
 #include "tests/errors.h"
 #include "tests/onnx_model.h"
+#include "tests/paths.h"
 
 namespace convlab {
 namespace {
@@ -45,7 +46,7 @@ Tensor run(Graph graph, const Tensor& input, Device& device) {
 
 /// Together these use every operator in every form: see tests/tools/make_onnx_cases.py.
 TEST(OnnxExport, WhatIsReadAgainComputesTheSameBits) {
-  const std::filesystem::path folder = std::filesystem::path(CONVLAB_SOURCE_DIR) / "tests/data/onnx";
+  const std::filesystem::path folder = source_folder() / "tests/data/onnx";
   const std::unique_ptr<Device> device = open_cpu({.threads = 1});
   std::set<std::string> seen;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -6,6 +6,7 @@
 #include "convlab/model/onnx/writing/onnx_export.h"
 #include "tests/errors.h"
 #include "tests/onnx_model.h"
+#include "tests/paths.h"
 
 namespace convlab {
 namespace {
@@ -54,7 +55,7 @@ TEST(Zoo, LoadsByNameAndByPath) {
     const std::vector<Shape> shapes = infer_shapes(graph, Shape{3, 1, wanted.side, wanted.side});
     EXPECT_EQ(shapes[static_cast<size_t>(graph.outputs[0].value)], (Shape{3, 10}));
   }
-  EXPECT_EQ(load_model(std::string(CONVLAB_SOURCE_DIR) + "/models/fa19.onnx").name, "fa19");
+  EXPECT_EQ(load_model(source_folder() / "models/fa19.onnx").name, "fa19");
 }
 
 TEST(Zoo, AnUnknownNameGetsTheNearestAndAll) {

@@ -41,11 +41,26 @@ auto fields_of(const T& op) {
   if constexpr (kCount == 4) { const auto& [a, b, c, d] = op; return std::tie(a, b, c, d); }
   if constexpr (kCount == 5) { const auto& [a, b, c, d, e] = op; return std::tie(a, b, c, d, e); }
   if constexpr (kCount == 7) { const auto& [a, b, c, d, e, f, g] = op; return std::tie(a, b, c, d, e, f, g); }
-  if constexpr (kCount == 10) { const auto& [a, b, c, d, e, f, g, h, i, j] = op; return std::tie(a, b, c, d, e, f, g, h, i, j); }
-  if constexpr (kCount == 12) { const auto& [a, b, c, d, e, f, g, h, i, j, k, l] = op; return std::tie(a, b, c, d, e, f, g, h, i, j, k, l); }
-  if constexpr (kCount == 13) { const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = op; return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m); }
-  if constexpr (kCount == 14) { const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = op; return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n); }
-  if constexpr (kCount == 15) { const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = op; return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o); }
+  if constexpr (kCount == 10) {
+    const auto& [a, b, c, d, e, f, g, h, i, j] = op;
+    return std::tie(a, b, c, d, e, f, g, h, i, j);
+  }
+  if constexpr (kCount == 12) {
+    const auto& [a, b, c, d, e, f, g, h, i, j, k, l] = op;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  }
+  if constexpr (kCount == 13) {
+    const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = op;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  }
+  if constexpr (kCount == 14) {
+    const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = op;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  }
+  if constexpr (kCount == 15) {
+    const auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = op;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  }
   // clang-format on
 }
 

@@ -12,8 +12,8 @@
 #include "convlab/device/cpu.h"
 #include "convlab/engine/engine.h"
 #include "convlab/engine/executor.h"
-#include "tests/graph_builder.h"
 #include "tests/kernels_simd_targets.h"
+#include "tests/plan/quantized_graph.h"
 
 namespace convlab {
 namespace {
@@ -21,96 +21,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::Not;
-
-constexpr int64_t kSide = 8;
-
-/// Levels, and what they stand for.
-struct Levels {
-  ValueId id = 0;
-  float scale = 1;
-  int zero = 0;
-  bool is_signed = false;
-  int64_t channels = 0;
-};
-
-/// A graph of quantized arrays, between QuantizeLinear and DequantizeLinear.
-class QuantizedGraph : public GraphBuilder {
- public:
-  explicit QuantizedGraph(uint64_t seed = 1, int64_t side = kSide) : GraphBuilder({-1, 3, side, side}, seed) {}
-
-  ValueId number(float value) { return put({}, {value}); }
-
-  ValueId put(const Shape& shape, const std::vector<float>& values) {
-    const ValueId id = graph().add_value("c" + std::to_string(graph().value_names.size()));
-    graph().constants[id] = Tensor::of<float>(shape, values);
-    return id;
-  }
-
-  Levels quantize(ValueId real, int64_t channels, float scale, int zero, bool is_signed = false) {
-    const QuantizeOp op{.low = is_signed ? -128 : 0, .high = is_signed ? 127 : 255};
-    const ValueId id = add(op, {real, number(scale), number(static_cast<float>(zero))});
-    return {id, scale, zero, is_signed, channels};
-  }
-  ValueId real(const Levels& x) {
-    return add(DequantizeOp{}, {x.id, number(x.scale), number(static_cast<float>(x.zero))});
-  }
-  Levels images(float scale = 0x1p-7f, int zero = 128, bool is_signed = false) {
-    return quantize(input(), 3, scale, zero, is_signed);
-  }
-
-  /// Constant whole numbers, dequantized, as an importer gives them.
-  ValueId dequantized(const Tensor& whole, std::vector<float> scales, int64_t zero = 0, int64_t axis = 0) {
-    const auto inner = static_cast<size_t>(element_count({whole.shape().begin() + axis + 1, whole.shape().end()}));
-    std::vector<float> values;
-    for (size_t i = 0; i < static_cast<size_t>(whole.count()); ++i) {
-      values.push_back((whole.values<float>()[i] - static_cast<float>(zero)) * scales[i / inner % scales.size()]);
-    }
-    const ValueId id = put(whole.shape(), values);
-    const size_t count = scales.size();
-    WholeConstant made{converted(whole, ElementType::i32), std::move(scales), std::vector<int64_t>(count, zero), axis};
-    graph().whole_constants.emplace(id, std::make_shared<const WholeConstant>(std::move(made)));
-    return id;
-  }
-
-  Tensor whole(const Shape& shape, int64_t low, int64_t high) {
-    Tensor tensor(ElementType::f32, shape);
-    for (float& each : tensor.values<float>()) each = static_cast<float>(rng().integer(low, high));
-    return tensor;
-  }
-
-  /// Powers of two.
-  std::vector<float> scales(int64_t count) {
-    std::vector<float> result(static_cast<size_t>(count));
-    for (float& each : result) each = std::ldexp(1.0f, static_cast<int>(rng().integer(-8, -6)));
-    return result;
-  }
-
-  /// A convolution that keeps height and width, as a real array.
-  ValueId conv(const Levels& x, int64_t maps, int64_t side, int64_t groups = 1, bool bias = true) {
-    const int64_t pad = side / 2;
-    const std::vector<float> scales = this->scales(rng().integer(0, 1) == 0 ? 1 : maps);
-    const Tensor w = whole({maps, x.channels / groups, side, side}, -128, 127);
-    std::vector<ValueId> inputs{real(x), dequantized(w, scales)};
-    if (bias) {
-      std::vector<float> of_sums = scales;
-      for (float& each : of_sums) each *= x.scale;
-      inputs.push_back(dequantized(whole({maps}, -2000, 2000), of_sums));
-    }
-    const ConvOp op{.pad_top = pad, .pad_left = pad, .pad_bottom = pad, .pad_right = pad, .groups = groups};
-    return add(op, inputs);
-  }
-
-  /// A scale at which most of a convolution's levels do not saturate.
-  static float scale_after(const Levels& x, int64_t terms) {
-    const double size = x.scale * 0x1p-7 * 74 * 74 * std::sqrt(static_cast<double>(terms)) / 40;
-    return static_cast<float>(std::exp2(std::round(std::log2(size))));
-  }
-
-  Levels quantized_conv(const Levels& x, int64_t maps, int64_t side, int64_t groups = 1) {
-    const float scale = scale_after(x, x.channels / groups * side * side);
-    return quantize(conv(x, maps, side, groups), maps, scale, x.is_signed ? 3 : 120, x.is_signed);
-  }
-};
 
 Tensor images(int64_t n, int64_t side) {
   Rng rng(9);
@@ -357,7 +267,9 @@ TEST(BytePlan, BiasesBetweenUnitsOfSums) {
     graph.real(graph.quantize(graph.add(ConvOp{}, {graph.real(x), filter, bias}), 4, y_scale, 3));
     EXPECT_EQ(has_bytes([&] {
                 const auto device = open_cpu({.threads = 1});
-                return Executor(copy_of(graph.graph()), Shape{1, 3, kSide, kSide}, *device, {}).graph().clone();
+                return Executor(copy_of(graph.graph()), Shape{1, 3, kQuantizedSide, kQuantizedSide}, *device, {})
+                    .graph()
+                    .clone();
               }()),
               !coarse);
   }

@@ -20,11 +20,12 @@
 #include "convlab/model/onnx/reading/onnx_import.h"
 #include "convlab/model/onnx/writing/onnx_export.h"
 #include "convlab/tensor/npy.h"
+#include "tests/paths.h"
 
 namespace convlab {
 namespace {
 
-const std::filesystem::path kFolder = std::filesystem::path(CONVLAB_SOURCE_DIR) / "tests/data/onnx";
+const std::filesystem::path kFolder = source_folder() / "tests/data/onnx";
 
 struct Case {
   std::string name;
@@ -97,7 +98,7 @@ TEST(OnnxCases, GiveWhatOnnxDefines) {
 
 // ---- Networks ----
 
-const std::filesystem::path kNetworks = std::filesystem::path(CONVLAB_SOURCE_DIR) / "tests/data/onnx_networks";
+const std::filesystem::path kNetworks = source_folder() / "tests/data/onnx_networks";
 
 struct Network {
   std::string name, blocks;

@@ -22,6 +22,13 @@ namespace convlab::HWY_NAMESPACE {
 constexpr int64_t kTileRow = 64;  // bytes
 constexpr int kSumTiles = 4;      // tiles 0 to 3 are C
 
+/// Memory of unknown length. Clang reads no array of unknown length; GCC warns of a length that no array has.
+#if HWY_COMPILER_CLANG
+using TileMemory = char[1 << 30];
+#else
+using TileMemory = char[];
+#endif
+
 #if HWY_TARGET == HWY_AVX3
 
 /// All but the multiplication, which a class for bfloat16 and, elsewhere, one for bytes add. Compilers' intrinsics want
@@ -54,10 +61,9 @@ class AmxTiles {
   }
   template <int kTile>
   HWY_INLINE void load(const void* from, int64_t step = kTileRow) {
-    // It reads what is behind `from`, up to a length that no array has; else no compiler need forget what it knows of
-    // memory.
+    // What it reads is an operand, not "memory": the compiler may keep other values in registers.
     asm volatile("tileloadd (%0,%1,1), %%tmm%c2" ::"r"(from), "r"(step), "i"(kTile),
-                 "m"(*static_cast<const char(*)[1 << 30]>(from)));
+                 "m"(*static_cast<const TileMemory*>(from)));
   }
   template <int kTile>
   HWY_INLINE void store(void* to) {

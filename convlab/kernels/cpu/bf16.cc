@@ -1,6 +1,7 @@
 #include "convlab/kernels/cpu/bf16.h"
 
 #include "convlab/base/error.h"
+#include "convlab_instruction_sets.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -12,7 +13,7 @@ namespace convlab {
 namespace {
 
 // Only code for AVX-512 uses them, which not every build has.
-#if defined(__x86_64__) && !defined(CONVLAB_FEW_TARGETS)
+#if defined(__x86_64__) && CONVLAB_AVX512
 
 struct Registers {
   unsigned a = 0, b = 0, c = 0, d = 0;

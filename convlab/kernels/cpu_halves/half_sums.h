@@ -16,9 +16,8 @@ namespace convlab {
 // lie together, they are one column.
 //
 //   AMX: a tile A is 16 places x up to 16 pairs, which lie where they are: a pixel's channels are a row. Two of them
-//   times
-//     two tiles B of 16 maps: four loads for four multiplications. (bf16_tiles-inl.h has tiles for other processors,
-//     too.)
+//     times two tiles B of 16 maps: four loads for four multiplications. (bf16_tiles-inl.h has tiles for other
+//     processors, too.)
 //   AVX512-BF16: 12 places x 32 maps in registers, a place's pair is broadcast: 14 loads for 24 multiplications.
 
 inline constexpr int64_t kTilePlaces = 16;

@@ -4,9 +4,8 @@
 // capability 9.0). Rows are output pixels, columns are maps, terms are filter
 // taps and their channels.
 //
-//   x, w -> one thread: the copy engine, which finds each tap's pixels -> stages of 128 bytes of terms -> warpgroups:
-//   wgmma
-//        -> bias, what is added, activation -> boxes in shared memory -> the copy engine -> y
+//   x, w -> one thread: the copy engine, which finds each tap's pixels -> stages of 128 bytes of terms
+//        -> warpgroups: wgmma -> bias, what is added, activation -> boxes in shared memory -> the copy engine -> y
 //
 // Blocks stay, and go through tiles. While a team of warpgroups finishes a
 // tile, operands of the next are copied, and another team multiplies. Where

@@ -11,8 +11,8 @@
 //
 // and its descriptor, 64 bits, holds three addresses without their last four bits (operand_descriptor):
 //
-//    bits 0-13: where it begins    16-29: bytes to the right core    32-45: bytes to the core below    62-63: 0, no
-//    swizzle
+//    bits 0-13: where it begins     16-29: bytes to the right core
+//    32-45: bytes to the core below     62-63: 0, no swizzle
 
 #include <algorithm>
 

@@ -27,8 +27,9 @@ std::vector<std::string> shipped_names() {
   return names;
 }
 
+constexpr int64_t kMostBytes = int64_t{1} << 31;  // of a protobuf message
+
 Graph load_onnx(const std::filesystem::path& path, const std::map<std::string, Shape>& input_shapes = {}) {
-  constexpr int64_t kMostBytes = int64_t{1} << 31;  // of a protobuf message
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   Graph graph =
       import_onnx(InputFile(path, kMostBytes), path.string(), {.folder = folder, .input_shapes = input_shapes});
@@ -134,6 +135,12 @@ Graph load_model(const std::string& name_or_path, const std::map<std::string, Sh
   const std::string nearest = closest(name_or_path, names);
   throw bad_input("no model is named '{}'{}; shipped are {}; files end in .onnx or .params", name_or_path,
                   nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest), fmt::join(names, ", "));
+}
+
+Graph load_interface(const std::string& path) {
+  Graph graph = onnx_interface(InputFile(path, kMostBytes), path);
+  graph.name = printable(std::filesystem::path(path).stem().string());
+  return graph;
 }
 
 }  // namespace convlab

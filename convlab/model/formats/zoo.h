@@ -26,6 +26,10 @@ std::vector<ShippedModel> shipped_models();
 /// wrong where; for an unknown name, the nearest one and the list of all.
 Graph load_model(const std::string& name_or_path, const std::map<std::string, Shape>& input_shapes = {});
 
+/// The inputs and outputs of a model for which load_model() is OpenSize (onnx_images.h), without nodes: an .onnx
+/// file's.
+Graph load_interface(const std::string& path);
+
 /// What the course's scripts would print as the model's name: from its metadata, otherwise "ece408".
 std::string course_model_name(const Graph& graph);
 

@@ -1,7 +1,6 @@
 #include "convlab/model/onnx/reading/onnx_builder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "convlab/base/checked.h"
@@ -12,6 +11,7 @@
 #include "convlab/model/onnx/onnx_tensor.h"
 #include "convlab/model/onnx/reading/constant_folding.h"
 #include "convlab/model/onnx/reading/known_values.h"
+#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {
@@ -51,35 +51,36 @@ std::optional<int64_t> output_rank(const Op& op, const std::vector<OnnxValue*>& 
   }
 }
 
-/// The operands' shapes at a trial, where all are known.
-std::optional<std::vector<Shape>> shapes_at(size_t trial, const std::vector<OnnxValue*>& operands) {
-  std::vector<Shape> shapes;
-  for (const OnnxValue* operand : operands) {
-    if (!operand->shapes) return std::nullopt;
-    shapes.push_back((*operand->shapes)[trial]);
-  }
-  return shapes;
-}
-
-/// The result's shapes; nullopt where an operand's are not known, or the operator does not take them: a model may be
-/// made for a number of images of its own.
+/// The result's shapes; nullopt where an operand's are not known, or the result's are not linear in the number of
+/// images, or the operator does not take them: a model may be made for a number of images of its own.
 std::optional<ByTrial<Shape>> output_shapes(const Op& op, const std::vector<OnnxValue*>& operands) {
-  ByTrial<Shape> result;
-  for (size_t trial = 0; trial < result.size(); ++trial) {
-    const std::optional<std::vector<Shape>> shapes = shapes_at(trial, operands);
-    if (!shapes) return std::nullopt;
-    try {
-      result[trial] = output_shape(op, *shapes);
-    } catch (const Error&) {
-      return std::nullopt;
-    }
+  if (!std::ranges::all_of(operands, [](const OnnxValue* operand) { return operand->shapes.has_value(); })) {
+    return std::nullopt;
   }
-  return result;
+  const auto for_images = [&](int64_t images) {
+    std::vector<Shape> shapes;
+    for (const OnnxValue* operand : operands) shapes.push_back(*at_images(*operand->shapes, images));
+    return output_shape(op, shapes);
+  };
+  try {
+    const ByTrial<Shape> shapes{for_images(kTrialImages[0]), for_images(kTrialImages[1])};
+    return is_linear(shapes, for_images) ? std::optional(shapes) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
-bool same_elements(const Tensor& a, const Tensor& b) {
-  return a.type() == b.type() && a.shape() == b.shape() &&
-         (a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0);
+/// Whether an operator moves elements, adds them, or multiplies them by constants, and so makes something linear of
+/// what is linear in the number of images, also where that is how many elements there are.
+bool keeps_linear(const Op& op, const std::vector<OnnxValue*>& operands) {
+  const auto depends = [](const OnnxValue* operand) { return operand->trial.has_value(); };
+  if (std::holds_alternative<MulOp>(op)) return std::ranges::count_if(operands, depends) == 1;
+  if (const auto* unary = std::get_if<UnaryOp>(&op)) return unary->kind == UnaryKind::neg;
+  if (const auto* binary = std::get_if<BinaryOp>(&op)) return binary->kind == BinaryKind::subtract;
+  return std::holds_alternative<AddOp>(op) || std::holds_alternative<ReshapeOp>(op) ||
+         std::holds_alternative<FlattenOp>(op) || std::holds_alternative<SqueezeOp>(op) ||
+         std::holds_alternative<UnsqueezeOp>(op) || std::holds_alternative<TransposeOp>(op) ||
+         std::holds_alternative<ConcatOp>(op);
 }
 
 /// A constant as ONNX's Cast makes it of this type.
@@ -202,7 +203,10 @@ OnnxValue* OnnxBuilder::passed_on(OnnxValue& input, int32_t type, const std::str
     count_constant(element_type(type), input.constant->shape());
     return &constant(name, type, cast(*input.constant, type));
   }
-  if (input.trial) return &trial(name, type, {cast((*input.trial)[0], type), cast((*input.trial)[1], type)});
+  if (input.trial) {
+    const auto rule = [type](const std::vector<const Tensor*>& operands) { return cast(*operands[0], type); };
+    return &trial(name, type, *linear_result({&input}, false, rule));
+  }
   OnnxValue& value = store(name, type);
   value.rank = input.rank;
   value.shapes = input.shapes;
@@ -261,19 +265,27 @@ OnnxValue* OnnxBuilder::known(const Step& step, int32_t type) {
   if (const auto* op = std::get_if<DequantizeOp>(&step.op); op != nullptr && op->block_size == 0) {
     return dequantized_constant(step, *op);
   }
-  OnnxTrial results;
-  const size_t trials = std::ranges::any_of(step.operands, is_trial) ? results.size() : 1;
-  for (size_t i = 0; i < trials; ++i) {
-    std::vector<const Tensor*> tensors;
-    for (const OnnxValue* operand : step.operands) {
-      tensors.push_back(operand->trial ? &(*operand->trial)[i] : &*operand->constant);
+  const auto typed = [type](std::optional<Tensor> result) {
+    return result && result->type() != element_type(type) ? cast(*result, type) : std::move(result);
+  };
+  if (std::ranges::any_of(step.operands, is_trial)) {
+    // What moves elements may make many, and is asked for two numbers of images; what else is known makes few, and is
+    // asked for many numbers, of which two results stay.
+    const bool moves = keeps_linear(step.op, step.operands);
+    const auto rule = [&](const std::vector<const Tensor*>& tensors) {
+      return typed(moves ? made_of(step.op, tensors) : known_result(step.op, tensors));
+    };
+    std::optional<OnnxTrial> results = linear_result({step.operands.begin(), step.operands.end()}, moves, rule);
+    if (!results) return nullptr;
+    for (const Tensor& each : *results) {
+      if (!moves) count_constant(each.type(), each.shape());
     }
-    std::optional<Tensor> result = made_of(step.op, tensors);
-    if (!result) return nullptr;
-    results[i] = result->type() == element_type(type) ? std::move(*result) : cast(*result, type);
+    return &trial(step.output, type, *std::move(results));
   }
-  return trials == 1 ? &constant(step.output, type, std::move(results[0]))
-                     : &trial(step.output, type, std::move(results));
+  std::vector<const Tensor*> tensors;
+  for (const OnnxValue* operand : step.operands) tensors.push_back(&*operand->constant);
+  std::optional<Tensor> result = typed(made_of(step.op, tensors));
+  return result ? &constant(step.output, type, *std::move(result)) : nullptr;
 }
 
 /// A constant of real numbers, with the whole numbers that it is made of; null where an operand is known by trials
@@ -309,8 +321,7 @@ std::optional<Tensor> OnnxBuilder::made_of(const Op& op, const std::vector<const
 
 ValueId OnnxBuilder::use(OnnxValue& value) {
   if (value.trial) {
-    throw bad_input("'{}' depends on the number of images alone, and is computed with; that is not supported",
-                    printable(value.name));
+    throw open_size("'{}' depends on the number of images alone, and is computed with", printable(value.name));
   }
   if (value.id < 0) value.id = graph_.add_value(printable(value.name));
   return value.id;

@@ -10,6 +10,7 @@
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/onnx_tensor.h"
 #include "convlab/model/onnx/reading/onnx_builder.h"
+#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/model/onnx/reading/onnx_ops.h"
 #include "convlab/model/onnx/reading/onnx_outline.h"
 #include "convlab/model/onnx/reading/onnx_scope.h"
@@ -34,20 +35,46 @@ int64_t opset_of(const Proto& proto) {
   throw bad_input("it does not say which opset it uses");
 }
 
+/// What becomes of first sizes that a model leaves open: they stay open, or are the given ones.
+enum class FirstSizes { open, given };
+
 /// Goes through a model's nodes, those of its functions and of the branches that it takes, in order.
 class OnnxImporter {
  public:
   OnnxImporter(const OnnxOutline& outline, const OnnxBytes& bytes, std::string_view name,
-               const OnnxImportOptions& options)
+               const OnnxImportOptions& options, FirstSizes first_sizes)
       : outline_(outline),
         model_(outline.model),
         bytes_(bytes),
         options_(options),
+        first_sizes_(first_sizes),
         files_(options.folder),
         builder_(printable(name), static_cast<size_t>(bytes.size)) {
     for (const onnx::FunctionProto& function : model_.functions()) {
       functions_.emplace(function.domain() + ":" + function.name() + ":" + function.overload(), &function);
     }
+  }
+
+  /// Whether a first size was left open that the options give: where it turns out to be needed, importing ends at once.
+  bool first_is_given() const { return first_is_given_; }
+
+  Graph interface() {
+    const onnx::GraphProto& graph = model_.graph();
+    OnnxScope scope(nullptr);
+    std::vector<GraphInput> inputs;
+    for (const onnx::ValueInfoProto& input : graph.input()) {
+      const auto same = [&](const onnx::TensorProto& initializer) { return initializer.name() == input.name(); };
+      if (std::ranges::none_of(graph.initializer(), same)) add_input(input, scope, inputs);
+    }
+    std::vector<GraphOutput> outputs;
+    for (const onnx::ValueInfoProto& output : graph.output()) {
+      outputs.push_back({.value = builder_.graph().add_value(printable(output.name())),
+                         .type = element_type(output.type().tensor_type().elem_type()),
+                         .name = printable(output.name())});
+    }
+    builder_.graph().inputs = std::move(inputs);
+    builder_.graph().outputs = std::move(outputs);
+    return std::move(builder_.graph());
   }
 
   Graph import() {
@@ -59,7 +86,12 @@ class OnnxImporter {
     scope.note_producers(graph.node());
     add_initializers(graph, scope, outline_.raw_data);
     std::vector<GraphInput> inputs;
-    for (const onnx::ValueInfoProto& input : graph.input()) add_input(input, scope, inputs);
+    for (const onnx::ValueInfoProto& input : graph.input()) {
+      // Files of the first IR versions list their initializers among the inputs.
+      const OnnxValue* initializer = scope.find(input.name());
+      if (initializer == nullptr || !initializer->constant) inputs_.push_back(&input);
+    }
+    for (const onnx::ValueInfoProto* input : inputs_) add_input(*input, scope, inputs);
     if (inputs.empty()) throw bad_input("it has no input");
     builder_.graph().inputs = std::move(inputs);
     add_nodes(graph.node(), {.opset = opset_of(model_)}, scope);
@@ -104,23 +136,25 @@ class OnnxImporter {
   }
 
   void add_input(const onnx::ValueInfoProto& proto, OnnxScope& scope, std::vector<GraphInput>& inputs) {
-    // Files of the first IR versions list their initializers among the inputs.
-    const OnnxValue* initializer = scope.find(proto.name());
-    if (initializer != nullptr && initializer->constant) return;
     try {
       const onnx::TypeProto& type = proto.type();
       if (!type.has_tensor_type()) throw bad_input("it is no tensor");
       const int32_t number = type.tensor_type().elem_type();
       GraphInput input{.type = element_type(number)};
-      const auto given = options_.input_shapes.find(proto.name());
+      const Shape* given = given_shape(proto.name());
       if (type.tensor_type().has_shape()) {
         input.shape = shape_of(type.tensor_type().shape());
-      } else if (given != options_.input_shapes.end()) {
-        input.shape = Shape(given->second.size(), -1);
+      } else if (given != nullptr) {
+        input.shape = Shape(given->size(), -1);
       } else {
         throw bad_input("it has no shape");
       }
-      if (given != options_.input_shapes.end()) close_sizes(input.shape, given->second);
+      if (given != nullptr) close_sizes(input.shape, *given);
+      if (std::ranges::count(input.shape, -1) > 0) {
+        open_inputs_.push_back(printable(proto.name()));
+        const bool first_is_open = first_sizes_ == FirstSizes::open && input.shape[0] == -1;
+        first_is_given_ = first_is_given_ || (first_is_open && given != nullptr && !given->empty());
+      }
       OnnxValue& value = builder_.input(proto.name(), number, input.shape);
       input.value = value.id;
       scope.define(proto.name(), value);
@@ -128,6 +162,12 @@ class OnnxImporter {
     } catch (const Error& error) {
       throw bad_input("input '{}': {}", printable(proto.name()), error.what());
     }
+  }
+
+  const Shape* given_shape(const std::string& name) const {
+    auto given = options_.input_shapes.find(name);
+    if (given == options_.input_shapes.end() && inputs_.size() == 1) given = options_.input_shapes.find("");
+    return given == options_.input_shapes.end() ? nullptr : &given->second;
   }
 
   static Shape shape_of(const onnx::TensorShapeProto& proto) {
@@ -142,10 +182,9 @@ class OnnxImporter {
     return shape;
   }
 
-  /// The caller's sizes where the model leaves them open; the first, the number of images, stays open. Whether the
-  /// others fit is seen when the network runs.
-  static void close_sizes(Shape& shape, const Shape& given) {
-    for (size_t i = 1; i < shape.size() && i < given.size(); ++i) {
+  /// The caller's sizes where the model leaves them open. Whether the others fit is seen when the network runs.
+  void close_sizes(Shape& shape, const Shape& given) const {
+    for (size_t i = first_sizes_ == FirstSizes::given ? 0 : 1; i < shape.size() && i < given.size(); ++i) {
       if (shape[i] == -1) shape[i] = given[i];
     }
   }
@@ -182,8 +221,10 @@ class OnnxImporter {
       }
       compute(proto, place, scope, name, std::move(inputs));
     } catch (const Error& error) {
-      refusals_.push_back(
-          {fmt::format("node '{}' ({}, opset {}): ", name, printable(proto.op_type()), place.opset), error.what()});
+      const bool open = dynamic_cast<const OpenSize*>(&error) != nullptr;
+      if (open && first_is_given_) throw;
+      refusals_.push_back({fmt::format("node '{}' ({}, opset {}): ", name, printable(proto.op_type()), place.opset),
+                           error.what(), open});
       refuse_outputs(proto, scope);
     }
   }
@@ -293,6 +334,9 @@ class OnnxImporter {
   /// An If whose condition is known: the nodes of the branch that it takes.
   void branch(const onnx::NodeProto& proto, const Place& place, OnnxScope& scope, const std::string& name,
               const std::vector<OnnxValue*>& inputs) {
+    if (inputs.size() == 1 && inputs[0] != nullptr && inputs[0]->trial) {
+      throw open_size("its condition depends on the number of images");
+    }
     if (inputs.size() != 1 || inputs[0] == nullptr || !inputs[0]->constant || inputs[0]->constant->count() != 1) {
       throw bad_input("its condition is computed by the model; one that is known is supported");
     }
@@ -313,19 +357,27 @@ class OnnxImporter {
 
   struct Refusal {
     std::string place, reason;
+    bool open;  ///< it is an OpenSize
   };
 
   /// Says all that is missing, at once.
   void refuse() const {
     if (refusals_.empty()) return;
     constexpr size_t kMostListed = 50;
-    if (refusals_.size() == 1) throw bad_input("{}{}", refusals_[0].place, refusals_[0].reason);
-    std::string text = fmt::format("{} of its nodes are refused:", refusals_.size());
+    const bool one = refusals_.size() == 1;
+    std::string text = one ? "" : fmt::format("{} of its nodes are refused:", refusals_.size());
     for (size_t i = 0; i < std::min(refusals_.size(), kMostListed); ++i) {
-      text += fmt::format("\n  {}{}", refusals_[i].place, refusals_[i].reason);
+      text += fmt::format("{}{}{}", one ? "" : "\n  ", refusals_[i].place, refusals_[i].reason);
     }
     if (refusals_.size() > kMostListed) text += fmt::format("\n  and {} more", refusals_.size() - kMostListed);
-    throw bad_input("{}", text);
+    if (!std::ranges::all_of(refusals_, &Refusal::open)) throw bad_input("{}", text);
+    throw open_size("{}{}{}", text, one ? "; " : "\n", what_to_give());
+  }
+
+  /// What to do where an open size is missing.
+  std::string what_to_give() const {
+    return fmt::format("give the shape of its input '{}', as in --shape {}=1x3x224x224",
+                       fmt::join(open_inputs_, "' and '"), open_inputs_.empty() ? "" : open_inputs_[0]);
   }
 
   void set_outputs(const OnnxScope& scope) {
@@ -335,6 +387,8 @@ class OnnxImporter {
       try {
         OnnxValue* const output = scope.value(proto.name());
         outputs.push_back({.value = builder_.use(*output), .type = output->type, .name = printable(proto.name())});
+      } catch (const OpenSize& error) {
+        throw open_size("output '{}': {}; {}", printable(proto.name()), error.what(), what_to_give());
       } catch (const Error& error) {
         throw bad_input("output '{}': {}", printable(proto.name()), error.what());
       }
@@ -346,17 +400,35 @@ class OnnxImporter {
   const onnx::ModelProto& model_;
   const OnnxBytes& bytes_;
   const OnnxImportOptions& options_;
+  const FirstSizes first_sizes_;
   ExternalFiles files_;
   OnnxBuilder builder_;
   std::map<std::string, const onnx::FunctionProto*> functions_;
+  std::vector<const onnx::ValueInfoProto*> inputs_;
+  std::vector<std::string> open_inputs_;
+  bool first_is_given_ = false;
   std::vector<Refusal> refusals_;
   size_t nodes_ = 0;
 };
 
+OnnxBytes bytes_of(const InputFile& file) {
+  return {file.size(), [&file](int64_t offset, std::span<uint8_t> into) { file.read(offset, into); }};
+}
+
 Graph import_onnx(const OnnxBytes& bytes, std::string_view name, const OnnxImportOptions& options) {
   try {
     const OnnxOutline outline = read_outline(bytes);
-    return OnnxImporter(outline, bytes, name, options).import();
+    {
+      OnnxImporter importer(outline, bytes, name, options, FirstSizes::open);
+      try {
+        return importer.import();
+      } catch (const OpenSize&) {
+        if (!importer.first_is_given()) throw;
+      }
+    }
+    return OnnxImporter(outline, bytes, name, options, FirstSizes::given).import();
+  } catch (const OpenSize& error) {
+    throw open_size("{}: {}", name, error.what());
   } catch (const Error& error) {
     throw Error(error.kind(), fmt::format("{}: {}", name, error.what()));
   }
@@ -372,8 +444,13 @@ Graph import_onnx(std::span<const uint8_t> bytes, std::string_view name, const O
 }
 
 Graph import_onnx(const InputFile& file, std::string_view name, const OnnxImportOptions& options) {
-  const auto read = [&file](int64_t offset, std::span<uint8_t> into) { file.read(offset, into); };
-  return import_onnx(OnnxBytes{file.size(), read}, name, options);
+  return import_onnx(bytes_of(file), name, options);
+}
+
+Graph onnx_interface(const InputFile& file, std::string_view name) {
+  const OnnxBytes bytes = bytes_of(file);
+  const OnnxOutline outline = read_outline(bytes);
+  return OnnxImporter(outline, bytes, name, {}, FirstSizes::open).interface();
 }
 
 }  // namespace convlab

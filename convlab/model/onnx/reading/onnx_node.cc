@@ -7,6 +7,7 @@
 #include "convlab/model/limits.h"
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/onnx_tensor.h"
+#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/model/shapes.h"
 
 namespace convlab {
@@ -113,26 +114,30 @@ bool OnnxNode::has_output(size_t i) const { return i < output_count() && !proto_
 
 int64_t OnnxNode::rank(size_t i) const {
   if (!input(i).rank) {
-    throw bad_input("how many dimensions its input '{}' has is not known here", printable(input(i).name));
+    throw open_size("how many dimensions its input '{}' has is not known here", printable(input(i).name));
   }
   return *input(i).rank;
 }
 
-OnnxSize OnnxNode::size_along(size_t i, int64_t axis) const {
+const ByTrial<Shape>& OnnxNode::shapes(size_t i) const {
   const OnnxValue& value = input(i);
   if (!value.shapes) {
-    throw bad_input(
-        "the sizes of its input '{}' are not known here: the model leaves them open; give the input's shape",
-        printable(value.name));
+    throw open_size("the sizes of its input '{}' are not known here: the model leaves them open",
+                    printable(value.name));
   }
+  return *value.shapes;
+}
+
+OnnxSize OnnxNode::size_along(size_t i, int64_t axis) const {
+  const ByTrial<Shape>& shapes = this->shapes(i);
   const auto at = static_cast<size_t>(normalized_axis(axis, rank(i)));
-  return {{(*value.shapes)[0][at], (*value.shapes)[1][at]}};
+  return {{shapes[0][at], shapes[1][at]}};
 }
 
 const Tensor& OnnxNode::constant(size_t i, std::string_view what) const {
   const OnnxValue& value = input(i);
   if (value.trial) {
-    throw bad_input("{} ('{}') depends on the number of images; it must be a constant", what, printable(value.name));
+    throw open_size("{} ('{}') depends on the number of images; it must be a constant", what, printable(value.name));
   }
   if (!value.constant) {
     throw bad_input("{} ('{}') is computed by the model; it must be a constant", what, printable(value.name));
@@ -170,7 +175,7 @@ std::vector<OnnxSize> OnnxNode::sizes(size_t i, std::string_view what) const {
   const bool by_trial = value.trial.has_value();
   const std::vector<int64_t> first = integers_of(by_trial ? (*value.trial)[0] : constant(i, what), what, kMostNumbers);
   const std::vector<int64_t> second = by_trial ? integers_of((*value.trial)[1], what, kMostNumbers) : first;
-  if (first.size() != second.size()) throw bad_input("{} has as many numbers as there are images", what);
+  if (first.size() != second.size()) throw open_size("{} has as many numbers as there are images", what);
   for (size_t k = 0; k < first.size(); ++k) sizes.push_back({{first[k], second[k]}});
   return sizes;
 }

@@ -56,7 +56,8 @@ class OnnxNode {
   /// Dimensions of input i; an error where they are not known.
   int64_t rank(size_t i) const;
 
-  /// The size of input i along an axis; an error where it is not known.
+  /// The shapes of input i, at trials, and its size along an axis. OpenSize where they are not known.
+  const ByTrial<Shape>& shapes(size_t i) const;
   OnnxSize size_along(size_t i, int64_t axis) const;
 
   /// The constant that input i is; if it is computed, an error with the reason that `what` must be known.

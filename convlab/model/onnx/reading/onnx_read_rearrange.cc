@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "convlab/base/error.h"
+#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/model/onnx/reading/onnx_readers.h"
 #include "convlab/model/onnx/reading/onnx_sizes.h"
 #include "convlab/model/shapes.h"
@@ -104,8 +105,7 @@ OnnxMeaning read_slice(const OnnxNode& node) {
   for (size_t i = 0; i < ends.size(); ++i) {
     if (!ends[i].fixed()) {
       const OnnxSize size = node.size_along(0, i < op.axes.size() ? op.axes[i] : static_cast<int64_t>(i));
-      const bool whole = ends[i].by_trial[0] >= size.by_trial[0] && ends[i].by_trial[1] >= size.by_trial[1];
-      if (!whole) throw bad_input("an end depends on the number of images");
+      if (!ends[i].covers(size)) throw open_size("an end depends on the number of images");
     }
     op.ends.push_back(ends[i].fixed() ? ends[i].value() : std::numeric_limits<int64_t>::max());
   }
@@ -121,7 +121,7 @@ std::vector<int64_t> read_parts(const OnnxNode& node, int64_t axis) {
   if (node.opset() >= 18 && node.has("num_outputs")) count = node.integer("num_outputs");
   if (!parts.empty()) return parts;
   const OnnxSize size = node.size_along(0, axis);
-  if (!size.fixed()) throw bad_input("it splits along the images, whose number is not known");
+  if (!size.fixed()) throw open_size("it splits along the images, whose number is not known");
   if (count < 1 || count > size.value()) throw bad_input("it splits {} elements into {} parts", size.value(), count);
   const int64_t each = (size.value() + count - 1) / count;
   parts.assign(static_cast<size_t>(count), each);
@@ -173,7 +173,7 @@ OnnxMeaning read_tile(const OnnxNode& node) {
   const auto axis = std::ranges::find_if_not(repeats, &OnnxSize::fixed) - repeats.begin();
   if (axis == std::ssize(repeats)) return OnnxComputed{tile};
   if (!std::all_of(repeats.begin() + axis + 1, repeats.end(), [](const OnnxSize& each) { return each.fixed(); })) {
-    throw bad_input("two of its repeats depend on the number of images");
+    throw open_size("two of its repeats depend on the number of images");
   }
   std::vector<OnnxSize> tiled, wanted(repeats.size() + 1, {{1, 1}});
   for (size_t i = 0; i < repeats.size(); ++i) {

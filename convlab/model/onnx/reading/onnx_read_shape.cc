@@ -10,6 +10,7 @@
 #include "convlab/base/text.h"
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/onnx_tensor.h"
+#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/model/onnx/reading/onnx_readers.h"
 #include "convlab/model/onnx/reading/onnx_sizes.h"
 #include "convlab/model/shapes.h"
@@ -65,12 +66,7 @@ OnnxMeaning read_dropout(const OnnxNode& node) {
 /// The shape of the input, or a stretch of it, for each trial.
 OnnxMeaning read_shape(const OnnxNode& node) {
   node.check_inputs(1, 1);
-  const OnnxValue& x = node.input(0);
-  if (!x.shapes) {
-    throw bad_input(
-        "the sizes of its input '{}' are not known here: the model leaves them open; give the input's shape",
-        printable(x.name));
-  }
+  const ByTrial<Shape>& shapes = node.shapes(0);
   const int64_t rank = node.rank(0);
   const auto place = [&](const char* name, int64_t otherwise) {
     const int64_t at = node.opset() >= 15 ? node.integer(name, otherwise) : otherwise;
@@ -79,7 +75,7 @@ OnnxMeaning read_shape(const OnnxNode& node) {
   const int64_t start = place("start", 0), end = std::max(place("end", rank), start);
   OnnxTrial trial;
   for (size_t i = 0; i < trial.size(); ++i) {
-    const Shape& shape = (*x.shapes)[i];
+    const Shape& shape = shapes[i];
     trial[i] = Tensor::of<int64_t>(
         {end - start}, std::span(shape).subspan(static_cast<size_t>(start), static_cast<size_t>(end - start)));
   }
@@ -88,14 +84,11 @@ OnnxMeaning read_shape(const OnnxNode& node) {
 
 OnnxMeaning read_size(const OnnxNode& node) {
   node.check_inputs(1, 1);
-  const OnnxValue& x = node.input(0);
-  if (!x.shapes) throw bad_input("the sizes of its input '{}' are not known here", printable(x.name));
-  OnnxTrial trial;
-  for (size_t i = 0; i < trial.size(); ++i) {
-    const int64_t count = element_count((*x.shapes)[i]);
-    trial[i] = Tensor::of<int64_t>({}, {{count}});
-  }
-  return trial;
+  const ByTrial<Shape>& shapes = node.shapes(0);
+  const auto count = [&](int64_t images) { return Shape{element_count(*at_images(shapes, images))}; };
+  const ByTrial<Shape> counts{count(kTrialImages[0]), count(kTrialImages[1])};
+  if (!is_linear(counts, count)) throw open_size("it multiplies sizes that depend on the number of images");
+  return OnnxTrial{Tensor::of<int64_t>({}, counts[0]), Tensor::of<int64_t>({}, counts[1])};
 }
 
 OnnxMeaning read_constant_of_shape(const OnnxNode& node) {
@@ -122,10 +115,11 @@ OnnxMeaning read_constant_of_shape(const OnnxNode& node) {
   return recipe;
 }
 
-/// A number that is known, for a trial.
-double number_at(const OnnxNode& node, size_t i, size_t trial) {
+/// A number that is known, for so many images.
+double number_at(const OnnxNode& node, size_t i, int64_t images) {
   const OnnxValue& value = node.input(i);
-  const Tensor& tensor = value.trial ? (*value.trial)[trial] : node.constant(i, "a bound");
+  const std::optional<Tensor> at = value.trial ? at_images(*value.trial, images) : std::nullopt;
+  const Tensor& tensor = at ? *at : node.constant(i, "a bound");
   if (tensor.count() != 1)
     throw bad_input("'{}' has {} elements; it must have one", printable(value.name), tensor.count());
   return converted(tensor, ElementType::f64).values<double>()[0];
@@ -133,19 +127,29 @@ double number_at(const OnnxNode& node, size_t i, size_t trial) {
 
 OnnxMeaning read_range(const OnnxNode& node) {
   node.check_inputs(3, 3);
+  if (node.input(2).trial) throw open_size("its step depends on the number of images");
+  const double step = number_at(node, 2, kTrialImages[0]);
+  const auto start = [&](int64_t images) { return number_at(node, 0, images); };
+  const auto shape = [&](int64_t images) {
+    const double first = start(images), limit = number_at(node, 1, images);
+    const double count = std::max(std::ceil((limit - first) / step), 0.0);
+    if (!(count <= static_cast<double>(kMostElements))) {
+      throw bad_input("from {} to {} by {} are too many numbers, or none that ends", first, limit, step);
+    }
+    return Shape{static_cast<int64_t>(count)};
+  };
   OnnxTrial trial;
   for (size_t i = 0; i < trial.size(); ++i) {
-    const double start = number_at(node, 0, i), limit = number_at(node, 1, i), step = number_at(node, 2, i);
-    const double count = std::max(std::ceil((limit - start) / step), 0.0);
-    if (!(count <= static_cast<double>(kMostElements))) {
-      throw bad_input("from {} to {} by {} are too many numbers, or none that ends", start, limit, step);
-    }
-    Tensor numbers(ElementType::f64, {static_cast<int64_t>(count)});
+    Tensor numbers(ElementType::f64, shape(kTrialImages[i]));
     const std::span<double> values = numbers.values<double>();
-    for (size_t k = 0; k < values.size(); ++k) values[k] = start + static_cast<double>(k) * step;
+    for (size_t k = 0; k < values.size(); ++k) {
+      values[k] = start(kTrialImages[i]) + static_cast<double>(k) * step;
+    }
     trial[i] = converted(numbers, node.input(0).type);
   }
-  if (trial[0].shape() == trial[1].shape()) return std::move(trial[0]);
+  if (!is_linear({trial[0].shape(), trial[1].shape()}, shape)) {
+    throw open_size("how many numbers it makes depends on the number of images, and is not linear in it");
+  }
   return trial;
 }
 

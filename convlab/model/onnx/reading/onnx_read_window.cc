@@ -9,6 +9,7 @@
 #include "convlab/model/limits.h"
 #include "convlab/model/onnx/onnx.pb.h"
 #include "convlab/model/onnx/onnx_tensor.h"
+#include "convlab/model/onnx/reading/onnx_images.h"
 #include "convlab/model/onnx/reading/onnx_readers.h"
 #include "convlab/model/shapes.h"
 
@@ -278,7 +279,7 @@ void read_sizes(const OnnxNode& node, ResizeOp& op) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (!sizes[i].fixed()) {
       if (node.size_along(0, axes[i]).by_trial == sizes[i].by_trial) continue;
-      throw bad_input("the size {} along axis {} depends on the number of images", sizes[i].value(), axes[i]);
+      throw open_size("the size along axis {} depends on the number of images", axes[i]);
     }
     op.axes.push_back(axes[i]);
     op.sizes.push_back(sizes[i].value());

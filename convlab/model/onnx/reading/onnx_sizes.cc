@@ -5,27 +5,34 @@
 #include <utility>
 
 #include "convlab/base/checked.h"
-#include "convlab/base/error.h"
+#include "convlab/model/onnx/reading/onnx_images.h"
 
 namespace convlab {
 namespace {
 
-/// What is left for a size of -1, where that is known and does not depend on the number of images.
+/// What is left of x for a size of -1, for so many images.
+int64_t rest_for(const std::vector<OnnxSize>& sizes, const ByTrial<Shape>& shapes, int64_t images) {
+  const Shape from = *at_images(shapes, images);
+  int64_t others = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const int64_t size = *at_images(sizes[i].by_trial, images);
+    if (size == 0 && i >= from.size()) throw bad_input("it keeps the size {} of {}", i, to_text(from));
+    if (size != -1) others = checked_mul(others, size == 0 ? from[i] : size);
+  }
+  if (others < 1 || element_count(from) % others != 0) throw bad_input("it has no whole number of rows");
+  return element_count(from) / others;
+}
+
+/// The same where it is known and does not depend on the number of images.
 std::optional<int64_t> fixed_rest(const std::vector<OnnxSize>& sizes, const OnnxValue& x) {
   if (!x.shapes) return std::nullopt;
-  OnnxSize rest{};
-  for (size_t trial = 0; trial < kTrialImages.size(); ++trial) {
-    const Shape& from = (*x.shapes)[trial];
-    int64_t others = 1;
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      const int64_t size = sizes[i].by_trial[trial];
-      if (size == 0 && i >= from.size()) return std::nullopt;
-      if (size != -1) others = checked_mul(others, size == 0 ? from[i] : size);
-    }
-    if (others < 1 || element_count(from) % others != 0) return std::nullopt;
-    rest.by_trial[trial] = element_count(from) / others;
+  try {
+    const auto rest = [&](int64_t images) { return Shape{rest_for(sizes, *x.shapes, images)}; };
+    const ByTrial<Shape> rests{rest(kTrialImages[0]), rest(kTrialImages[1])};
+    return rests[0] == rests[1] && is_linear(rests, rest) ? std::optional(rests[0][0]) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
   }
-  return rest.fixed() ? std::optional(rest.value()) : std::nullopt;
 }
 
 }  // namespace
@@ -56,7 +63,7 @@ OnnxRecipe::Value add_expansion(OnnxRecipe& recipe, OnnxRecipe::Value value, con
     if (size.fixed()) continue;
     const bool first = operands.size() == 1;
     if (size.per_image() == 0 || !(first || op.per_image == size.per_image())) {
-      throw bad_input("a size depends on the number of images, and is no multiple of it");
+      throw open_size("a size depends on the number of images, and is no multiple of it");
     }
     op.per_image = size.per_image();
     if (first) operands.push_back(OnnxRecipe::kImages);

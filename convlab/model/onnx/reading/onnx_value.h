@@ -10,9 +10,9 @@
 
 namespace convlab {
 
-/// Two numbers of images for which the importer works out what a model leaves open until it runs: what comes out alike
-/// does not depend on their number. Both can be divided by many numbers, and an index for each element of each image's
-/// last map is not too long a list.
+/// Two numbers of images for which the importer works out what a model leaves open until it runs. What comes out is
+/// linear in their number (see onnx_images.h), so that what comes out alike does not depend on it. Both can be divided
+/// by many numbers, and an index for each element of each image's last map is not too long a list.
 inline constexpr std::array<int64_t, 2> kTrialImages{240, 480};
 
 /// Something for each of kTrialImages.
@@ -33,12 +33,19 @@ struct OnnxValue {
   bool refused = false;                        ///< its node is, and so nothing is known of it
 };
 
-/// A size that may depend on the number of images.
+/// A size that may depend on the number of images, and then is linear in it.
 struct OnnxSize {
   ByTrial<int64_t> by_trial;
 
   bool fixed() const { return by_trial[0] == by_trial[1]; }
   int64_t value() const { return by_trial[0]; }  ///< of a fixed one
+
+  /// Whether it is at least as large as the other one for any number of images.
+  bool covers(const OnnxSize& other) const {
+    const int64_t first = by_trial[0] - other.by_trial[0], second = by_trial[1] - other.by_trial[1];
+    const int64_t per_image = (second - first) / (kTrialImages[1] - kTrialImages[0]);
+    return per_image >= 0 && first - per_image * (kTrialImages[0] - 1) >= 0;
+  }
 
   /// How many times the number of images it is; 0 where it is no multiple of that.
   int64_t per_image() const {
