@@ -46,8 +46,8 @@ ROOT = Path(__file__).resolve().parents[1]
 FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16")  # of /proc/cpuinfo, each with those before it
 REFERENCE = "ONNX Runtime, as the processor is"
 SETTINGS = {"convlab": [""], "ONNX Runtime": ["default"], "OpenVINO": ["LATENCY", "THROUGHPUT"]}
-# Relative L2 beside ONNX Runtime's fp32. Weights are random, and roundings to bfloat16 grow from layer to layer: Inception v3 is 0.18 off
-# here, and 0.21 in OpenVINO; others 0.002 to 0.12.
+# Relative L2 beside ONNX Runtime's fp32. Weights are random, and roundings to bfloat16 grow from layer to layer:
+# Inception v3 is 0.18 off here, and 0.21 in OpenVINO; others 0.002 to 0.12.
 LARGEST_ERROR = {"fp32": 1e-4, "bf16": 0.3}
 LARGEST_ERROR_OF_QUANTIZED = 0.2  # one level more or less early on, where a number lies between two, moves all that follows
 

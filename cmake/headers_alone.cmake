@@ -1,5 +1,5 @@
-# Every header compiles alone, after those that are precompiled: one source per header includes it twice, in a library that
-# nobody links. Takes minutes: a build has it only where it is asked for this target, as .ci/run asks.
+# Every header compiles alone, after those that are precompiled: one source per header includes it twice, in a library
+# that nobody links. Takes minutes: a build has it only where it is asked for this target, as .ci/run asks.
 
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/convlab/*.h ${PROJECT_SOURCE_DIR}/app/*.h ${PROJECT_SOURCE_DIR}/tests/*.h ${PROJECT_SOURCE_DIR}/fuzz/*.h)
@@ -51,5 +51,3 @@ foreach(layer IN LISTS CONVLAB_LAYERS)
 endforeach()
 target_precompile_headers(convlab_headers_alone REUSE_FROM convlab_tests_precompiled)
 set_target_properties(convlab_headers_alone PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-# What convlab_test() gives to tests, also for the headers that they share.
-target_compile_definitions(convlab_headers_alone PRIVATE CONVLAB_SOURCE_DIR="" CONVLAB_BINARY="")

@@ -8,6 +8,11 @@ fail() {
   exit 3
 }
 
+fail_usage() {
+  say "$@"
+  exit 2
+}
+
 # The names in package lists, comments left out; those that a build needs, and the optional ones.
 packages_in() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$@"; }
 required_in() { sed '/# optional/d' "$@" | packages_in; }
@@ -98,10 +103,27 @@ configure() {
   run_cmake "$log" --preset "$@"
 }
 
-# turn_on PRESET OPTION: the configured folder has this option on.
-turn_on() {
-  local folder="$root/build/$1"
-  grep -qx "$2:BOOL=ON" "$folder/CMakeCache.txt" || run_cmake "$folder.log" "-D$2=ON" "$folder"
+# set_options PRESET OPTION=VALUE...: the configured folder has these values.
+set_options() {
+  local folder="$root/build/$1" option
+  shift
+  for option in "$@"; do
+    if ! grep -qE "^${option%%=*}:[A-Z]+=${option#*=}\$" "$folder/CMakeCache.txt"; then
+      run_cmake "$folder.log" "${@/#/-D}" "$folder"
+      return
+    fi
+  done
+}
+
+# The instruction set that CPU kernels use here, as CONVLAB_INSTRUCTION_SETS names it.
+own_instruction_set() {
+  if grep -qw avx512bw /proc/cpuinfo 2>/dev/null; then
+    echo avx512
+  elif grep -qw avx2 /proc/cpuinfo 2>/dev/null; then
+    echo avx2
+  else
+    echo all
+  fi
 }
 
 # run_cmake LOG ARGUMENT...

@@ -10,16 +10,12 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
 endif()
 
-# The compiler's results are kept in the build folder, so that a copy of it, or one that was moved, need not be built
-# again; elsewhere if CCACHE_DIR says so when CMake runs.
+# ccache keeps the compiler's results in the user's cache (CCACHE_DIR, or ~/.cache/ccache), where they outlive a
+# checkout. Paths are compared relative to the root, so another checkout, or a build in a container, finds them, too.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(folder ${PROJECT_BINARY_DIR}/ccache)
-  if(DEFINED ENV{CCACHE_DIR})
-    set(folder $ENV{CCACHE_DIR})
-  endif()
   # Without SLOPPINESS ccache keeps nothing compiled with precompiled headers; it compares these by content.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DIR=${folder} CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
     CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
 endif()
 
@@ -38,16 +34,15 @@ target_compile_options(convlab_options INTERFACE
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>"  # for ccache
   "$<$<COMPILE_LANGUAGE:CXX>:-fno-semantic-interposition>"  # nobody replaces our functions: they may be inlined
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wno-missing-field-initializers>"
-  # GCC warns about these inside its own std::vector, std::string, std::regex and std::optional.
-  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>"
-  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>"
   "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${CONVLAB_WERROR}>>:-Werror>")
-target_compile_definitions(convlab_options INTERFACE $<$<NOT:$<BOOL:${CONVLAB_ALL_TARGETS}>>:CONVLAB_FEW_TARGETS>)
 if(CONVLAB_SANITIZE)
   # Left out is what the address sanitizer or the processor stops, too: it would be half of what the compiler does.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CONVLAB_SANITIZE}>
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=null,alignment,object-size,vptr>
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer> -g1)
+  # GCC warns about the sanitizers' own code.
+  add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized;-Wno-array-bounds>"
+    "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>")
   add_link_options(-fsanitize=${CONVLAB_SANITIZE})
 endif()
 
@@ -97,14 +92,18 @@ function(convlab_unity target)
   endif()
 endfunction()
 
-# convlab_layer(NAME SOURCES file... DEPENDS target... [COLD] [ALONE]): the library of one folder under convlab/;
+# convlab_layer(NAME SOURCES file... DEPENDS target... [COLD] [ALONE] [CUDA]): the library of one folder under convlab/;
 # kernels/ops becomes convlab_kernels_ops. COLD: compiled with convlab_cold_options. ALONE: each file by itself, as
-# Highway's must be, which include themselves once an instruction set.
+# Highway's must be, which include themselves once an instruction set. CUDA: it calls CUDA's runtime where that is
+# built; its headers are for the layer alone, so that others compile to the same with and without CUDA.
 function(convlab_layer folder)
-  cmake_parse_arguments(ARG "COLD;ALONE" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD;ALONE;CUDA" "" "SOURCES;DEPENDS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   add_library(convlab_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(convlab_${name} PUBLIC convlab_options ${ARG_DEPENDS})
+  if(ARG_CUDA AND CONVLAB_CUDA_FOUND)
+    target_link_libraries(convlab_${name} PRIVATE CUDA::cudart_static)
+  endif()
   if(ARG_COLD)
     target_link_libraries(convlab_${name} PRIVATE convlab_cold_options)
     target_precompile_headers(convlab_${name} REUSE_FROM convlab_cold_precompiled)
@@ -149,33 +148,94 @@ macro(convlab_kernel_object target source variant)
   target_link_libraries(convlab_all INTERFACE ${ARG_DEPENDS})
 endmacro()
 
-# convlab_test(NAME SOURCES file... [LABELS label...]): one GoogleTest program; each of its tests is one CTest test.
+# convlab_shared(NAME TARGETS target... LINK target...): a shared library of these targets' objects, for the tests.
+# After an edit it is linked once; with archives each of some seventy test programs would be linked in full.
+function(convlab_shared name)
+  cmake_parse_arguments(ARG "" "" "TARGETS;LINK" ${ARGN})
+  add_library(${name} SHARED)
+  # Shipped files are looked for upwards from convlab's own code.
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+  foreach(target IN LISTS ARG_TARGETS)
+    target_sources(${name} PRIVATE $<TARGET_OBJECTS:${target}>)
+  endforeach()
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} ${ARG_TARGETS})
+  # Tests compile as if they linked the targets, and link none of their archives: all symbols have one definition.
+  foreach(property IN ITEMS INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS LINK_OPTIONS)
+    set_property(TARGET ${name} PROPERTY INTERFACE_${property} $<TARGET_PROPERTY:${name},${property}>)
+  endforeach()
+  target_link_libraries(${name} INTERFACE fmt::fmt hwy::hwy protobuf::libprotobuf-lite Threads::Threads ZLIB::ZLIB)
+endfunction()
+
+# convlab_shared_for_tests(): convlab_tested_low has the layers below the kernels, convlab_tested all others, the
+# kernels and the commands. So a test of a low layer waits for no kernel to be compiled.
+function(convlab_shared_for_tests)
+  list(FIND CONVLAB_LAYERS kernels first_high)
+  set(position 0)
+  foreach(layer IN LISTS CONVLAB_LAYERS)
+    string(REPLACE "/" "_" target convlab_${layer})
+    if(TARGET ${target} AND position LESS first_high)
+      list(APPEND low ${target})
+    elseif(TARGET ${target})
+      list(APPEND high ${target})
+    endif()
+    math(EXPR position "${position} + 1")
+  endforeach()
+  convlab_shared(convlab_tested_low TARGETS ${low})
+  convlab_shared(convlab_tested TARGETS ${high} convlab_app LINK convlab_tested_low convlab_all)
+  target_link_libraries(convlab_tested INTERFACE convlab_tested_low)
+endfunction()
+
+# convlab_test(NAME SOURCES file... [LABELS label...] [ROOMS room...] [LOW]): one GoogleTest program; each of its tests
+# is one CTest test. ROOMS: what `./test.sh ROOM` runs it for; the folder of its first file where none is named. LOW: it
+# needs no layer above the model's.
 function(convlab_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "LOW" "TIMEOUT" "SOURCES;DEPENDS;LABELS;ROOMS" ${ARGN})
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+    set(ARG_TIMEOUT 300)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
+  set(tested convlab_tested)
+  if(ARG_LOW)
+    set(tested convlab_tested_low)
+  endif()
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE convlab_options convlab_cold_options convlab_all GTest::gmock GTest::gtest_main ${ARG_DEPENDS})
+  target_link_libraries(${name} PRIVATE convlab_options convlab_cold_options ${tested} convlab_test_paths GTest::gmock
+    GTest::gtest_main ${ARG_DEPENDS})
   target_precompile_headers(${name} REUSE_FROM convlab_tests_precompiled)
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-  target_compile_definitions(${name} PRIVATE CONVLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    CONVLAB_BINARY="${PROJECT_BINARY_DIR}/bin/convlab")
-  convlab_discover(${name} "${ARG_LABELS}" ${ARG_TIMEOUT})
+  if(NOT ARG_ROOMS)
+    list(GET ARG_SOURCES 0 ARG_ROOMS)
+    get_filename_component(ARG_ROOMS ${ARG_ROOMS} DIRECTORY)
+  endif()
+  convlab_discover(${name} "${ARG_LABELS}" ${ARG_TIMEOUT} ${ARG_ROOMS})
 endfunction()
 
-# convlab_discover(NAME LABELS SECONDS): each test of a GoogleTest program becomes one of CTest.
+# convlab_discover(NAME LABELS SECONDS ROOM...): each test of a GoogleTest program becomes one of CTest, with the labels
+# and, for each room, "room:ROOM". The target tests_of_ROOM has the programs of a room's tests.
 function(convlab_discover name labels seconds)
+  foreach(room IN LISTS ARGN)
+    list(APPEND labels room:${room})
+    if(NOT TARGET tests_of_${room})
+      add_custom_target(tests_of_${room})
+      set_property(GLOBAL APPEND PROPERTY CONVLAB_TESTED_ROOMS ${room})
+    endif()
+    add_dependencies(tests_of_${room} ${name})
+  endforeach()
   # Sanitizers end a program that asks for too much memory, unless told to act as malloc does.
   set(environment ASAN_OPTIONS=allocator_may_return_null=1)
   if(CONVLAB_SANITIZE STREQUAL thread)
     set(environment TSAN_OPTIONS=allocator_may_return_null=1)
   endif()
-  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${labels}" TIMEOUT ${seconds} ENVIRONMENT ${environment})
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  # Not as its PROPERTIES: those take no lists, and a second label would be read as the name of a property.
+  set(properties ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake)
+  file(CONFIGURE OUTPUT ${properties} @ONLY CONTENT "if(@name@_TESTS)
+  set_tests_properties(\${@name@_TESTS} PROPERTIES LABELS \"@labels@\" TIMEOUT @seconds@ ENVIRONMENT @environment@)
+endif()
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${properties})
   if("unit" IN_LIST labels)
     add_dependencies(convlab_unit_tests ${name})
   endif()

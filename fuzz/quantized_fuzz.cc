@@ -1,6 +1,8 @@
 // The input chooses a small quantized network: its operators, in both of ONNX's formats and in ONNX Runtime's own,
 // types, scales, zero points, sizes and levels. What is not refused must give on bytes what it gives layer by layer, in
 // float32: those are exact where scales are powers of two, and sums below 2^24.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -33,7 +35,7 @@ class Network {
     levels_ = quantized("x");
     for (int64_t left = choices_.number(1, 3); left > 0; --left) add_operator();
     node("DequantizeLinear", {levels_, scale_, zero_});
-    model_.graph().mutable_node(model_.graph().node_size() - 1)->set_output(0, "y");
+    model_.graph().mutable_node(model_.graph().node_size() - 1)->set_output(0, std::string("y"));
   }
 
   std::vector<uint8_t> bytes() const { return model_.bytes(); }
@@ -41,7 +43,7 @@ class Network {
   bool is_exact() const { return exact_; }
 
  private:
-  std::string name() { return "v" + std::to_string(count_++); }
+  std::string name() { return fmt::format("v{}", count_++); }
 
   std::string put(onnx::TensorProto tensor) {
     const std::string called = name();

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# shell_files.sh PROGRAM FOLDER: the manual page, and what bash, zsh and fish complete, made from the commands' own --help.
+# shell_files.sh PROGRAM FOLDER: the manual page, and what bash, zsh and fish complete, made from the commands' own
+# --help.
 # shellcheck disable=SC2016  # bash, zsh and fish expand what is written here
 set -euo pipefail
 program=$1 folder=$2

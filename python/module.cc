@@ -39,10 +39,10 @@ NB_MODULE(_convlab, module) {
   nb::class_<Session>(module, "Session",
                       R"(A model on a device. Any thread may use it at any time; runs of several threads take turns.
 
-Arrays are anything with __dlpack__ or a buffer: NumPy's and PyTorch's, array.array, memoryview; float32, or uint8 pixels,
-which are taken as they lie, or float16, float64, int8, int32 and int64, which are converted to float32. Images come first:
-an input of shape [N, C, H, W] has N images of C channels. Strided arrays on the host are copied. Outputs are new NumPy
-arrays, or PyTorch's where the first input is PyTorch's.
+Arrays are anything with __dlpack__ or a buffer: NumPy's and PyTorch's, array.array, memoryview; float32, or uint8
+pixels, which are taken as they lie, or float16, float64, int8, int32 and int64, which are converted to float32. Images
+come first: an input of shape [N, C, H, W] has N images of C channels. Strided arrays on the host are copied. Outputs
+are new NumPy arrays, or PyTorch's where the first input is PyTorch's.
 
 What is wrong is a convlab.Error; the session serves on.)")
       .def(
@@ -62,8 +62,8 @@ device: "auto", a GPU where there is one; "cpu", "cuda", "cuda:1".
 math: of convolutions, never less precise than "fp32", "tf32", "bf16x2", "bf16" or "fp16".
 plan: "fused", "layers" (each operator by itself) or "folded" (chains of linear operators become one, too).
 threads: of the processor; 0: as many as this process may use.
-gather_wait_us: above 0, calls of few images that come from several threads are computed together, and each waits at most
-    so many microseconds for others to come.
+gather_wait_us: above 0, calls of few images that come from several threads are computed together, and each waits at
+    most so many microseconds for others to come.
 gather_images: the most that are computed together; 0: 64.)")
       .def(
           "another",
@@ -77,8 +77,8 @@ gather_images: the most that are computed together; 0: 64.)")
                   "threads: int = 0, gather_wait_us: int = 0, gather_images: int = 0) -> Session"),
           R"(A session of the same model, which shares with this one what both have in memory of its weights.
 
-Runs of the two do not take turns: with a session a thread, each of one thread, threads compute side by side. Arguments as
-Session's; device, math and plan are this session's where they are None.)")
+Runs of the two do not take turns: with a session a thread, each of one thread, threads compute side by side. Arguments
+as Session's; device, math and plan are this session's where they are None.)")
       .def("run", &Session::run, "output_names"_a.none(), "input_feed"_a, nb::kw_only(), "out"_a = nb::none(),
            "stream"_a = nb::none(),
            nb::sig("def run(self, output_names: collections.abc.Sequence[str] | None, input_feed: dict[str, "
@@ -89,7 +89,8 @@ Session's; device, math and plan are this session's where they are None.)")
 input_feed: an array for each input's name.
 out: dense arrays of the outputs' shapes and types to write into, in the order of the names; they are what is returned.
 stream: for arrays on a GPU, a cudaStream_t as a number, or an object with .cuda_stream. The work begins when what that
-    stream was given before is done, and run() may return before the work is. None: PyTorch's current stream for its tensors.)")
+    stream was given before is done, and run() may return before the work is. None: PyTorch's current stream for its
+    tensors.)")
       .def("__call__", &Session::call, "inputs"_a, nb::kw_only(), "out"_a = nb::none(), "stream"_a = nb::none(),
            nb::sig("def __call__(self, *inputs: typing.Any, out: typing.Any = None, stream: typing.Any = None) -> "
                    "typing.Any"),
@@ -99,11 +100,10 @@ stream: for arrays on a GPU, a cudaStream_t as a number, or an object with .cuda
            "The model's inputs, in its order.")
       .def("get_outputs", &Session::outputs, nb::sig("def get_outputs(self) -> list[Value]"),
            "The model's outputs, in its order.")
-      .def(
-          "plan", &Session::plan, "inputs"_a,
-          nb::sig("def plan(self, *inputs: typing.Any) -> list[dict[str, typing.Any]]"),
-          R"(How inputs of these shapes are computed: a dict a step, with "name" (nodes of the model), "op", "kernel", "flops" of a
-run, and "seconds", which are 0.)")
+      .def("plan", &Session::plan, "inputs"_a,
+           nb::sig("def plan(self, *inputs: typing.Any) -> list[dict[str, typing.Any]]"),
+           R"(How inputs of these shapes are computed: a dict a step, with "name" (nodes of the model), "op", "kernel",
+"flops" of a run, and "seconds", which are 0.)")
       .def("profile", &Session::profile, "inputs"_a, nb::kw_only(), "repeat"_a = 10,
            nb::sig("def profile(self, *inputs: typing.Any, repeat: int = 10) -> list[dict[str, typing.Any]]"),
            R"(The same with "seconds": medians of `repeat` runs, after one that warms up.)")

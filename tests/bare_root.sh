@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# bare_root.sh [--user] [--build-only] [RELEASE]: proves run.sh and test.sh in a bare Debian, bookworm (12, the default)
-# or trixie (13). A root from debootstrap, with only the base system, gets a copy of this repository (tracked files only,
-# in a folder whose name has a space) and runs ./run.sh, writes and judges a kernel file, runs ./test.sh, ./run.sh again
-# without a network, and ./run.sh in a copy of the whole folder. Prints the wall and CPU seconds of each. With --user a
-# user with sudo does it, not root. With --build-only everything is built and no test is run. Takes 10 to 20 minutes,
-# 5 GB under $TMPDIR and root; where it cannot work it says SKIPPED and exits with 77.
+# bare_root.sh [--user] [--with-cache] [RELEASE]: proves run.sh and test.sh in a bare Debian, bookworm (12, the default)
+# or trixie (13). A root from debootstrap, with only the base system, gets a copy of this repository (tracked files
+# only, in a folder whose name has a space) and runs ./run.sh, writes and judges a kernel file, runs ./test.sh, ./run.sh
+# again without a network, and ./run.sh in a copy of the whole folder. Prints the wall and CPU seconds of each. With
+# --user a user with sudo does it, not root. With --with-cache the root has this machine's cache of compilers' results,
+# so that what was compiled before is not again; without it nothing is there. Takes 20 to 60 minutes, 5 GB under $TMPDIR
+# and root; where it cannot work it says SKIPPED and exits with 77.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
 release=bookworm
 user=root
-build_only=
+cache=
 for argument in "$@"; do
   case $argument in
     --user) user=student ;;
-    --build-only) build_only=yes ;;
+    --with-cache) cache=${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ccache} ;;
     -*)
       echo "bare_root.sh: $argument is not known; see the head of this file" >&2
       exit 2
@@ -40,12 +41,15 @@ mirror=${mirror:-http://deb.debian.org/debian}
 bare=$(mktemp -d "${TMPDIR:-/tmp}/convlab-bare.XXXXXX")
 chmod 755 "$bare"
 clean_up() {
-  umount "$bare/proc" 2>/dev/null || true
-  if mountpoint -q "$bare/proc"; then
-    echo "$bare/proc is still mounted; $bare stays" >&2
-  else
-    rm -rf --one-file-system "$bare"
-  fi
+  local folder
+  for folder in "$bare/proc" "$bare/srv/ccache"; do
+    umount "$folder" 2>/dev/null || true
+    if mountpoint -q "$folder"; then
+      echo "$folder is still mounted; $bare stays" >&2
+      return
+    fi
+  done
+  rm -rf --one-file-system "$bare"
 }
 trap clean_up EXIT
 
@@ -70,7 +74,7 @@ inside() {
     shift 2
   fi
   "${wall[@]}" chroot --userspec="$user" "$bare" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=$home USER="$user" \
-    LANG=C.UTF-8 CI=true /bin/bash -c "cd '/srv/$folder' && $1"
+    LANG=C.UTF-8 CI=true ${cache:+CCACHE_DIR=/srv/ccache} /bin/bash -c "cd '/srv/$folder' && $1"
 }
 
 # classify [--offline] [--in FOLDER]: run.sh; its output must hold the course's lines.
@@ -111,18 +115,16 @@ mount -t proc proc "$bare/proc"
 cp /etc/resolv.conf /etc/hosts "$bare/etc/"
 mkdir -p "$bare/srv/a copy/convlab"
 git -C "$repository" ls-files -z | tar -C "$repository" --null --files-from=- -cf - | tar -C "$bare/srv/a copy/convlab" -xf -
+if [ "$cache" ]; then
+  mkdir -p "$bare/srv/ccache" "$cache"
+  mount --bind "$cache" "$bare/srv/ccache"
+fi
 [ "$user" = root ] || timed "a user with sudo" add_user
 
-if [ "$build_only" ]; then
-  # With little optimization it takes half the time; with none, GCC refuses vector functions whose operands must be constants.
-  timed "building all of ./test.sh" inside 'root=$PWD && . cmake/setup.sh && install_missing cmake/packages.txt cmake/packages-class.txt &&
-    configure cpu -DCMAKE_CXX_FLAGS_RELEASE=-O1 && ./test.sh -N' | grep -E '^(==|Total)'
-else
-  timed "first ./run.sh" classify
-  timed "building simt, and a student's path" write_a_kernel
-  timed "./test.sh" inside ./test.sh
-  timed "second ./run.sh, without a network" classify --offline
-  inside --in . 'cp -r "a copy" another'
-  timed "./run.sh in a copy of the folder, without a network" classify --offline --in another/convlab
-fi
+timed "first ./run.sh" classify
+timed "building simt, and a student's path" write_a_kernel
+timed "./test.sh" inside ./test.sh
+timed "second ./run.sh, without a network" classify --offline
+inside --in . 'cp -r "a copy" another'
+timed "./run.sh in a copy of the folder, without a network" classify --offline --in another/convlab
 echo "PASSED in $((SECONDS - began)) s"

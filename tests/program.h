@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "convlab/base/file.h"
+#include "tests/paths.h"
 #include "tests/temporary_folder.h"
 
 namespace convlab {
@@ -30,7 +31,7 @@ inline ProgramRun run_program(std::vector<std::string> arguments, const std::fil
   const TemporaryFolder folder;
   const std::string out = output_path.empty() ? (folder.path() / "out").string() : output_path.string();
   const std::string err = (folder.path() / "err").string();
-  arguments.insert(arguments.begin(), CONVLAB_BINARY);
+  arguments.insert(arguments.begin(), convlab_program());
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

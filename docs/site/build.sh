@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# build.sh [OUT]: makes the site of docs/ in OUT (build/site/html): Sphinx with MyST, Doxygen for the library's headers. It takes
-# convlab from build/cpu, for the reference of commands and for pictures. Warnings, links that lead nowhere and pictures that are
-# not there are errors.
+# build.sh [OUT]: makes the site of docs/ in OUT (build/site/html): Sphinx with MyST, Doxygen for the library's headers.
+# It takes convlab from build/cpu, for the reference of commands and for pictures. Warnings, links that lead nowhere and
+# pictures that are not there are errors.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
 # shellcheck source=cmake/setup.sh

@@ -3,8 +3,8 @@
 //     convlab::Session session("net.onnx", {.device = "cuda:0", .math = convlab::Math::fp16});
 //     convlab::Tensor y = session.run(x);
 //
-// All of it stands on the table of functions in convlab.h, and in this header alone: a program that was compiled with one
-// version runs with every later library.
+// All of it stands on the table of functions in convlab.h, and in this header alone: a program that was compiled with
+// one version runs with every later library.
 #ifndef CONVLAB_CONVLAB_HPP
 #define CONVLAB_CONVLAB_HPP
 
@@ -42,8 +42,8 @@ class Error : public std::runtime_error {
 /// The arithmetic of convolutions, never less precise than asked: fp32 has a relative L2 error of at most 1e-6.
 enum class Math { fp32, tf32, bf16x2, bf16, fp16 };
 
-/// layers: each operator by itself. fused: a convolution with its bias, pooling and activation in one step. folded: chains of
-/// linear operators become one, too.
+/// layers: each operator by itself. fused: a convolution with its bias, pooling and activation in one step. folded:
+/// chains of linear operators become one, too.
 enum class Plan { fused, layers, folded };
 
 struct Options {
@@ -52,8 +52,8 @@ struct Options {
   std::optional<Plan> plan;  ///< default fused
   int threads = 0;           ///< of the processor; 0: as many as this process may use
 
-  /// Above 0: calls of few images that come from several threads are computed together, and each waits at most so long for
-  /// others to come.
+  /// Above 0: calls of few images that come from several threads are computed together, and each waits at most so long
+  /// for others to come.
   std::chrono::microseconds gather_wait{0};
   int gather_images = 64;  ///< the most that are computed together
 };
@@ -251,7 +251,8 @@ class MutableView {
   convlab_array array_;
 };
 
-/// An input or an output of a model. -1 in a shape: a size that the model leaves open; outputs' shapes follow from the inputs'.
+/// An input or an output of a model. -1 in a shape: a size that the model leaves open; outputs' shapes follow from the
+/// inputs'.
 struct Value {
   std::string name;
   convlab_type type;
@@ -267,8 +268,9 @@ class Session {
           return detail::api().open(model.c_str(), wanted, session);
         })) {}
 
-  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights. What
-  /// the options do not say of device, math and plan is as here. Runs of the two do not take turns, and either may end first.
+  /// A session of the same model, on any device, which shares with this one what both have in memory of its weights.
+  /// What the options do not say of device, math and plan is as here. Runs of the two do not take turns, and either may
+  /// end first.
   Session another(const Options& options = {}) const {
     return Session(opened(options, [&](const convlab_options* wanted, convlab_session** session) {
       return detail::api().another(session_.get(), wanted, session);
@@ -305,8 +307,9 @@ class Session {
     return outputs;
   }
 
-  /// Into arrays that the program has, of the shapes that run() would give. With `stream`, a cudaStream_t of the session's
-  /// GPU, all arrays must be on_device(): the work takes its place in that stream, and run() may return before it is done.
+  /// Into arrays that the program has, of the shapes that run() would give. With `stream`, a cudaStream_t of the
+  /// session's GPU, all arrays must be on_device(): the work takes its place in that stream, and run() may return
+  /// before it is done.
   void run(std::span<const View> inputs, std::span<const MutableView> outputs, void* stream = nullptr) {
     const std::vector<convlab_array> given = arrays(inputs), wanted = arrays(outputs);
     detail::check(detail::api().run(session_.get(), given.data(), given.size(), wanted.data(), wanted.size(), stream));

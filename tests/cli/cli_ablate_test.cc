@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -12,6 +11,8 @@
 
 #include "convlab/base/file.h"
 #include "convlab/device/simt.h"
+#include "tests/own_cache.h"
+#include "tests/paths.h"
 #include "tests/program.h"
 
 namespace convlab {
@@ -48,9 +49,6 @@ constexpr const char* kRightSum = "sum += x[((n * C + c) * H + p + r) * W + q + 
 
 class Ablate : public testing::Test {
  protected:
-  Ablate() { ::setenv("CONVLAB_CACHE", (folder_.path() / "cache").c_str(), 1); }
-  ~Ablate() override { ::unsetenv("CONVLAB_CACHE"); }
-
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
 
   std::string write(const std::string& name, const std::string& text) const {
@@ -74,6 +72,7 @@ class Ablate : public testing::Test {
   Json result() const { return Json::parse(read("ablation.json")); }
 
   TemporaryFolder folder_;
+  OwnCache cache_{folder_.path() / "cache"};
 };
 
 TEST_F(Ablate, TimesEachSubsetOfSwitchesInTurns) {
@@ -208,7 +207,7 @@ class AblateOnSimt : public Ablate {
 
   /// The counts by variant.
   std::map<std::string, Json> counts_of(const std::string& file) const {
-    const ProgramRun run = ablate({std::string(CONVLAB_SOURCE_DIR) + "/" + file, "--device", "simt", "--no-code"});
+    const ProgramRun run = ablate({source_folder().string() + "/" + file, "--device", "simt", "--no-code"});
     EXPECT_EQ(run.status, 0) << run.output << run.complaint;
     std::map<std::string, Json> counts;
     const Json json = result();

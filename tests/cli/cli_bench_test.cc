@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/onnx_model.h"
+#include "tests/paths.h"
 #include "tests/program.h"
 
 namespace convlab {
@@ -158,7 +159,7 @@ TEST(CliBench, WhatCannotBeTimedIsSkippedAndTheSessionGoesOn) {
 
 /// Signals the program once the file is not empty; returns its status.
 int interrupted(std::vector<std::string> arguments, const std::filesystem::path& file) {
-  arguments.insert(arguments.begin(), CONVLAB_BINARY);
+  arguments.insert(arguments.begin(), convlab_program());
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);

@@ -11,9 +11,12 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 #include <thread>
 
+#include "convlab/base/clock.h"
 #include "convlab/base/json.h"
+#include "tests/paths.h"
 #include "tests/program.h"
 #include "tests/source_tree.h"
 
@@ -36,7 +39,7 @@ class Server {
     child_ = ::fork();
     if (child_ == 0) {
       ::dup2(ends[1], STDOUT_FILENO);
-      ::execl(CONVLAB_BINARY, CONVLAB_BINARY, "class", "serve", dir.c_str(), "--port", "0", nullptr);
+      ::execl(convlab_program().c_str(), "convlab", "class", "serve", dir.c_str(), "--port", "0", nullptr);
       ::_exit(127);
     }
     ::close(ends[1]);
@@ -180,12 +183,18 @@ TEST_F(ClassPageProgram, BadClientsAreEndedAndOthersServed) {
   ASSERT_GT(server.port(), 0);
   const int64_t before_kb = server.memory_kb();
   std::vector<std::unique_ptr<Raw>> slow;
-  for (int i = 0; i < 40; ++i) {
+  constexpr int kSlow = 300;
+  for (int i = 0; i < kSlow; ++i) {
     slow.push_back(std::make_unique<Raw>(server.port()));
-    slow.back()->send("GET / HTTP/1.1\r\nHost:");
+    // Of headers, of a form, and of who takes an answer and does not leave.
+    slow.back()->send(i % 3 == 0   ? "GET / HTTP/1.1\r\nHost:"
+                      : i % 3 == 1 ? "POST /submit HTTP/1.1\r\nContent-Length: 1000\r\n\r\nx"
+                                   : "GET / HTTP/1.1\r\n\r\n");
   }
   httplib::Client client("127.0.0.1", server.port());
+  const Clock::time_point asked = Clock::now();
   ASSERT_TRUE(client.Get("/"));
+  EXPECT_LT(seconds_since(asked), 2) << "nobody waits for the slow";
   const Raw endless_line(server.port()), endless_headers(server.port()), endless_body(server.port()),
       garbage(server.port()), false_length(server.port());
   EXPECT_TRUE(endless_line.send("GET / HTTP/1.1\r\nX: "));
@@ -213,6 +222,54 @@ TEST_F(ClassPageProgram, BadClientsAreEndedAndOthersServed) {
 #if !defined(__SANITIZE_ADDRESS__)
   EXPECT_LT(server.memory_kb() - before_kb, kMost_kb);
 #endif
+}
+
+// A drip keeps a connection for the headers' time, and more of them than are held push out each other.
+TEST_F(ClassPageProgram, DrippingHeadersEndAndMoreThanAreHeldPushOutEachOther) {
+  const Server server(dir());
+  ASSERT_GT(server.port(), 0);
+  const Raw first(server.port());
+  first.send("GET / HTTP/1.1\r\n");
+  std::vector<std::unique_ptr<Raw>> many;
+  constexpr int kMoreThanHeld = 600;
+  for (int i = 0; i < kMoreThanHeld; ++i) {
+    many.push_back(std::make_unique<Raw>(server.port()));
+    many.back()->send("GET / HTTP/1.1\r\n");
+  }
+  EXPECT_EQ(first.answer(1), "") << "the oldest one is ended for the newest";
+  httplib::Client client("127.0.0.1", server.port());
+  ASSERT_TRUE(client.Get("/"));
+  const Clock::time_point began = Clock::now();
+  while (seconds_since(began) < 9 && many.back()->send("X: y\r\n")) ::usleep(200'000);
+  EXPECT_LT(seconds_since(began), 8);
+}
+
+TEST_F(ClassPageProgram, WhoAsksForPartsGetsThePageOnce) {
+  const Server server(dir());
+  httplib::Client client("127.0.0.1", server.port());
+  const size_t whole = client.Get("/style.css")->body.size();
+  std::string ranges = "bytes=0-";
+  for (int i = 0; i < 500; ++i) ranges += ",0-";
+  const auto parts = client.Get("/style.css", {{"Range", ranges}});
+  ASSERT_TRUE(parts);
+  EXPECT_EQ(parts->status, 200);
+  EXPECT_EQ(parts->body.size(), whole);
+  EXPECT_EQ(parts->get_header_value("X-Frame-Options"), "DENY");
+}
+
+TEST_F(ClassPageProgram, ManyWaitToBeAccepted) {
+  const Server server(dir());
+  std::array<char, 256> line{};
+  const std::string command = "ss -Hltn 'sport = :" + std::to_string(server.port()) + "'";
+  FILE* said = ::popen(command.c_str(), "r");
+  const bool has_line = said != nullptr && std::fgets(line.data(), line.size(), said) != nullptr;
+  if (said != nullptr) ::pclose(said);
+  if (!has_line) GTEST_SKIP() << "there is no ss";
+  std::istringstream words(line.data());
+  std::string state, received;
+  int64_t backlog = 0;
+  words >> state >> received >> backlog;
+  EXPECT_GE(backlog, 100) << line.data();
 }
 
 TEST_F(ClassPageProgram, BadUsageIsNoCrash) {

@@ -7,11 +7,16 @@
 #include <sys/wait.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <stop_token>
+#include <thread>
 
 #include "convlab/base/json.h"
 #include "convlab/classroom/answers.h"
+#include "convlab/classroom/intake.h"
 #include "convlab/classroom/settings.h"
 #include "convlab/classroom/store.h"
+#include "tests/paths.h"
 #include "tests/program.h"
 #include "tests/source_tree.h"
 
@@ -20,6 +25,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Contains;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -32,7 +38,7 @@ ProgramRun run_as(uid_t user, const std::filesystem::path& home, std::vector<std
   const std::filesystem::path out = home / "out", err = home / "err";
   const pid_t child = ::fork();
   if (child == 0) {
-    arguments.insert(arguments.begin(), CONVLAB_BINARY);
+    arguments.insert(arguments.begin(), convlab_program());
     std::vector<char*> argv;
     for (std::string& each : arguments) argv.push_back(each.data());
     argv.push_back(nullptr);
@@ -47,6 +53,23 @@ ProgramRun run_as(uid_t user, const std::filesystem::path& home, std::vector<std
   ::waitpid(child, &status, 0);
   return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .output = text_of(out), .complaint = text_of(err)};
 }
+
+/// Takes in what students hand in until it ends, as a worker does.
+class OwnerTakesIn {
+ public:
+  explicit OwnerTakesIn(const std::string& dir)
+      : thread_([dir](const std::stop_token& stop) {
+          const classroom::Folder folder(dir);
+          classroom::Store store(folder.database());
+          while (!stop.stop_requested()) {
+            classroom::take_in(folder, classroom::read_settings(folder), store);
+            ::usleep(20'000);
+          }
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
 
 class ClassCommands : public testing::Test {
  protected:
@@ -97,6 +120,22 @@ class ClassCommands : public testing::Test {
             .stages = {{judge::Stage::compiling, 2, ""}, {judge::Stage::verifying, 1, "thread 3 did it"}}};
   }
 
+  /// Another process, which ends with the verdict.
+  pid_t submit_and_wait(const std::string& student) const {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::execl(convlab_program().c_str(), "convlab", "class", "submit", dir().c_str(), kernel().c_str(), "--as",
+              student.c_str(), "--wait", "--json", (folder_.path() / "result.json").c_str(), nullptr);
+      ::_exit(127);
+    }
+    return child;
+  }
+  static int status_of(pid_t child) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  }
+
   std::string dir() const { return (folder_.path() / "class").string(); }
   std::string kernel() const { return dir() + "/public/fa19/new-forward.cuh"; }
 
@@ -122,6 +161,20 @@ TEST_F(ClassCommands, NewRefusesWhatIsThereAndTellsWhatIsWrong) {
   EXPECT_EQ(call({"status", folder_.path().string()}).status, 2);
 }
 
+TEST_F(ClassCommands, DeadlinesNeedNoSecondsAndAreToldInBothZones) {
+  ::setenv("TZ", "CST6CDT,M3.2.0,M11.1.0", 1);  // Chicago's, wherever zones are not installed
+  const ProgramRun made = call({"new", dir(), "--assignment", "fa19", "--deadline", "2027-05-01 23:59"});
+  ::unsetenv("TZ");
+  EXPECT_EQ(made.status, 0) << made.complaint;
+  EXPECT_THAT(made.output, HasSubstr("Deadline: 2027-05-01T23:59:00-05:00, which is 2027-05-02T04:59:00Z"));
+  EXPECT_THAT(text_of(dir() + "/class.toml"), HasSubstr("deadline = 2027-05-01T23:59:00-05:00\n"));
+  const std::string other = (folder_.path() / "other").string();
+  EXPECT_THAT(call({"new", other, "--assignment", "fa19", "--deadline", "2027-05-01T23:59+02:00"}).output,
+              HasSubstr("which is 2027-05-01T21:59:00Z"));
+  EXPECT_THAT(call({"new", other, "--assignment", "fa19", "--deadline", "tomorrow"}).complaint,
+              HasSubstr("--deadline: 'tomorrow' is not a date with a time; give '2026-12-01 23:59'"));
+}
+
 TEST_F(ClassCommands, SubmitAnswersWithNumberAndPlace) {
   make_class();
   const Json first = json_of({"submit", dir(), kernel(), "--as", "anna"});
@@ -131,7 +184,7 @@ TEST_F(ClassCommands, SubmitAnswersWithNumberAndPlace) {
   EXPECT_TRUE(first.at("submissions")[0].at("verdict").is_null());
   const ProgramRun second = call({"submit", dir(), kernel(), "--as", "bert"});
   EXPECT_THAT(second.output, StartsWith("Submission 2: queued, place 2 on simt"));
-  EXPECT_THAT(second.complaint, HasSubstr("nobody is at work"));
+  EXPECT_THAT(second.complaint, HasSubstr("no worker is running"));
   judge_next(passed(0.5));
   EXPECT_EQ(json_of({"status", dir(), "2"}).at("submissions")[0].at("due_s"), 6);
 }
@@ -159,25 +212,86 @@ TEST_F(ClassCommands, LateIsRefusedAtOnce) {
 
 TEST_F(ClassCommands, WaitEndsWithTheVerdict) {
   make_class();
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::execl(CONVLAB_BINARY, CONVLAB_BINARY, "class", "submit", dir().c_str(), kernel().c_str(), "--as", "anna",
-            "--wait", "--json", (folder_.path() / "result.json").c_str(), nullptr);
-    ::_exit(127);
-  }
+  const pid_t child = submit_and_wait("anna");
   const classroom::Folder folder(dir());
   classroom::Store store(folder.database());
   while (store.unfinished("") == 0) ::usleep(20'000);
   judge_next(wrong());
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_EQ(status_of(child), 1);
   const Json result = parse_json(text_of(folder_.path() / "result.json"), "result.json");
   EXPECT_EQ(result.at("submissions")[0].at("verdict"), "WRONG");
   const ProgramRun details = call({"status", dir(), "1"});
   EXPECT_EQ(details.status, 0);
   EXPECT_THAT(details.output, AllOf(HasSubstr("WRONG at verifying: 3 elements"), HasSubstr("What to do: look at"),
                                     HasSubstr("thread 3 did it")));
+}
+
+// A judge says that it is done before its verdict is stored: a client that looks in between must wait on.
+TEST_F(ClassCommands, WaitNeverEndsBeforeTheVerdictIsThere) {
+  make_class();
+  constexpr int kStudents = 6;
+  std::vector<pid_t> waiting;
+  for (int i = 0; i < kStudents; ++i) waiting.push_back(submit_and_wait("student " + std::to_string(i)));
+  const classroom::Folder folder(dir());
+  classroom::Store store(folder.database());
+  while (store.unfinished("") < kStudents) ::usleep(20'000);
+  store.beat("test", "");
+  for (int i = 0; i < kStudents; ++i) {
+    const auto lease = store.take("test", "", 10);
+    ASSERT_TRUE(lease);
+    store.enter(*lease, judge::Stage::done);
+    ::usleep(400'000);  // longer than a client's pause
+    ASSERT_TRUE(store.finish(*lease, wrong()));
+  }
+  for (const pid_t each : waiting) EXPECT_EQ(status_of(each), 1);
+}
+
+TEST_F(ClassCommands, ANameThatIsNewToTheClassIsTold) {
+  make_class();
+  EXPECT_THAT(call({"submit", dir(), kernel(), "--as", "Ada Lovelace"}).complaint,
+              HasSubstr("'Ada Lovelace' is new to the class"));
+  EXPECT_THAT(call({"submit", dir(), kernel(), "--as", "Ada Lovelace"}).complaint, Not(HasSubstr("is new")));
+  EXPECT_THAT(call({"submit", dir(), kernel(), "--as", "\u0410da Lovelace"}).complaint,
+              HasSubstr("is new to the class; did you mean 'Ada Lovelace'?"))
+      << "with a Cyrillic A";
+  EXPECT_EQ(call({"submit", dir(), kernel(), "--as", "Ada\u200b Lovelace"}).status, 2);
+  EXPECT_EQ(call({"token", dir(), "Ada \u202eLovelace"}).status, 2);
+}
+
+TEST_F(ClassCommands, StatusTellsOfWhatWasSetAsideAndForgetsIt) {
+  make_class();
+  for (int i = 0; i < 5; ++i) write_file(dir() + "/spool/junk" + std::to_string(i), "x");
+  const ProgramRun status = call({"status", dir()});
+  EXPECT_THAT(status.complaint,
+              AllOf(HasSubstr("5 files in the spool were not submissions"), HasSubstr("--set-aside")));
+  EXPECT_THAT(status.complaint, Not(HasSubstr("junk0")));
+  EXPECT_THAT(call({"status", dir(), "--set-aside"}).complaint, AllOf(HasSubstr("junk0"), HasSubstr("junk4")));
+  EXPECT_EQ(call({"status", dir(), "--forget-set-aside"}).status, 0);
+  EXPECT_EQ(call({"status", dir()}).complaint, "");
+}
+
+TEST_F(ClassCommands, OneStudentsSubmissionsAndOneByItsReceipt) {
+  make_class();
+  submit("anna");
+  submit("bert");
+  const Json berts = json_of({"history", dir(), "--student", "bert"}).at("submissions");
+  ASSERT_EQ(berts.size(), 1u);
+  EXPECT_EQ(berts[0].at("number"), 2);
+  const std::string receipt = berts[0].at("receipt").get<std::string>();
+  EXPECT_EQ(json_of({"status", dir(), receipt}).at("submissions")[0].at("number"), 2);
+  EXPECT_EQ(call({"status", dir(), std::string(32, '0')}).status, 2);
+}
+
+TEST_F(ClassCommands, JudgesAgainWhatTheOwnerNames) {
+  make_class();
+  submit("anna");
+  judge_next(wrong());
+  EXPECT_THAT(call({"grade", dir(), "--again", "1"}).output, HasSubstr("1 submissions wait to be judged again"));
+  EXPECT_THAT(call({"status", dir()}).output, HasSubstr("WRONG at verifying: 3 elements of y are wrong; judged again"))
+      << "what counts is shown";
+  judge_next(passed(0.5));
+  EXPECT_EQ(json_of({"status", dir(), "1"}).at("submissions")[0].at("verdict"), "PASSED");
+  EXPECT_EQ(call({"grade", dir(), "--again", "7"}).status, 2);
 }
 
 TEST_F(ClassCommands, RankingAndGrades) {
@@ -274,21 +388,42 @@ TEST_F(ClassCommands, OtherAccountsNeedNoDatabase) {
   if (as(kAnna, {"--help"}).status != 0) GTEST_SKIP() << "other users cannot reach the program";
   const ProgramRun first = as(kAnna, {"submit", dir(), kernel()});
   EXPECT_EQ(first.status, 0) << first.complaint;
-  EXPECT_THAT(first.output, StartsWith("Submission 1: queued, place 1 on simt"));
-  EXPECT_THAT(as(kBert, {"submit", dir(), kernel()}).output, StartsWith("Submission 2: queued, place"));
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(first.output, match, std::regex("^Submission ([0-9a-f]{32}): queued, place 1 on simt")))
+      << first.output;
+  const std::string receipt = match[1];
+  EXPECT_THAT(first.complaint, HasSubstr("then 'convlab class status " + dir() + " " + receipt + "' tells its number"));
+  EXPECT_THAT(as(kAnna, {"status", dir(), receipt}).complaint, HasSubstr("it waits in the spool"));
+  EXPECT_EQ(call({"status", dir()}).status, 0);  // the owner takes it in
+  EXPECT_THAT(as(kAnna, {"status", dir(), receipt}).output, StartsWith("1: new-forward.cuh by uid 12345"));
+  EXPECT_EQ(as(kBert, {"status", dir(), receipt}).status, 2) << "it is not his";
+  {
+    const OwnerTakesIn owner(dir());
+    EXPECT_THAT(as(kBert, {"submit", dir(), kernel()}).output, StartsWith("Submission 2: queued, place"));
+  }
   EXPECT_THAT(as(kBert, {"submit", dir(), kernel(), "--as", "anna"}).complaint, HasSubstr("only the class's owner"));
   for (const char* command : {"grade", "work", "serve"}) {
     EXPECT_THAT(as(kBert, {command, dir()}).complaint, HasSubstr("only the class's owner"));
   }
   EXPECT_THAT(as(kBert, {"token", dir(), "bert"}).complaint, HasSubstr("only the class's owner"));
-  EXPECT_EQ(call({"status", dir()}).status, 0);  // the owner takes them in
   judge_next(passed(0.5));
   EXPECT_THAT(as(kAnna, {"status", dir(), "1"}).output, HasSubstr("PASSED"));
   EXPECT_EQ(as(kBert, {"status", dir(), "1"}).status, 2) << "it is not his";
   EXPECT_THAT(as(kBert, {"history", dir()}).output, AllOf(HasSubstr("2  uid 12346"), Not(HasSubstr("uid 12345"))));
   EXPECT_THAT(as(kAnna, {"ranking", dir()}).output, HasSubstr("(you)"));
   EXPECT_THAT(as(kBert, {"ranking", dir()}).output, Not(HasSubstr("(you)")));
-  EXPECT_THAT(as(kBert, {"submit", dir(), kernel()}).output, StartsWith("Submission 3: queued, place 2"));
+  EXPECT_THAT(as(kBert, {"submit", dir(), kernel()}).output, ContainsRegex("^Submission [0-9a-f]+: queued, place 2"));
+  // A student whose secret is another account's is told, by his receipt.
+  const std::filesystem::path home = folder_.path() / std::to_string(kBert);
+  std::filesystem::copy(folder_.path() / std::to_string(kAnna) / ".config", home / ".config",
+                        std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+  for (const auto& each : std::filesystem::recursive_directory_iterator(home)) {
+    ASSERT_EQ(::chown(each.path().c_str(), kBert, kBert), 0);
+  }
+  const OwnerTakesIn owner(dir());
+  const ProgramRun aside = as(kBert, {"submit", dir(), kernel(), "--wait"});
+  EXPECT_EQ(aside.status, 2);
+  EXPECT_THAT(aside.complaint, HasSubstr("was not kept: its secret is another student's"));
 }
 
 }  // namespace

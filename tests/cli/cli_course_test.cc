@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convlab/kernels/kernel.h"
+#include "tests/paths.h"
 #include "tests/program.h"
 #include "tests/source_tree.h"
 
@@ -116,8 +117,7 @@ Words kernels_of(Words arguments) {
 
 /// The rung in full precision with the shortest Op Times of both layers and 10000 images in a GPU's Records.
 std::string fastest_rung_recorded() {
-  const auto records =
-      nlohmann::json::parse(text_of(std::filesystem::path(CONVLAB_SOURCE_DIR) / "results/nvidia-h200/fa19.json"));
+  const auto records = nlohmann::json::parse(text_of(source_folder() / "results/nvidia-h200/fa19.json"));
   std::map<std::string, double> ms;
   std::map<std::string, int> layers;
   for (const auto& record : records) {
@@ -161,19 +161,33 @@ TEST(CliCourse, ImagesAreClamped) {
   EXPECT_EQ(json["plan"], "layers");
 }
 
+TEST(CliCourse, WithoutAGpuItsScriptsRunOnSimt) {
+  if (has("devices", "cuda:0")) GTEST_SKIP() << "there is a GPU";
+  if (!has("devices", "simt")) GTEST_SKIP() << "this build has no simt";
+  for (const char* script : {"m3.1", "m4.1", "final"}) {
+    const ProgramRun run = run_program({script, "1"});
+    EXPECT_EQ(run.status, 0) << script << ": " << run.complaint;
+    EXPECT_THAT(run.output, HasSubstr("\nCorrectness: 1.0 ")) << script;
+    EXPECT_THAT(run.complaint, AllOf(HasSubstr("no GPU"), HasSubstr("--device simt"))) << script;
+  }
+  EXPECT_EQ(json_of({"m3.1", "--json", "-"})["images"], 10);
+}
+
 TEST(CliCourse, WithoutAGpuItsScriptsSayWhatToType) {
   if (has("devices", "cuda:0")) GTEST_SKIP() << "there is a GPU";
-  const std::map<std::string, std::string> instead{{"m1.2", "'convlab m1.1 10'"},
-                                                   {"m3.1", "'convlab m3.1 10 --device simt'"},
+  const std::map<std::string, std::string> instead{{"m3.1", "'convlab m3.1 10 --device simt'"},
                                                    {"m4.1", "'convlab m4.1 10 --device simt'"},
                                                    {"final", "'convlab final 10 --device simt'"}};
   for (const auto& [script, command] : instead) {
-    const ProgramRun run = run_program({script});
+    const ProgramRun run = run_program({script, "10", "--device", "cuda"});
     EXPECT_EQ(run.status, 3) << script;
     EXPECT_THAT(run.output, IsEmpty());
     EXPECT_THAT(run.complaint, AllOf(HasSubstr("CUDA"), EndsWith(command + "\n"))) << script;
-    EXPECT_EQ(run_program({script, "10", "--device", "cuda"}).status, script == "m1.2" ? 2 : 3);
   }
+  const ProgramRun library = run_program({"m1.2"});
+  EXPECT_EQ(library.status, 3);
+  EXPECT_THAT(library.complaint, AllOf(HasSubstr("CUDA"), EndsWith("'convlab m1.1 10'\n")));
+  EXPECT_EQ(run_program({"m1.2", "10", "--device", "cuda"}).status, 2);
   const ProgramRun cpu = run_program({"final", "10", "--device", "cpu"});
   EXPECT_EQ(cpu.status, 2);
   EXPECT_THAT(cpu.complaint, AllOf(HasSubstr("--device cpu"), HasSubstr("simt")));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -10,9 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "convlab/base/file.h"
-#include "convlab/device/simt.h"
-#include "tests/program.h"
+#include "tests/kernel_files.h"
 
 namespace convlab {
 namespace {
@@ -23,58 +23,6 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-using Json = nlohmann::ordered_json;
-
-/// A folder with kernel files and a cache of its own.
-class KernelFiles : public testing::Test {
- protected:
-  KernelFiles() { ::setenv("CONVLAB_CACHE", (folder_.path() / "cache").c_str(), 1); }
-  ~KernelFiles() override { ::unsetenv("CONVLAB_CACHE"); }
-
-  void SetUp() override {
-    if (!simt_present()) GTEST_SKIP() << how_to_get_simt();
-  }
-
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-
-  std::string write(const std::string& name, const std::string& text) const {
-    write_file(path(name), text);
-    return path(name);
-  }
-
-  /// The shipped template of this kind.
-  std::string make(const std::string& kind, const std::string& name) const {
-    const ProgramRun run = run_program({"new", kind, "-o", path(name)});
-    EXPECT_EQ(run.status, 0) << run.complaint;
-    return path(name);
-  }
-
-  std::string text_of(const std::string& file) const {
-    const std::vector<uint8_t> bytes = read_file(file);
-    return {bytes.begin(), bytes.end()};
-  }
-
-  /// The template with a text replaced.
-  std::string changed(const std::string& kind, const std::string& name, const std::string& what,
-                      const std::string& by) const {
-    std::string text = text_of(make(kind, "template"));
-    std::filesystem::remove(path("template"));
-    const size_t at = text.find(what);
-    EXPECT_NE(at, std::string::npos) << what;
-    return write(name, text.replace(at, what.size(), by));
-  }
-
-  /// What `verify` says of these files.
-  Json verified(std::vector<std::string> arguments, int status) const {
-    arguments.insert(arguments.begin(), "verify");
-    arguments.insert(arguments.end(), {"--json", path("result.json")});
-    const ProgramRun run = run_program(arguments);
-    EXPECT_EQ(run.status, status) << run.output << run.complaint;
-    return Json::parse(text_of(path("result.json")))["files"];
-  }
-
-  TemporaryFolder folder_;
-};
 
 TEST_F(KernelFiles, EveryTemplatePasses) {
   std::vector<std::string> files{"--device", "simt"};
@@ -147,7 +95,162 @@ TEST_F(KernelFiles, AWrongElementHasItsWriter) {
               HasSubstr("thread (0,0,0) of block (0,0,0) of " + std::string(kernel) + " wrote it, at " + name)));
   }
   EXPECT_THAT(reason(changed("mxnet", "column.cuh", "v >= W_out", "v >= W_out - 1")),
-              AllOf(HasSubstr("first y[n0 k0 p0 q6]"), HasSubstr("no thread wrote it")));
+              AllOf(HasSubstr("first y[n0 k0 p0 q6]"), HasSubstr(": no thread wrote column 6")));
+}
+
+/// A right kernel and its host code, with places for what is not.
+struct ConvolveFile {
+  std::string before, result = "sum", first, filter = "w", last, call = "conv_k<<<8, 64>>>";
+
+  std::string text() const {
+    return before +
+           "\n__global__ void conv_k(const float* x, const float* w, float* y, int N, int C, int H, int W, int K, int "
+           "R,\n"
+           "                       int S) {\n"
+           "  const int P = H - R + 1, Q = W - S + 1;\n"
+           "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < N * K * P * Q; i += gridDim.x * blockDim.x) {\n"
+           "    const int q = i % Q, p = i / Q % P, k = i / Q / P % K, n = i / Q / P / K;\n"
+           "    float sum = 0;\n"
+           "    for (int c = 0; c < C; ++c)\n"
+           "      for (int r = 0; r < R; ++r)\n"
+           "        for (int s = 0; s < S; ++s)\n"
+           "          sum += x[((n * C + c) * H + p + r) * W + q + s] * w[((k * C + c) * R + r) * S + s];\n"
+           "    y[i] = " +
+           result +
+           ";\n"
+           "  }\n"
+           "}\n"
+           "void convolve(const float* x, const float* w, float* y, int N, int C, int H, int W, int K, int R, int S) "
+           "{\n" +
+           first + "\n  " + call + "(x, " + filter + ", y, N, C, H, W, K, R, S);\n" + last + "}\n";
+  }
+};
+
+struct Mistake {
+  std::string name;
+  ConvolveFile file;
+  std::string verdict, reason;
+};
+
+const std::string kFiltersToHost = "  cudaMemcpy(hw, w, K * C * R * S * 4, cudaMemcpyDeviceToHost);";
+
+const std::vector<Mistake> kMistakes{
+    {"host_reads",
+     {.last = "  y[0] += 0.0f;\n"},
+     "FAILED",
+     "host code reads y[n0 k0 p0 q0] in device memory: a GPU would end with SIGSEGV; copy it with cudaMemcpy, at "
+     "host_reads.cu:18"},
+    {"host_writes",
+     {.first = "  for (int i = 0; i < 8; ++i) y[i] = 0;"},
+     "FAILED",
+     "host code writes y[n0 k0 p0 q0] in device memory: a GPU would end with SIGSEGV; copy it with cudaMemcpy, at "
+     "host_writes.cu:16 (8 times)"},
+    {"host_array",
+     {.before = "static float hw[4096];", .first = kFiltersToHost, .filter = "hw"},
+     "FAILED",
+     "read of 4 bytes at element 0 of 'hw', a variable of the host, to which argument 2 of the kernel points: a GPU "
+     "would end with cudaErrorIllegalAddress, at host_array.cu:11"},
+    {"host_malloc",
+     {.before = "#include <cstdlib>",
+      .first = "  float* hw = (float*)malloc(16384);\n" + kFiltersToHost,
+      .filter = "hw"},
+     "FAILED",
+     "read of 4 bytes at element 0 of host memory (malloc or new), to which argument 2 of the kernel points"},
+    {"host_stack",
+     {.first = "  float hw[4096];\n" + kFiltersToHost, .filter = "hw"},
+     "FAILED",
+     "read of 4 bytes at element 0 of the host's stack, to which argument 2 of the kernel points"},
+    {"freed",
+     {.first = "  float* hw;\n  cudaMalloc(&hw, 16384);\n  cudaFree(hw);", .filter = "hw"},
+     "FAILED",
+     "read of 4 bytes at hw[0], memory that cudaFree gave back at freed.cu:18, at freed.cu:11"},
+    {"host_variable",
+     {.before = "float scale = 1;", .result = "sum * scale"},
+     "NOT_COMPILED",
+     "host_variable.cu:12:18: error: identifier \"scale\" is undefined in device code"},
+    {"host_function",
+     {.before = "#include <vector>\nfloat kept(float v) { static std::vector<float> all; all.push_back(v); return v; }",
+      .result = "kept(sum)"},
+     "NOT_COMPILED",
+     "host_function.cu:13:12: error: calling a __host__ function(\"kept\") from a __global__ function(\"conv_k\") is "
+     "not "
+     "allowed"},
+    {"device_function",
+     {.before = "__device__ int one() { return 1; }", .last = "  one();\n"},
+     "NOT_COMPILED",
+     "device_function.cu:18:3: error: calling a __device__ function(\"one\") from a __host__ function(\"convolve\") is "
+     "not "
+     "allowed"},
+    {"device_variable",
+     {.before = "__device__ float scale;", .result = "sum * scale", .first = "  scale = 1;"},
+     "FAILED",
+     "host code writes scale, a __device__ variable: the device's is another; use cudaMemcpyToSymbol or "
+     "cudaMemcpyFromSymbol, at device_variable.cu:16"},
+    {"no_launch", {.call = "conv_k"}, "NOT_COMPILED", "a __global__ function call must be configured"},
+    {"up",
+     {.first = "  float h[4] = {}, *d;\n  cudaMalloc(&d, 16);\n  cudaMemcpy(d, h, 16, cudaMemcpyDeviceToHost);"},
+     "FAILED",
+     "cudaMemcpy failed: it copies from host to device memory, but its direction is cudaMemcpyDeviceToHost, so that "
+     "nothing is copied (cudaErrorInvalidValue: invalid argument), at up.cu:18"},
+    {"down",
+     {.first = "  float h[4];\n  cudaMemcpy(h, w, 16, cudaMemcpyHostToDevice);"},
+     "FAILED",
+     "cudaMemcpy failed: it copies from device to host memory, but its direction is cudaMemcpyHostToDevice"},
+};
+
+TEST_F(KernelFiles, HostAndDeviceAreKeptApart) {
+  std::vector<std::string> files{"--device", "simt", "--problem", "n2_c3h9w9_k4r3s3"};
+  for (const Mistake& each : kMistakes) files.push_back(write(each.name + ".cu", each.file.text()));
+  const Json verdicts = verified(files, 1);
+  for (size_t i = 0; i < kMistakes.size(); ++i) {
+    SCOPED_TRACE(kMistakes[i].name);
+    const Json& file = verdicts[i];
+    EXPECT_EQ(file["verdict"], kMistakes[i].verdict) << file;
+    const bool has_cases = !file["cases"].empty();
+    EXPECT_THAT((has_cases ? file["cases"][0] : file)["reason"].get<std::string>(), HasSubstr(kMistakes[i].reason));
+  }
+}
+
+TEST_F(KernelFiles, WhatBothSidesMayUsePasses) {
+  const std::vector<ConvolveFile> right{
+      // Constants and functions of both sides, and names that mean something else in the kernel.
+      {.before = "#include <algorithm>\n"
+                 "#define HD __host__ __device__\n"
+                 "constexpr float kOne = 1;\nconst int kTwo = 2;\nenum { kThree = 3 };\nfloat scale = 5, table[4];\n"
+                 "HD int up(int a, int b) { return (a + b - 1) / b; }\n"
+                 "constexpr int same(int a) { return a; }\n"
+                 "float apply(float a) { return a * scale; }\n"
+                 "struct Times { float by; HD explicit Times(float b) : by{b} {}\n"
+                 "  __device__ float operator()(float v) const { return v * by; } };",
+       .result = "[&] { float scale = kOne * kTwo * kThree / 6; auto apply = [](float v) { return v; };\n"
+                 "  return apply(Times(scale)(std::max(sum, -1e30f))) * up(1, 1) * same(1) * (sizeof(table) / 16); }()",
+       .first = "  table[0] = apply(scale);",
+       .call = "conv_k<<<up(same(N * K), 64), 64>>>"},
+      // Variables of the device, and ways for the host to reach them.
+      {.before =
+           "template <class T> __device__ T plus_zero(T v) { static T zero; return v + zero; }\n"
+           "__device__ float late = 1;\n__device__ float use_late() { return late; }\n"
+           "namespace { __device__ float zeros[4]; }\n__constant__ float ones[2];\n__device__ int calls;\n"
+           "template <class T> void fill(T& symbol, const float* from) { cudaMemcpyToSymbol(symbol, from, sizeof(T)); "
+           "}",
+       .result = "[&] { static int n; static const float t[2] = {0, 1}; atomicAdd(&calls, 1);\n"
+                 "  return plus_zero(sum) * use_late() * ones[n] * t[n + 1] + zeros[n]; }()",
+       .first = "  const float one[2] = {1, 1};\n  fill(ones, one);\n  void* z;\n  cudaGetSymbolAddress(&z, zeros);\n"
+                "  cudaMemset(z, 0, sizeof(zeros));",
+       .last = "  int n = 0;\n  cudaMemcpyFromSymbol(&n, calls, sizeof(n));\n  if (n == 0) throw 1;\n"},
+      // Device code in host code, memory that both may touch, and a copy whose direction does not matter.
+      {.before = "__device__ float one(float v) { return v; }\n"
+                 "template <class F> __global__ void each(F f) { f(threadIdx.x); }\n"
+                 "template <class F> void run(F f) { each<F><<<1, 16>>>(f); }",
+       .first = "  float* m;\n  cudaMallocManaged(&m, 64);\n  m[0] = 1;\n"
+                "  run([=] __device__ (int i) { m[i] = one(1); });\n  cudaDeviceSynchronize();\n"
+                "  m[1] += m[0];\n  cudaFree(m);\n  float* d;\n  cudaMalloc(&d, 64);\n"
+                "  cudaMemcpy(d, x, 64, cudaMemcpyHostToDevice);\n  cudaFree(d);"},
+  };
+  std::vector<std::string> files{"--device", "simt", "--problem", "n2_c3h9w9_k4r3s3"};
+  for (size_t i = 0; i < right.size(); ++i) files.push_back(write(fmt::format("right{}.cu", i), right[i].text()));
+  const Json verdicts = verified(files, 0);
+  EXPECT_THAT(verdicts[2]["notes"].dump(), HasSubstr("cudaMemcpy copies within device memory, but its direction is"));
 }
 
 /// What a file does, and what is said of it.
@@ -213,7 +316,7 @@ TEST_F(KernelFiles, VariablesOfTheDeviceMayBeWritten) {
   };
   EXPECT_EQ(judged("right.cuh", 0)["verdict"], "PASSED");
   text.replace(text.find("&count, one"), 11, "&one, count");
-  EXPECT_THAT(judged("wrong.cuh", 1)["cases"][0]["reason"].get<std::string>(), HasSubstr("'one', which is read-only"));
+  EXPECT_THAT(judged("wrong.cuh", 1)["cases"][0]["reason"].get<std::string>(), HasSubstr("'one' is __constant__"));
 }
 
 // What a kernel does by itself: a line before its first loop.
@@ -247,7 +350,7 @@ TEST_F(KernelFiles, MoreSharedMemoryThanUsualIsAskedFor) {
   const std::string ask =
       "cudaFuncSetAttribute(forward_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000);\n  ";
   EXPECT_EQ(reason(ask, "60000", 0), "");
-  EXPECT_THAT(reason(ask, "60001", 1), HasSubstr("a block has 60000"));
+  EXPECT_THAT(reason(ask, "60001", 1), HasSubstr("has asked for 60000"));
 }
 
 TEST_F(KernelFiles, EachImageOfALargeBatchCounts) {
@@ -307,7 +410,9 @@ TEST_F(KernelFiles, TheCacheSparesTheCompiler) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
   const auto entries = [&] {
-    return std::distance(std::filesystem::directory_iterator(path("cache")), std::filesystem::directory_iterator());
+    using std::filesystem::directory_iterator;
+    return std::count_if(directory_iterator(path("cache")), directory_iterator(),
+                         [](const auto& each) { return each.is_regular_file(); });
   };
   seconds();
   EXPECT_EQ(entries(), 1);
@@ -424,7 +529,7 @@ TEST_F(KernelFiles, CompareWithRegisteredKernels) {
 
 TEST_F(KernelFiles, WithoutAGpuSayWhatToType) {
   if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
-  const ProgramRun run = run_program({"m3.1", "1", "--kernel", make("mxnet", "mine.cuh")});
+  const ProgramRun run = run_program({"m3.1", "1", "--device", "cuda", "--kernel", make("mxnet", "mine.cuh")});
   EXPECT_EQ(run.status, 3);
   EXPECT_THAT(run.complaint, HasSubstr("give --device simt"));
 }

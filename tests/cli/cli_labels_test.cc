@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 json classify(const std::string& model, const std::vector<std::string>& options) {
-  std::vector<std::string> arguments{"run", model, "--device", "cpu", "-n", "1000", "--json", "-"};
+  std::vector<std::string> arguments{"run", model, "--device", "cpu", "-n", "200", "--json", "-"};
   arguments.insert(arguments.end(), options.begin(), options.end());
   const ProgramRun run = run_program(arguments);
   EXPECT_EQ(run.status, 0) << run.complaint;
@@ -25,7 +25,7 @@ class Labels : public testing::TestWithParam<std::string> {};
 
 TEST_P(Labels, AreThoseOfTheReferenceWhateverTheKernel) {
   const json expected = classify(GetParam(), {"--kernel", "cpu.reference", "--plan", "layers"});
-  ASSERT_EQ(expected["labels"].size(), 1000U);
+  ASSERT_EQ(expected["labels"].size(), 200U);
   for (const ConvKernel& kernel : conv_kernels()) {
     if (kernel.info.device != DeviceKind::cpu || kernel.info.math != Math::fp32) continue;
     // A kernel that transforms does not take every convolution, one of channels in lanes none of these networks'; the
@@ -45,18 +45,17 @@ TEST_P(Labels, AreThoseOfTheReferenceWhateverTheKernel) {
 #if CONVLAB_SIMT
 TEST(LabelsOfCudaKernels, AreThoseOfTheCpu) {
   const auto labels = [](const std::vector<std::string>& options) {
-    std::vector<std::string> arguments{"run", "fa19", "-n", "3", "--json", "-"};
+    std::vector<std::string> arguments{"run", "fa19", "-n", "1", "--json", "-"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const ProgramRun run = run_program(arguments);
     EXPECT_EQ(run.status, 0) << run.complaint;
     return run.status == 0 ? json::parse(run.output)["labels"] : json::array();
   };
   const json expected = labels({"--device", "cpu"});
-  ASSERT_EQ(expected.size(), 3U);
-  for (const ConvKernel& kernel : conv_kernels()) {
-    if (kernel.info.device != DeviceKind::simt) continue;
-    if (kernel.info.rung == kProductionRung) continue;  // these take one kind of layer each; the plans below use them
-    EXPECT_EQ(labels({"--device", "simt", "--kernel", std::string(kernel.info.name)}), expected) << kernel.info.name;
+  ASSERT_EQ(expected.size(), 1U);
+  // A run takes seconds, and `convlab verify` tries all kernels: these differ in what the engine does for them.
+  for (const char* kernel : {"cuda.basic", "cuda.unroll_gemm", "cuda.winograd", "cuda.half2", "cuda.cublas_gemm"}) {
+    EXPECT_EQ(labels({"--device", "simt", "--kernel", kernel}), expected) << kernel;
   }
   for (const char* math : {"fp32", "tf32", "fp16"}) {
     EXPECT_EQ(labels({"--device", "simt", "--math", math}), expected) << math;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.h"
 #include "tests/program.h"
 #include "tests/temporary_folder.h"
 
@@ -18,7 +19,7 @@ using Json = nlohmann::json;
 using testing::HasSubstr;
 
 constexpr const char* kProblem = "n10000_c3h20w20_k4r3s3";
-const std::string kRecords = CONVLAB_SOURCE_DIR "/results/nvidia-h200/fa19.json";
+const std::string kRecords = source_folder() / "results/nvidia-h200/fa19.json";
 
 bool simt_is_there() { return run_program({"verify", "--device", "simt", "--problem", "c1h4w4_k1r1s1"}).status != 3; }
 

@@ -161,7 +161,7 @@ TEST(CliProfile, AParentMayIgnoreTheEndOfItsChildren) {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "out").string();
   const std::string command =
-      "trap '' CHLD; exec '" CONVLAB_BINARY "' profile fa17-low -n 10 --device cpu >'" + out + "' 2>&1";
+      "trap '' CHLD; exec '" + convlab_program().string() + "' profile fa17-low -n 10 --device cpu >'" + out + "' 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0);
   std::stringstream text;
   text << std::ifstream(out).rdbuf();

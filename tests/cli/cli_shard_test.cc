@@ -11,6 +11,7 @@
 #include "convlab/tensor/npy.h"
 #include "tests/errors.h"
 #include "tests/onnx_model.h"
+#include "tests/paths.h"
 #include "tests/program.h"
 #include "tests/small_data.h"
 
@@ -282,12 +283,11 @@ TEST_F(Shares, ThatAreThereAreNotComputedAgain) {
 }
 
 TEST_F(Shares, OfAnotherModelOfTheSameNameAreNotResumed) {
-  fs::copy_file(fs::path(CONVLAB_SOURCE_DIR) / "models/fa17-low.onnx", path("net.onnx"));
+  fs::copy_file(source_folder() / "models/fa17-low.onnx", path("net.onnx"));
   const std::vector<std::string> options{"--shard", "0/4", "--json", path("p.json"), "--resume"};
   ASSERT_EQ(run(options, path("net.onnx")).status, 0);
   EXPECT_THAT(run(options, path("net.onnx")).complaint, HasSubstr("was computed before"));
-  fs::copy_file(fs::path(CONVLAB_SOURCE_DIR) / "models/fa17-high.onnx", path("net.onnx"),
-                fs::copy_options::overwrite_existing);
+  fs::copy_file(source_folder() / "models/fa17-high.onnx", path("net.onnx"), fs::copy_options::overwrite_existing);
   EXPECT_EQ(run(options, path("net.onnx")).complaint.find("was computed before"), std::string::npos);
 }
 

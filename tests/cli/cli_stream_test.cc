@@ -14,6 +14,7 @@
 #include "convlab/base/process.h"
 #include "convlab/tensor/npy.h"
 #include "tests/onnx_model.h"
+#include "tests/paths.h"
 #include "tests/picture_files.h"
 #include "tests/program.h"
 #include "tests/tensor_values.h"
@@ -32,7 +33,7 @@ using std::chrono::milliseconds;
 class StartedProgram {
  public:
   StartedProgram(std::vector<std::string> arguments, const std::string& complaint_file) : file_(complaint_file) {
-    arguments.insert(arguments.begin(), CONVLAB_BINARY);
+    arguments.insert(arguments.begin(), convlab_program());
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);

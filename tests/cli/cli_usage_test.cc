@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "convlab/base/process.h"
+#include "tests/paths.h"
 #include "tests/program.h"
 #include "tests/temporary_folder.h"
 
@@ -44,7 +45,7 @@ TEST(CliUsage, HelpListsEveryCommandAndEachHasAnExample) {
 TEST(CliUsage, ClassWithoutItsProgramSaysHowToBuildIt) {
   const TemporaryFolder folder;
   const std::filesystem::path alone = folder.path() / "convlab";
-  std::filesystem::copy_file(CONVLAB_BINARY, alone);
+  std::filesystem::copy_file(convlab_program(), alone);
   const ProcessRun run = run_process(alone.string(), {"convlab", "class", "status", "DIR"});
   EXPECT_EQ(run.status, 3) << run.complaint;
   EXPECT_THAT(run.complaint, HasSubstr("ninja -C build/cpu convlab_class"));

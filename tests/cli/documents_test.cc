@@ -12,6 +12,7 @@
 #include <set>
 
 #include "convlab/base/text.h"
+#include "tests/paths.h"
 #include "tests/shown_commands.h"
 
 namespace convlab {
@@ -22,7 +23,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
+const std::filesystem::path kRoot = source_folder();
 
 /// What documents are checked against.
 struct Facts {
@@ -77,7 +78,7 @@ std::set<std::string> options_in(const std::string& help) {
 Facts facts_of_this_build() {
   Facts facts;
   for (const std::filesystem::path& file : files_under(kRoot)) facts.files.push_back(file.generic_string());
-  const std::string binary = std::string("'") + CONVLAB_BINARY + "' ";
+  const std::string binary = "'" + convlab_program().string() + "' ";
   const std::string help = output_of(binary + "--help");
   facts.options[""] = options_in(help);
   for (const std::string& command : commands_in(help)) {

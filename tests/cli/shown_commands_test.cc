@@ -13,6 +13,7 @@
 #include "convlab/tensor/npy.h"
 #include "convlab/tensor/npz.h"
 #include "tests/mxnet_checkpoint.h"
+#include "tests/paths.h"
 #include "tests/program.h"
 #include "tests/shown_commands.h"
 
@@ -26,7 +27,7 @@ using testing::IsEmpty;
 using testing::Key;
 using testing::UnorderedElementsAre;
 
-const std::filesystem::path kRoot = CONVLAB_SOURCE_DIR;
+const std::filesystem::path kRoot = source_folder();
 
 /// Commands that we do not run, by pattern.
 struct NotRun {
@@ -152,7 +153,7 @@ class Workplace {
     namespace fs = std::filesystem;
     const fs::path here = folder_.path();
     fs::create_directories(here / "build/cpu/bin");
-    fs::create_symlink(CONVLAB_BINARY, here / "build/cpu/bin/convlab");
+    fs::create_symlink(convlab_program(), here / "build/cpu/bin/convlab");
     write_file(here / "run.sh", "#!/bin/sh\nexec build/cpu/bin/convlab run \"$@\"\n");
     fs::permissions(here / "run.sh", fs::perms::owner_all);
     fs::create_directory_symlink(kRoot / "shapes", here / "shapes");

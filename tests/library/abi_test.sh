@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# abi_test.sh SOURCES [record]: the binary interface of include/convlab/convlab.h must be the one that library/convlab.abi records, to which
-# programs were compiled. After something was added behind the last field of the table, `record` writes it anew. Exit status 77:
+# abi_test.sh SOURCES [record]: the binary interface of include/convlab/convlab.h must be the one that
+# library/convlab.abi records, to which programs were compiled. After something was added behind the last field of the
+# table, `record` writes it anew. Exit status 77:
 # SKIPPED, with the reason.
 set -euo pipefail
 sources=$(realpath "$1") recorded=$1/library/convlab.abi

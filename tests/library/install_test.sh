@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# install_test.sh BUILD SOURCES: installs convlab into a folder of its own, and builds and runs programs with what is there.
+# install_test.sh BUILD SOURCES: installs convlab into a folder of its own, and builds and runs programs with what is
+# there.
 set -euo pipefail
 build=$(realpath "$1") sources=$(realpath "$2")
 folder=$(mktemp -d)

@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/paths.h"
+
 namespace {
 
 using convlab::MutableView;
@@ -29,7 +31,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-const std::string kModel = CONVLAB_SOURCE_DIR "/models/fa19.onnx";
+const std::string kModel = convlab::source_folder() / "models/fa19.onnx";
 
 const convlab_api& api() { return *convlab_get_api(CONVLAB_API_VERSION); }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# python_test.sh BUILD SOURCES: the Python package on an installed convlab, in a virtual environment of its own; exits with
-# 77 where there is no way to make one.
+# python_test.sh BUILD SOURCES: the Python package on an installed convlab, in a virtual environment of its own; exits
+# with 77 where there is no way to make one.
 set -euo pipefail
 build=$(realpath "$1") sources=$(realpath "$2")
 folder=$(mktemp -d)

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "convlab/device/device.h"
 #include "tests/errors.h"
 #include "tests/onnx_model.h"
+#include "tests/paths.h"
 #include "tests/temporary_folder.h"
 
 namespace convlab {
@@ -220,6 +222,26 @@ TEST_F(SessionTest, OthersHaveItsWeightsInMemoryOnce) {
   EXPECT_LT(bytes_in_memory() - before, kWeights);
 }
 
+/// y = x * min(rows, 2), which is read again for each number of rows.
+TEST_F(SessionTest, ReadsAModelAgainThatComputesFromTheNumberOfImages) {
+  OnnxModel model(15);
+  model.input("x", {-1, 2}).output("y").node("Shape", {"x"}, {"shape"});
+  model.initializer("zero", OnnxModel::integers({}, {0})).initializer("two", OnnxModel::integers({}, {2}));
+  model.node("Gather", {"shape", "zero"}, {"n"}).node("Min", {"n", "two"}, {"f"});
+  model.node("Cast", {"f"}, {"real"}).set("to", int64_t{onnx::TensorProto::FLOAT}).node("Mul", {"x", "real"}, {"y"});
+  Session session = opened(model, "cpu");
+  EXPECT_EQ(session.inputs()[0].shape, (Shape{-1, 2}));
+  EXPECT_EQ(session.outputs()[0].name, "y");
+  const std::vector<float> x{1, 2, 3, 4, 5, 6};
+  for (const int64_t rows : {3, 1, 2, 1}) {  // fewer than before, too
+    std::vector<float> y(static_cast<size_t>(2 * rows));
+    const std::vector<ConstArray> inputs{{x.data(), ElementType::f32, {rows, 2}}};
+    session.run(inputs, std::vector<Array>{{y.data(), ElementType::f32, {rows, 2}}});
+    for (size_t i = 0; i < y.size(); ++i)
+      EXPECT_EQ(y[i], x[i] * static_cast<float>(std::min<int64_t>(rows, 2))) << rows;
+  }
+}
+
 TEST_F(SessionTest, NamesTheInputsThatAreMissing) {
   Session session = two_outputs();
   const float a[3] = {1, 2, 3};
@@ -243,7 +265,7 @@ TEST_F(SessionTest, TellsStepsAndTheirTimes) {
 
 // An engine that was made for few images would take many of them one by one.
 TEST(Session, TakesMoreImagesThanAtFirst) {
-  Session session(CONVLAB_SOURCE_DIR "/models/fa19.onnx", {.device = "cpu"});
+  Session session(source_folder() / "models/fa19.onnx", {.device = "cpu"});
   for (const int64_t n : {1, 3, 2, 40, 5}) {
     const std::vector<float> x(static_cast<size_t>(n) * 4900, 0.5f);
     std::vector<float> y(static_cast<size_t>(n) * 10);

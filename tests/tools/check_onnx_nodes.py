@@ -202,7 +202,8 @@ def convert(binary: str, test: Test, folder: Path) -> tuple[str, str]:
     problem = converted_difference(test, model)
     if not problem:
         return "passed", ""
-    # The peer's own fault: what ONNX Runtime does not run, or not as ONNX defines it, it does not in the test's own model, either.
+    # The peer's own fault: what ONNX Runtime does not run, or not as ONNX defines it, it does not in the test's own
+    # model, either.
     return "peer's own" if converted_difference(test, original) else "wrong", problem
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# class_by_slurm.sh CONVLAB [COUNT]: starts a Slurm of one node, all of it in a temporary folder, and has COUNT (default 1)
-# submissions judged by it; the first's job is cancelled on its way and must begin again. Exit status 77: SKIPPED, with the reason.
+# class_by_slurm.sh CONVLAB [COUNT]: starts a Slurm of one node, all of it in a temporary folder, and has COUNT (default
+# 1) submissions judged by it; the first's job is cancelled on its way and must begin again. Exit status 77: SKIPPED,
+# with the reason.
 set -euo pipefail
 convlab=$1 count=${2:-1}
 # shellcheck source=tests/tools/one_node_slurm.sh

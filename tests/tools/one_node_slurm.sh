@@ -1,4 +1,5 @@
-# Read by tests that need a Slurm of one node, all of it in a temporary folder, $place, which goes with the test. Exit status 77:
+# Read by tests that need a Slurm of one node, all of it in a temporary folder, $place, which goes with the test. Exit
+# status 77:
 # SKIPPED, with the reason.
 skip() {
   echo "SKIPPED: $*"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# shards_by_launcher.sh CONVLAB mpirun|srun [COPIES]: four processes classify the test images, COPIES (default 3) times over: as many are
-# right as in a run by one process. Then one of the four is killed on its way; the next launch computes what it left, and the counts are
-# the same. srun gets a Slurm of one node. Exit status 77: SKIPPED, with the reason.
+# shards_by_launcher.sh CONVLAB mpirun|srun [COPIES]: four processes classify the test images, COPIES (default 3) times
+# over: as many are right as in a run by one process. Then one of the four is killed on its way; the next launch
+# computes what it left, and the counts are the same. srun gets a Slurm of one node. Exit status 77: SKIPPED, with the
+# reason.
 set -euo pipefail
 convlab=$(realpath "$1") launcher=$2 copies=${3:-3}
 # shellcheck source=tests/tools/one_node_slurm.sh

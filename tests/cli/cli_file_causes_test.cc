@@ -1,0 +1,309 @@
+// What `verify` says of kernel files that are wrong: the cause first, in CUDA's words, with its line.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tests/kernel_files.h"
+#include "tests/paths.h"
+
+namespace convlab {
+namespace {
+
+using testing::AllOf;
+using testing::ContainsRegex;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr const char* kProblem = "n2_c3h17w17_k4r3s3";
+const std::string kFunctionLaunch = "convolve_kernel<<<(outputs + threads - 1) / threads, threads>>>";
+
+class FileCauses : public KernelFiles {
+ protected:
+  /// The files' first cases, in order.
+  std::vector<Json> first_cases(std::vector<std::string> files, int status) const {
+    files.insert(files.end(), {"--device", "simt", "--problem", kProblem});
+    std::vector<Json> cases;
+    for (const Json& file : verified(files, status)) cases.push_back(file["cases"][0]);
+    return cases;
+  }
+  std::string reason(const std::string& file) const { return first_cases({file}, 1)[0]["reason"]; }
+
+  /// The function's template, launched otherwise.
+  std::string launched(const std::string& name, const std::string& launch) const {
+    return changed("function", name, kFunctionLaunch, launch);
+  }
+  /// Its lines in the host's code, before the launch.
+  std::string before_launch(const std::string& name, const std::string& lines) const {
+    return launched(name, lines + "\n  " + kFunctionLaunch);
+  }
+  /// minidnn's epilog copies the output back otherwise.
+  std::string copied_back(const std::string& name, const std::string& by) const {
+    return changed("minidnn", name, "cudaMemcpy(host_output, device_output, output_bytes, cudaMemcpyDeviceToHost);",
+                   by);
+  }
+};
+
+TEST_F(FileCauses, ARefusedLaunchComesFirst) {
+  const std::vector<Json> cases = first_cases(
+      {launched("threads.cu", "convolve_kernel<<<1, 2048>>>"), launched("empty.cu", "convolve_kernel<<<0, threads>>>"),
+       launched("shared.cu", "convolve_kernel<<<1, threads, 60000>>>"),
+       changed("own", "own.cu", ".block = kThreads", ".block = 1280")},
+      1);
+  const auto text = [&](size_t i) { return cases[i]["reason"].get<std::string>(); };
+  EXPECT_THAT(
+      text(0),
+      ContainsRegex("^convolve_kernel was not launched: a block of 2048 x 1 x 1 is too large, at most 1024 x 1024 "
+                    "x 64 is possible \\(cudaErrorInvalidConfiguration: invalid configuration argument\\), at "
+                    "threads.cu:[0-9]+; after that, "));
+  EXPECT_THAT(text(1), StartsWith("convolve_kernel was not launched: a grid of 0 x 1 x 1 is empty"));
+  EXPECT_THAT(text(2), AllOf(StartsWith("convolve_kernel was not launched: 60000 bytes of dynamic shared memory, but "),
+                             HasSubstr("(cudaErrorInvalidValue: invalid argument)")));
+  EXPECT_THAT(text(3), AllOf(ContainsRegex("^convolve was not launched: a block of 1280 x 1 x 1"),
+                             ContainsRegex("at own.cu:[0-9]+$")));
+  for (const Json& each : cases) {
+    EXPECT_EQ(each["faults"][0]["kind"], "refused launch") << each;
+    EXPECT_THAT(each["faults"][0]["line"].get<std::string>(), ContainsRegex("\\.cu:[0-9]+$"));
+  }
+}
+
+TEST_F(FileCauses, TheEndOfAProgramHidesNoFailedCall) {
+  const std::string file = launched("exits.cu", "convolve_kernel<<<1, 2048>>>");
+  std::string text = "#include <cstdlib>\n#include <cstdio>\n" + text_of(file);
+  text.insert(text.rfind('}'), "  if (cudaGetLastError() != cudaSuccess) { printf(\"CUDA error\\n\"); exit(-1); }\n");
+  write("exits.cu", text);
+  const Json judged = first_cases({file}, 1)[0];
+  EXPECT_THAT(judged["reason"].get<std::string>(),
+              AllOf(StartsWith("convolve_kernel was not launched: "), HasSubstr("at exits.cu:"),
+                    EndsWith("after that, it ended the program: exit(255), after printing 'CUDA error'")));
+  EXPECT_EQ(judged["faults"][0]["kind"], "refused launch");
+}
+
+TEST_F(FileCauses, FailedCallsOfRightFilesAreNoted) {
+  const std::vector<std::string> files{
+      before_launch("twice.cu", "void* p = nullptr; cudaMalloc(&p, 64); cudaFree(p); cudaFree(p);"),
+      before_launch("past.cu",
+                    "float h[64] = {}, *p = nullptr; cudaMalloc(&p, 64);\n"
+                    "cudaMemcpy(p, h, sizeof(h), cudaMemcpyHostToDevice); cudaFree(p);"),
+      // What is harmless hides nothing.
+      before_launch("both.cu",
+                    "void* p = nullptr; cudaMalloc(&p, 64); cudaMemcpy(p, x, 64, cudaMemcpyHostToDevice);\n"
+                    "cudaFree(p); cudaFree(p);")};
+  const Json all = verified({files[0], files[1], files[2], "--device", "simt", "--problem", kProblem}, 0);
+  EXPECT_THAT(all[2]["notes"].dump(), HasSubstr("without consequence here: cudaFree failed: "));
+  EXPECT_THAT(all[0]["notes"].dump(), ContainsRegex("without consequence here: cudaFree failed: .*"
+                                                    "cudaErrorInvalidValue: invalid argument\\), at twice.cu:[0-9]+"));
+  EXPECT_THAT(all[1]["notes"].dump(),
+              ContainsRegex("cudaMemcpy failed: the copy passes the end of the target's array "
+                            "\\(cudaErrorInvalidValue: invalid argument\\), at past.cu:[0-9]+"));
+}
+
+TEST_F(FileCauses, OutputsThatNothingWroteHaveNoOtherCause) {
+  EXPECT_THAT(reason(copied_back("no_copy.cu", "")),
+              HasSubstr(": the host's output is as it was before the call: is a cudaMemcpy back missing?; first"));
+  EXPECT_THAT(reason(copied_back("half.cu",
+                                 "cudaMemcpy(host_output, device_output, output_bytes / 2, "
+                                 "cudaMemcpyDeviceToHost);")),
+              HasSubstr(": nothing was copied to image 1 of the host's output: does the cudaMemcpy back copy too few "
+                        "bytes?"));
+  // All of it is zero, as if an integer held small sums.
+  EXPECT_THAT(
+      reason(changed("minidnn", "guard.cu", "if (h >= Height_out || w >= Width_out) return;", "if (h >= 0) return;")),
+      AllOf(HasSubstr(": no thread wrote them; first"), Not(HasSubstr("as if"))));
+}
+
+TEST_F(FileCauses, ARefusedCopyIsNamedFirst) {
+  EXPECT_THAT(
+      reason(copied_back("direction.cu",
+                         "cudaMemcpy(host_output, device_output, output_bytes, "
+                         "cudaMemcpyHostToDevice);")),
+      ContainsRegex("^cudaMemcpy failed: it copies from device to host memory, .*\\), at direction.cu:[0-9]+$"));
+}
+
+TEST_F(FileCauses, CopiesBeyondAnArrayOfTheHostAreFaults) {
+  const std::string copy = "cudaMemcpy(h, y, sizeof(float) * outputs, cudaMemcpyDeviceToHost);";
+  const std::vector<Json> cases = first_cases(
+      {before_launch("malloc.cu", "float* h = (float*)malloc(outputs); " + copy + " free(h);"),
+       before_launch("new.cu", "float* h = new float[outputs / 4]; " + copy + " delete[] h;"),
+       before_launch("source.cu",
+                     "float* h = (float*)malloc(outputs); float* d = nullptr;\n"
+                     "cudaMalloc(&d, sizeof(float) * outputs); cudaMemcpy(d, h, sizeof(float) * outputs, "
+                     "cudaMemcpyHostToDevice); cudaFree(d); free(h);"),
+       before_launch("right.cu", "float* h = (float*)malloc(outputs * sizeof(float)); " + copy + " free(h);")},
+      1);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_THAT(cases[i]["reason"].get<std::string>(),
+                ContainsRegex("^cudaMemcpy writes 7200 bytes, but the host's array there ends after 1800, at "
+                              "(malloc|new).cu:[0-9]+"));
+    EXPECT_EQ(cases[i]["faults"][0]["kind"], "out of bounds of host memory");
+  }
+  EXPECT_THAT(cases[2]["reason"].get<std::string>(), StartsWith("cudaMemcpy reads 7200 bytes, but the host's array"));
+  EXPECT_EQ(cases[3]["verdict"], "PASSED") << cases[3];
+}
+
+TEST_F(FileCauses, CompilersWarningsAreShown) {
+  const Json file = verified(
+      {changed("function", "sum.cu", "float sum = 0;", "float sum;"), "--device", "simt", "--problem", kProblem}, 1)[0];
+  EXPECT_THAT(file["notes"].dump(),
+              ContainsRegex("\"sum.cu:[0-9]+:[0-9]+: warning: .*sum.* may be used uninitialized"));
+}
+
+TEST_F(FileCauses, ElementsHaveCoordinatesAndArraysTheirNames) {
+  EXPECT_THAT(reason(changed("function", "past.cu", "y[i] = sum;", "y[i] = sum + x[N * C * H * W];")),
+              HasSubstr("read of 4 bytes at x[1734], past its end (1734 elements)"));
+  EXPECT_THAT(reason(changed("function", "race.cu", "y[i] = sum;", "y[i / 2 * 2] = sum;")),
+              HasSubstr("write of 4 bytes at y[n0 k0 p0 q0]: "));
+  EXPECT_THAT(
+      reason(changed("minidnn", "race.cu", "output[((b * Map_out + m) * Height_out + h) * Width_out + w] = sum;",
+                     "output[((b * Map_out + m) * Height_out + h) * Width_out + w / 2 * 2] = sum;")),
+      HasSubstr("which is y[n0 k0 p0 q0]"));
+  std::string text = text_of(changed("function", "macro.cu", "w[((k * C + c) * R + r) * S + s]", "w4d(k, c, r, s)"));
+  text.insert(text.find("__global__"),
+              "__constant__ float mask[20];\n#define w4d(k, c, r, s) mask[(((k) * C + (c)) * R + (r)) * S + (s)]\n");
+  EXPECT_THAT(reason(write("macro.cu", text)), HasSubstr("of array 'mask'"));
+}
+
+TEST_F(FileCauses, ABarrierInABranchComesBeforeItsRaces) {
+  std::string text = text_of(changed("function", "branch.cu", "  y[i] = sum;\n",
+                                     "  __shared__ float all[128];\n  all[threadIdx.x] = sum;\n"
+                                     "  if (threadIdx.x < 64) __syncthreads(); else __syncthreads();\n"
+                                     "  y[i] = all[threadIdx.x ^ 127 ^ 127] + 0 * all[threadIdx.x ^ 1];\n"));
+  EXPECT_THAT(reason(write("branch.cu", text)), HasSubstr("barrier not reached by all threads: "));
+}
+
+TEST_F(FileCauses, ManyShapesTakeFewLines) {
+  const std::string file = changed("function", "wrong.cu", "c < C;", "c < C - 1;");
+  const std::vector<std::string> arguments{"verify", file, "--device", "simt", "--json", path("result.json")};
+  const ProgramRun run = run_program(arguments);
+  EXPECT_EQ(run.status, 1);
+  EXPECT_LE(std::ranges::count(run.output, '\n'), 25);
+  EXPECT_THAT(run.output,
+              AllOf(ContainsRegex("FAILED +[^ ]*wrong.cu  n[^ ]*: integers: "),
+                    ContainsRegex("[0-9]+ of [0-9]+ shapes fail alike, e.g. "),
+                    ContainsRegex("SKIPPED +[^ ]*wrong.cu  [0-9]+ shapes: .*knows no padding \\([0-9]+\\)")));
+  const Json cases = Json::parse(text_of(path("result.json")))["files"][0]["cases"];
+  EXPECT_GT(cases.size(), 100u);
+  const ProgramRun all = run_program({"verify", file, "--device", "simt", "-v"});
+  EXPECT_GT(std::ranges::count(all.output, '\n'), std::ssize(cases));
+}
+
+TEST_F(FileCauses, AnEndlessLoopHasItsLine) {
+  const std::string kernel =
+      changed("minidnn", "loop.cu", "float sum = 0;", "float sum = 0; for (volatile int i = 0;; ++i) {}");
+  const auto begin = std::chrono::steady_clock::now();
+  const Json cases = verified({kernel, "--device", "simt", "-n", "1", "--stuck-after", "0.5"}, 1)[0]["cases"];
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  EXPECT_THAT(cases[0]["reason"].get<std::string>(),
+              ContainsRegex("^no progress: .*for 0.5 seconds.*at loop.cu:[0-9]+"));
+  EXPECT_EQ(cases[1]["reason"], "not tried, since the file hung before");
+
+  // The wall clock ends it, in a kernel and on the host.
+  const std::vector<std::string> clock{"--device", "simt", "--problem", kProblem, "--time-limit", "1"};
+  std::vector<std::string> arguments{kernel, before_launch("host.cu", "for (volatile int i = 0;; ++i) {}")};
+  arguments.insert(arguments.end(), clock.begin(), clock.end());
+  const Json files = verified(arguments, 1);
+  EXPECT_THAT(files[0]["cases"][0]["reason"].get<std::string>(), ContainsRegex("at loop.cu:[0-9]+"));
+  EXPECT_THAT(files[1]["cases"][0]["reason"].get<std::string>(),
+              ContainsRegex("^it made no progress for 1 s, at host.cu:[0-9]+"));
+}
+
+TEST_F(FileCauses, PrintsOfRightFilesAreShown) {
+  const std::string file =
+      changed("function", "prints.cu", "  y[i] = sum;\n", "  if (i < 30) printf(\"sum %d\\n\", i);\n  y[i] = sum;\n");
+  const ProgramRun run = run_program({"verify", file, "--device", "simt", "--problem", "n1_c1h9w9_k2r3s3"});
+  EXPECT_EQ(run.status, 0) << run.output;
+  EXPECT_THAT(run.output, AllOf(ContainsRegex("PRINTED +[^ ]*prints.cu  [0-9]+ lines:\n  sum 0\n  sum 1\n"),
+                                Not(HasSubstr("sum 20\n")), ContainsRegex("\\.\\.\\. and [0-9]+ more\n")));
+}
+
+TEST_F(FileCauses, BlocksWhoseRegistersMayNotFitAreNoted) {
+  const auto notes = [&](const std::string& file) {
+    return verified({file, "--device", "simt", "--problem", kProblem}, 0)[0]["notes"].dump();
+  };
+  const std::string launch = "convolve_kernel<<<(outputs + 959) / 960, 960>>>";
+  const std::string note = notes(launched("large.cu", launch));
+  // With nvcc they are measured, and fit.
+  EXPECT_TRUE(note == "[]" || note.find("gives a thread at most 64 registers") != std::string::npos) << note;
+  std::string text = text_of(path("large.cu"));
+  text.replace(text.find("__global__ void"), 15, "__global__ void __launch_bounds__(960)");
+  EXPECT_EQ(notes(write("bounded.cu", text)), "[]");
+}
+
+TEST_F(FileCauses, HintsAreForNamesThatTheFileLacks) {
+  const auto why = [&](const std::string& name, const std::string& line) {
+    return verified({before_launch(name, line), "--device", "simt"}, 2)[0]["reason"].get<std::string>();
+  };
+  EXPECT_THAT(why("other.cu", "int n = 2 * TILE_OF_ANOTHER_FILE;"),
+              HasSubstr("nothing in this file declares 'TILE_OF_ANOTHER_FILE'"));
+  EXPECT_THAT(why("cuda.cu", "cudaGraphLaunch(0, 0);"), HasSubstr("simt does not have 'cudaGraphLaunch'"));
+  const std::string missing = why("semicolon.cu", "int first = 1\n  int second = first;\n  first = second;");
+  EXPECT_THAT(missing,
+              AllOf(HasSubstr("expected"), Not(HasSubstr("convlab compiles")), Not(HasSubstr("simt does not"))));
+}
+
+TEST_F(FileCauses, TheSemesterThatFitsBestIsTaken) {
+  // Made for sp19's second layer, with a mistake: on fa19's the array of filters ends.
+  std::string text = text_of(changed("mxnet", "guess.cuh", "float sum = 0;", "float sum = 1;"));
+  const std::string filter = "w[((m * C + c) * K + p) * K + q]";
+  ASSERT_NE(text.find(filter), std::string::npos);
+  text.replace(text.find(filter), filter.size(), "mask[((m * C + c) * K + p) * K + q]");
+  text.insert(text.find("__global__"), "__constant__ float mask[16 * 6 * 5 * 5];\n");
+  const std::string launch = "  forward_kernel<<<";
+  text.insert(text.find(launch), "  cudaMemcpyToSymbol(mask, w.dptr_, sizeof(float) * M * C * K * K);\n");
+  const Json file = verified({write("guess.cuh", text), "--device", "simt", "-n", "1"}, 1)[0];
+  EXPECT_EQ(file["semester"], "sp19") << file;
+  EXPECT_THAT(file["notes"].dump(), HasSubstr("taken as one of sp19, whose layers it fits best"));
+}
+
+TEST_F(FileCauses, ScriptsTakeTheFilesDeviceAndNetwork) {
+  if (std::filesystem::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
+  const ProgramRun run = run_program({"m3.1", "1", "--kernel", make("minidnn", "mine.cu"), "--json", path("run.json")});
+  EXPECT_EQ(run.status, 0) << run.complaint;
+  const Json saved = Json::parse(text_of(path("run.json")));
+  EXPECT_EQ(saved["device"], "simt");
+  EXPECT_EQ(saved["model"], "sp25");
+  const ProgramRun cpu = run_program({"m2.1", "1", "--kernel", path("mine.cu")});
+  EXPECT_EQ(cpu.status, 2);
+  EXPECT_THAT(cpu.complaint,
+              AllOf(HasSubstr("the file is for GPUs, and m2.1 runs on the CPU; type 'convlab m3.1 --kernel"),
+                    Not(HasSubstr("--device"))));
+}
+
+TEST_F(FileCauses, TimesOnSimtAreNotAGpus) {
+  const ProgramRun run = run_program({"bench", make("function", "mine.cu"), "--against", "cuda.basic", "--device",
+                                      "simt", "--problem", "n1_c1h9w9_k1r3s3", "--seconds", "0.05"});
+  EXPECT_THAT(run.output, ContainsRegex("against cuda.basic: .*simt's times are not a GPU's"));
+}
+
+TEST_F(FileCauses, PredictionsKnowTheArraysThatAFileAllocates) {
+  const auto ms = [&](const std::string& file) {
+    const ProgramRun run = run_program(
+        {"predict", file, "--from", "cuda.basic", "--problem", "n5000_c1h86w86_k4r7s7", "--device", "simt", "--machine",
+         (source_folder() / "results/nvidia-h200/fa19.json").string(), "--counted", "1", "--json", "-"});
+    EXPECT_EQ(run.status, 0) << run.complaint;
+    return Json::parse(run.output)["predictions"][0]["ms"].get<double>();
+  };
+  const double own = ms(make("minidnn", "own_arrays.cu"));
+  // The same loop and the same blocks, in arrays that it is given.
+  std::string text = text_of(path("own_arrays.cu"));
+  text = text.substr(text.find("#define TILE_WIDTH"), text.find("__host__ void GPUInterface") - text.find("#define"));
+  text.replace(text.find("conv_forward_kernel"), 19, "kernel");
+  text +=
+      "void convolve(const float* x, const float* w, float* y, int B, int M, int C, int H, int W, int K) {\n"
+      "  const int P = H - K + 1, Q = W - K + 1;\n"
+      "  const int tiles = ((P + TILE_WIDTH - 1) / TILE_WIDTH) * ((Q + TILE_WIDTH - 1) / TILE_WIDTH);\n"
+      "  const dim3 grid(M, tiles, B), block(TILE_WIDTH, TILE_WIDTH);\n"
+      "  kernel<<<grid, block>>>(y, x, w, B, M, C, H, W, K);\n}\n";
+  const double given = ms(write("given_arrays.cu", text));
+  EXPECT_LT(own, 1.3 * given);
+  EXPECT_GT(1.3 * own, given);
+}
+
+}  // namespace
+}  // namespace convlab
