@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""lint.py [FILE | FOLDER ...] [--since REVISION]: clang-tidy over .cc files, as .clang-tidy says.
+
+Without files or folders, all rooms. --since takes only what commits after REVISION or the working tree changed. A file that
+passed once is not read again while what the compiler sees of it, the checks and the program are the same:
+~/.cache/convlab/lint has an empty file named after a sum of these.
+"""
+
+import argparse
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build/lint"
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "convlab/lint"
+FOLDERS = ("app", "convlab", "fuzz", "library")
+
+
+def run(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+
+
+def configure():
+    # clang-tidy reads neither GCC's precompiled headers nor files made of several.
+    options = ["-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON", "-DCONVLAB_UNITY=OFF", "-DCMAKE_CXX_COMPILER_LAUNCHER="]
+    made = run("cmake", "--preset", "cpu", "-B", str(BUILD), *options)
+    if made.returncode != 0:
+        sys.exit(made.stderr)
+    # Sources and headers that the build makes.
+    made = run("ninja", "-C", str(BUILD), "convlab_generated")
+    if made.returncode != 0:
+        sys.exit(made.stdout + made.stderr)
+
+
+def commands():
+    """The compiler's arguments for each .cc file of the rooms, by its path below the root."""
+    found = {}
+    for entry in json.loads((BUILD / "compile_commands.json").read_text()):
+        path = pathlib.Path(entry["file"])
+        if path.is_relative_to(ROOT) and path.suffix == ".cc" and path.relative_to(ROOT).parts[0] in FOLDERS:
+            found[str(path.relative_to(ROOT))] = (entry["directory"], shlex.split(entry["command"]))
+    return found
+
+
+def changed_since(revision):
+    """Files that commits since then, or the working tree, touched."""
+    logged = run("git", "log", "--name-only", "--format=", f"{revision}..HEAD").stdout
+    return set(logged.split("\n")) | {line[3:] for line in run("git", "status", "--porcelain").stdout.split("\n")}
+
+
+def key_of(directory, arguments):
+    """What decides clang-tidy's answer, summed: the preprocessed text, the checks, the program."""
+    at = arguments.index("-o")
+    preprocess = arguments[:at] + arguments[at + 2 :]
+    preprocess[preprocess.index("-c")] = "-E"
+    text = subprocess.run(["clang++", "-Wno-unknown-warning-option", *preprocess[1:]], cwd=directory, capture_output=True)
+    content = hashlib.sha256(text.stdout.replace(str(ROOT).encode(), b""))
+    content.update((ROOT / ".clang-tidy").read_bytes())
+    content.update(run("clang-tidy", "--version").stdout.encode())
+    return content.hexdigest()
+
+
+def lint(path, directory, arguments):
+    """What clang-tidy has to say of a file; empty where it has nothing."""
+    passed = CACHE / key_of(directory, arguments)
+    if passed.exists():
+        return ""
+    told = run("clang-tidy", "-p", str(BUILD), "--quiet", "--extra-arg=-Wno-unknown-warning-option", str(ROOT / path))
+    if told.returncode == 0:
+        passed.touch()
+        return ""
+    return told.stdout or told.stderr
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--since", metavar="REVISION", help="only files that changed after this commit")
+    parser.add_argument("places", nargs="*", metavar="PLACE", help="files or folders, relative to the root (default: all rooms)")
+    arguments = parser.parse_args()
+    CACHE.mkdir(parents=True, exist_ok=True)
+    configure()
+    wanted = commands()
+    if arguments.places:
+        places = [pathlib.PurePath(place) for place in arguments.places]
+        wanted = {path: command for path, command in wanted.items()
+                  if any(pathlib.PurePath(path).is_relative_to(place) for place in places)}
+    if arguments.since:
+        changed = changed_since(arguments.since)
+        wanted = {path: command for path, command in wanted.items() if path in changed}
+    if not wanted and not arguments.since:
+        sys.exit("lint: there is no such file")
+    wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        running = {pool.submit(lint, path, *command): path for path, command in wanted.items()}
+        for done in concurrent.futures.as_completed(running):
+            if done.result():
+                wrong += 1
+                print(done.result(), flush=True)
+    print(f"lint: {len(wanted)} files, {wrong} with findings")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
