@@ -1,6 +1,5 @@
 #include "convlab/judge/jailed_compiler.h"
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -12,30 +11,25 @@ namespace convlab::judge {
 namespace fs = std::filesystem;
 namespace {
 
-/// The folder above nvcc's own bin/, also where `nvcc` is a script that starts it; empty if it does not say so.
-fs::path toolkit_of(const std::string& nvcc) {
+/// The compiler where `nvcc` may be a script that starts it, as in some containers: a jail shows a toolkit, no scripts.
+fs::path real_nvcc(const std::string& nvcc) {
   // It prints the variables of its configuration, one of them "#$ _HERE_=/usr/local/cuda-13.0/bin".
   constexpr std::string_view kHere = "_HERE_=";
   const std::string printed = run_process(nvcc, {nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"}).complaint;
   const size_t found = printed.find(kHere);
-  if (found == std::string::npos) return {};
+  if (found == std::string::npos) return nvcc;
   const size_t first = found + kHere.size();
-  return fs::path(printed.substr(first, printed.find('\n', first) - first)).parent_path();
+  return fs::path(printed.substr(first, printed.find('\n', first) - first)) / "nvcc";
 }
 
 /// What a compiler of a toolkit that is not the system's needs of it: /usr/local/cuda/bin, include, ... of
-/// /usr/local/cuda/bin/nvcc, and the same of where a link or a script leads.
+/// /usr/local/cuda/bin/nvcc, and the same where a link leads.
 void add_toolkit(const fs::path& compiler, std::vector<fs::path>& shown) {
   std::error_code error;
-  std::set<fs::path> toolkits;
   for (const fs::path& program : {compiler, fs::canonical(compiler, error)}) {
-    toolkits.insert(program.parent_path().parent_path());
-  }
-  if (compiler.filename() == "nvcc") toolkits.insert(toolkit_of(compiler.string()));
-  for (const fs::path& toolkit : toolkits) {
-    if (toolkit.empty() || !shown_to_compilers(toolkit / "bin").empty()) continue;
+    if (program.empty() || !shown_to_compilers(program).empty()) continue;
     for (const char* folder : {"bin", "include", "lib", "lib64", "libexec", "nvvm", "targets"}) {
-      const fs::path path = toolkit / folder;
+      const fs::path path = program.parent_path().parent_path() / folder;
       if (fs::is_directory(path, error)) shown.push_back(path);
     }
   }
@@ -43,10 +37,12 @@ void add_toolkit(const fs::path& compiler, std::vector<fs::path>& shown) {
 
 ProcessRun run(const CompilerCommand& command, const KernelSource& source, const JudgeLimits& limits, bool in_jail,
                std::atomic<bool>& late) {
+  std::vector<std::string> words = command.words;
+  if (fs::path(words.front()).filename() == "nvcc") words.front() = real_nvcc(words.front()).string();
   std::vector<fs::path> shown = command.shown;
   shown.push_back(source.path);
-  add_toolkit(command.words.front(), shown);
-  const JailEnd end = run_in_jail({.command = command.words,
+  add_toolkit(words.front(), shown);
+  const JailEnd end = run_in_jail({.command = words,
                                    .shown = shown,
                                    .writable = {command.made.parent_path()},
                                    .compiles = true,
