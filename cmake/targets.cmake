@@ -14,9 +14,10 @@ endif()
 # checkout. Paths are compared relative to the root, so another checkout, or a build in a container, finds them, too.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Without SLOPPINESS ccache keeps nothing compiled with precompiled headers; it compares these by content.
+  # Without the sloppiness ccache keeps nothing compiled with precompiled headers, which it compares by content. The
+  # language of messages does not matter.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE_PROGRAM})
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime,locale ${CCACHE_PROGRAM})
 endif()
 
 # The layers, lowest first. A layer includes from itself and those before it; tests/layers_test.cc reads this line.
