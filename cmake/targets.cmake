@@ -86,7 +86,7 @@ target_link_libraries(convlab_all INTERFACE convlab_layers)
 # convlab_unity(TARGET): compiles its files several at a time, so that their headers are read and their templates made
 # once: half of a small file's cost.
 function(convlab_unity target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLAB_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLAB_UNITY} UNITY_BUILD_BATCH_SIZE 16)
   if(CONVLAB_UNITY)
     # GCC takes a file's own types for those of a header.
     target_compile_options(${target} PRIVATE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>")

@@ -9,19 +9,19 @@
 namespace convlab::app {
 namespace {
 
-constexpr double kRow = 44, kTop = 84, kBox = 300, kLeft = 150, kWidth = 1180;
+constexpr double kRow = 44, kTop = 84, kBoxWidth = 300, kBoxLeft = 150, kPictureWidth = 1180;
 
 double middle_of(int step) { return kTop + kRow * (step + 1) + kRow / 2; }
 
 /// What a step reads: the step before it by a short line, others by an arc on the left, the wider the farther.
 std::string line(int from, int to) {
   if (from == to - 1) {
-    return fmt::format("<path class=\"edge\" d=\"M{0:.0f} {1:.0f}V{2:.0f}\"/>\n", kLeft + kBox / 2,
+    return fmt::format("<path class=\"edge\" d=\"M{0:.0f} {1:.0f}V{2:.0f}\"/>\n", kBoxLeft + kBoxWidth / 2,
                        middle_of(from) + kRow / 2 - 6, middle_of(to) - kRow / 2 + 6);
   }
   const double reach = std::min(130.0, 24.0 + 6.0 * (to - from));
   return fmt::format("<path class=\"edge\" d=\"M{0:.0f} {1:.1f}C{2:.1f} {1:.1f} {2:.1f} {3:.1f} {0:.0f} {3:.1f}\"/>\n",
-                     kLeft, middle_of(from) + 6, kLeft - reach, middle_of(to) - 6);
+                     kBoxLeft, middle_of(from) + 6, kBoxLeft - reach, middle_of(to) - 6);
 }
 
 /// Shortened so that it fits; the whole is in the row's title.
@@ -34,26 +34,26 @@ std::string row(int number, const ExplainedStep& step, double longest) {
   const double y = middle_of(number) - kRow / 2 + 6, height = kRow - 12, text = y + height / 2;
   std::string svg = fmt::format("<g><title>{}: {} by {}. {}</title>\n", escaped(layer.name), escaped(layer.op),
                                 escaped(layer.kernel), escaped(step.why));
-  svg += fmt::format("<rect class=\"box\" x=\"{}\" y=\"{:.0f}\" width=\"{}\" height=\"{:.0f}\" rx=\"5\"/>\n", kLeft, y,
-                     kBox, height);
+  svg += fmt::format("<rect class=\"box\" x=\"{}\" y=\"{:.0f}\" width=\"{}\" height=\"{:.0f}\" rx=\"5\"/>\n", kBoxLeft,
+                     y, kBoxWidth, height);
   svg += fmt::format("<text x=\"{}\" y=\"{:.0f}\">{}</text><text class=\"small\" x=\"{}\" y=\"{:.0f}\">{}</text>\n",
-                     kLeft + 10, text - 2, escaped(shortened(layer.op, 40)), kLeft + 10, text + 12,
+                     kBoxLeft + 10, text - 2, escaped(shortened(layer.op, 40)), kBoxLeft + 10, text + 12,
                      escaped(shortened(layer.name, 48)));
-  svg += fmt::format("<text class=\"small\" x=\"{}\" y=\"{:.0f}\">{}</text>\n", kLeft + kBox + 14, text - 2,
+  svg += fmt::format("<text class=\"small\" x=\"{}\" y=\"{:.0f}\">{}</text>\n", kBoxLeft + kBoxWidth + 14, text - 2,
                      escaped(convlab::to_text(step.output)));
-  svg += fmt::format("<text class=\"small\" x=\"{}\" y=\"{:.0f}\">{}</text>\n", kLeft + kBox + 14, text + 12,
+  svg += fmt::format("<text class=\"small\" x=\"{}\" y=\"{:.0f}\">{}</text>\n", kBoxLeft + kBoxWidth + 14, text + 12,
                      escaped(layer.kernel));
-  svg += fmt::format("<text class=\"small end\" x=\"{}\" y=\"{:.0f}\">{} MFLOP</text>", kLeft + kBox + 280, text - 2,
-                     significant(layer.flops * 1e-6));
-  svg += fmt::format("<text class=\"small end\" x=\"{}\" y=\"{:.0f}\">{} MB</text>\n", kLeft + kBox + 280, text + 12,
-                     significant(layer.bytes * 1e-6));
+  svg += fmt::format("<text class=\"small end\" x=\"{}\" y=\"{:.0f}\">{} MFLOP</text>", kBoxLeft + kBoxWidth + 280,
+                     text - 2, significant(layer.flops * 1e-6));
+  svg += fmt::format("<text class=\"small end\" x=\"{}\" y=\"{:.0f}\">{} MB</text>\n", kBoxLeft + kBoxWidth + 280,
+                     text + 12, significant(layer.bytes * 1e-6));
   if (step.bound && longest > 0) {
     constexpr double kBar = 300;
     svg += fmt::format("<rect class=\"{}\" x=\"{}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"10\"/>",
-                       name_of(step.bound->limit), kLeft + kBox + 300, text - 5,
+                       name_of(step.bound->limit), kBoxLeft + kBoxWidth + 300, text - 5,
                        std::max(1.0, kBar * step.bound->seconds / longest));
     svg += fmt::format("<text class=\"small\" x=\"{:.1f}\" y=\"{:.0f}\">{}</text>\n",
-                       kLeft + kBox + 306 + std::max(1.0, kBar * step.bound->seconds / longest), text + 4,
+                       kBoxLeft + kBoxWidth + 306 + std::max(1.0, kBar * step.bound->seconds / longest), text + 4,
                        escaped(duration(1e3 * step.bound->seconds)));
   }
   return svg + "</g>\n";
@@ -74,13 +74,13 @@ std::string network_picture(const std::string& title, const std::vector<Explaine
       "}"
       ".arithmetic{{fill:#3f7d58}}h1{{font-size:18px}}</style>\n<rect width=\"{0}\" height=\"{1:.0f}\" "
       "fill=\"#fff\"/>\n",
-      kWidth, height, escaped(title));
+      kPictureWidth, height, escaped(title));
   svg += fmt::format("<text x=\"20\" y=\"30\" style=\"font-size:18px;font-weight:bold\">{}</text>\n", escaped(title));
   svg +=
       "<text class=\"small\" x=\"20\" y=\"50\">Bars: the least time that a step can take on this machine; "
       "<tspan style=\"fill:#3f7d58\">green: arithmetic</tspan>, <tspan style=\"fill:#c8872e\">brown: memory</tspan>, "
       "<tspan style=\"fill:#b08a3a\">yellow: cache</tspan> limits it.</text>\n";
-  svg += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">input</text>\n", kLeft + kBox / 2,
+  svg += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">input</text>\n", kBoxLeft + kBoxWidth / 2,
                      middle_of(-1) + 8);
   for (int to = 0; to < static_cast<int>(steps.size()); ++to) {
     for (const int from : steps[static_cast<size_t>(to)].inputs) svg += line(from, to);

@@ -18,7 +18,7 @@
 namespace convlab::classroom {
 namespace {
 
-constexpr double kDay = 86400;
+constexpr double kSecondsPerDay = 86400;
 constexpr double kMostPoints = 1e6;
 constexpr int64_t kMebibyte = 1 << 20;
 
@@ -39,10 +39,10 @@ bool is_plain(const std::string& name) {
 
 void read_limits(const TomlTable& from, judge::JudgeLimits& limits) {
   from.require_only({"compile_s", "record_s", "verify_s", "timing_s", "memory_mib", "output_kib", "processes"});
-  from.read("compile_s", limits.compile_s, 1, kDay);
-  from.read("record_s", limits.record_s, 1, kDay);
-  from.read("verify_s", limits.verify_s, 1, kDay);
-  from.read("timing_s", limits.timing_s, 1, kDay);
+  from.read("compile_s", limits.compile_s, 1, kSecondsPerDay);
+  from.read("record_s", limits.record_s, 1, kSecondsPerDay);
+  from.read("verify_s", limits.verify_s, 1, kSecondsPerDay);
+  from.read("timing_s", limits.timing_s, 1, kSecondsPerDay);
   from.read("processes", limits.processes, 1, 1 << 15);
   constexpr int64_t kKibibyte = 1 << 10;
   int64_t memory_mib = limits.memory_bytes / kMebibyte, output_kib = limits.output_bytes / kKibibyte;
@@ -184,7 +184,7 @@ Settings parse_settings(const std::string& text, const std::string& place) {
   from.read("aliases", settings.aliases);
   from.read_choice("trust", settings.trust, {judge::Trust::jails, judge::Trust::students});
   from.read("per_hour", settings.per_hour, 1, 1'000'000);
-  from.read("lease_s", settings.lease_s, 0.1, kDay);
+  from.read("lease_s", settings.lease_s, 0.1, kSecondsPerDay);
   if (const auto slurm = from.table("slurm")) {
     slurm->require_only({"partition", "gpus"});
     slurm->read("partition", settings.slurm.partition);

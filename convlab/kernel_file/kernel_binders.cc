@@ -15,7 +15,7 @@ namespace {
 using Tokens = std::vector<Token>;
 using TokenRange = std::span<const Token>;
 
-constexpr std::string_view kPrefix = "convlab_bind_";
+constexpr std::string_view kBinderPrefix = "convlab_bind_";
 
 /// The tokens as they stand, in one line and without comments.
 std::string text_of(TokenRange part) {
@@ -202,7 +202,7 @@ std::optional<KernelBinder> binder_of(const Tokens& tokens, size_t global) {
 
 }  // namespace
 
-std::string binder_name(std::string_view kernel) { return fmt::format("{}{}", kPrefix, kernel); }
+std::string binder_name(std::string_view kernel) { return fmt::format("{}{}", kBinderPrefix, kernel); }
 
 std::vector<KernelBinder> kernel_binders(const Tokens& tokens) {
   std::vector<KernelBinder> binders;
@@ -214,11 +214,12 @@ std::vector<KernelBinder> kernel_binders(const Tokens& tokens) {
 }
 
 std::string without_binders(std::string complaint) {
-  const std::string returns = fmt::format("auto {}", kPrefix);
+  const std::string returns = fmt::format("auto {}", kBinderPrefix);
   for (size_t at = 0; (at = complaint.find(returns, at)) != std::string::npos;) {
     complaint.replace(at, returns.size(), "void ");
   }
-  for (size_t at = 0; (at = complaint.find(kPrefix, at)) != std::string::npos;) complaint.erase(at, kPrefix.size());
+  for (size_t at = 0; (at = complaint.find(kBinderPrefix, at)) != std::string::npos;)
+    complaint.erase(at, kBinderPrefix.size());
   return complaint;
 }
 

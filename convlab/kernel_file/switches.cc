@@ -12,7 +12,7 @@
 namespace convlab {
 namespace {
 
-constexpr std::string_view kPrefix = "WITH_";
+constexpr std::string_view kSwitchPrefix = "WITH_";
 
 /// A preprocessor line taken apart.
 struct Directive {
@@ -30,7 +30,7 @@ Directive directive_of(std::string_view text) {
   if (is_name(0)) directive.word = tokens[0].text;
   if (is_name(1)) directive.subject = tokens[1].text;
   for (const Token& token : tokens) {
-    const bool named = token.text.starts_with(kPrefix) && token.text.size() > kPrefix.size();
+    const bool named = token.text.starts_with(kSwitchPrefix) && token.text.size() > kSwitchPrefix.size();
     if (token.kind == Token::Kind::name && named) directive.names.push_back(token.text);
   }
   if (const size_t comment = line.find("//"); comment != std::string_view::npos) {

@@ -1,6 +1,8 @@
 #include "convlab/model/op.h"
 
 #include <iterator>
+#include <type_traits>
+#include <utility>
 
 #include "convlab/base/overloaded.h"
 
@@ -51,7 +53,25 @@ const char* name_of_normalization(const NormalizeOp& op) {
   return op.groups == 0 ? "LayerNormalization" : "GroupNormalization";
 }
 
+/// Makes `to` the operator at `from`, which is the one at this place among the operators.
+template <size_t... kPlaces>
+void move_op(size_t place, void* from, AnyOp& to, std::index_sequence<kPlaces...>) {
+  const auto move_if = [&]<size_t kPlace>(std::integral_constant<size_t, kPlace>) {
+    if (place == kPlace) to.emplace<kPlace>(std::move(*static_cast<std::variant_alternative_t<kPlace, AnyOp>*>(from)));
+  };
+  (move_if(std::integral_constant<size_t, kPlaces>()), ...);
+}
+
 }  // namespace
+
+Op::Op() = default;
+Op::Op(const Op&) = default;
+Op::Op(Op&&) noexcept = default;
+Op& Op::operator=(const Op&) = default;
+Op& Op::operator=(Op&&) noexcept = default;
+Op::~Op() = default;
+
+Op::Op(size_t place, void* op) { move_op(place, op, *this, std::make_index_sequence<std::variant_size_v<AnyOp>>()); }
 
 std::string name_of(const Op& op) {
   return std::visit(Overloaded{

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -334,14 +336,42 @@ struct ArgMaxOp {
   bool finite = false;  ///< NaN also where the largest is infinite: a softmax would make NaN of all
 };
 
-using Op = std::variant<ConvOp, ConvTransposeOp, PoolOp, MaxPoolIndicesOp, MaxUnpoolOp, LpPoolOp, GlobalAveragePoolOp,
-                        LrnOp, ResizeOp, GridSampleOp, ActivationOp, UnaryOp, RoundOp, AddOp, MulOp, BinaryOp, WhereOp,
-                        BatchNormOp, NormalizeOp, LpNormalizeOp, SoftmaxOp, ReduceOp, ArgReduceOp, TopKOp, CumSumOp,
-                        GemmOp, MatMulOp, EinsumOp, ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp,
-                        PadOp, SliceOp, ExpandOp, TileOp, DepthToSpaceOp, SpaceToDepthOp, TriluOp, GatherOp,
-                        GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp, QuantizeOp, DequantizeOp,
-                        QLinearConvOp, ConvIntegerOp, QLinearMatMulOp, MatMulIntegerOp, ByteAddOp, ByteConvOp,
-                        ByteMeanOp, ByteConcatOp, ScaleOp, SqueezeExciteOp, ArgMaxOp>;
+using AnyOp =
+    std::variant<ConvOp, ConvTransposeOp, PoolOp, MaxPoolIndicesOp, MaxUnpoolOp, LpPoolOp, GlobalAveragePoolOp, LrnOp,
+                 ResizeOp, GridSampleOp, ActivationOp, UnaryOp, RoundOp, AddOp, MulOp, BinaryOp, WhereOp, BatchNormOp,
+                 NormalizeOp, LpNormalizeOp, SoftmaxOp, ReduceOp, ArgReduceOp, TopKOp, CumSumOp, GemmOp, MatMulOp,
+                 EinsumOp, ConcatOp, FlattenOp, ReshapeOp, SqueezeOp, UnsqueezeOp, TransposeOp, PadOp, SliceOp,
+                 ExpandOp, TileOp, DepthToSpaceOp, SpaceToDepthOp, TriluOp, GatherOp, GatherElementsOp, GatherNdOp,
+                 ScatterElementsOp, ScatterNdOp, QuantizeOp, DequantizeOp, QLinearConvOp, ConvIntegerOp,
+                 QLinearMatMulOp, MatMulIntegerOp, ByteAddOp, ByteConvOp, ByteMeanOp, ByteConcatOp, ScaleOp,
+                 SqueezeExciteOp, ArgMaxOp>;
+
+/// T's place among the operators, counted from 0; their number for another type.
+template <typename T>
+constexpr size_t place_of_op() {
+  return []<typename... Ops>(std::type_identity<std::variant<Ops...>>) {
+    size_t place = 0;
+    ((std::is_same_v<T, Ops> || (++place, false)) || ...);
+    return place;
+  }(std::type_identity<AnyOp>());
+}
+
+/// One of the operators, for std::get_if, std::visit and their like; ConvOp by default. What makes, copies and destroys
+/// it is compiled once, in op.cc: for so many operators the compiler takes seconds.
+class Op : public AnyOp {
+ public:
+  Op();
+  template <typename T>
+  requires(place_of_op<T>() < std::variant_size_v<AnyOp>) Op(T op) : Op(place_of_op<T>(), &op) {}
+  Op(const Op&);
+  Op(Op&&) noexcept;
+  Op& operator=(const Op&);
+  Op& operator=(Op&&) noexcept;
+  ~Op();
+
+ private:
+  Op(size_t place, void* op);  ///< takes over the operator at `op`
+};
 
 /// ONNX's name of the operator ("Conv", "MaxPool", ...), for messages and tables.
 std::string name_of(const Op& op);

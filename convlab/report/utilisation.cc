@@ -15,12 +15,13 @@ namespace convlab {
 namespace {
 
 /// The percentages that reports show, by the beginnings of the counters' names.
-struct Metric {
+struct Utilization {
   std::string_view name, counter;
 };
-constexpr std::array kMetrics{Metric{"compute", "sm__throughput"}, Metric{"memory", "gpu__compute_memory_throughput"},
-                              Metric{"DRAM", "dram__throughput"}, Metric{"L2", "lts__throughput"},
-                              Metric{"occupancy", "sm__warps_active"}};
+constexpr std::array kUtilizations{Utilization{"compute", "sm__throughput"},
+                                   Utilization{"memory", "gpu__compute_memory_throughput"},
+                                   Utilization{"DRAM", "dram__throughput"}, Utilization{"L2", "lts__throughput"},
+                                   Utilization{"occupancy", "sm__warps_active"}};
 constexpr std::string_view kDuration = "gpu__time_duration";
 
 /// The launches of one function in one layer.
@@ -105,7 +106,7 @@ Cell percent_cell(double value, double ncu) {
 std::string chart_and_table(Page& page, const Contents& contents, const OfGpu& of, const std::string& title) {
   std::vector<std::string> headings{"layer", "function", "launches"};
   Page::Json labels = Page::Json::array(), series = Page::Json::array();
-  for (const Metric& metric : kMetrics) {
+  for (const Utilization& metric : kUtilizations) {
     labels.push_back(metric.name);
     headings.push_back(fmt::format("{}<br>%", metric.name));
   }
@@ -121,7 +122,7 @@ std::string chart_and_table(Page& page, const Contents& contents, const OfGpu& o
                           {.html = fmt::format("<code>{}</code>", escaped(function.name))},
                           number_cell(std::to_string(function.launches.size()))};
     Page::Json values = Page::Json::array();
-    for (const Metric& metric : kMetrics) {
+    for (const Utilization& metric : kUtilizations) {
       const double value = mean.value(metric.counter);
       values.push_back(std::isfinite(value) ? Page::Json(value) : Page::Json());
       row.push_back(percent_cell(value, theirs ? theirs->value(metric.counter) : NAN));
@@ -132,7 +133,7 @@ std::string chart_and_table(Page& page, const Contents& contents, const OfGpu& o
   }
   if (table.empty()) return "";
   constexpr int kFrame = 120, kBar = 14, kLeastHeight = 300;
-  const int bars = static_cast<int>(kMetrics.size() * functions.size());
+  const int bars = static_cast<int>(kUtilizations.size() * functions.size());
   return page.chart(title, std::max(kLeastHeight, kFrame + kBar * bars),
                     {{"kind", "bars"}, {"unit", "%"}, {"max", 100}, {"labels", labels}, {"series", series}}) +
          table.html();

@@ -13,7 +13,7 @@
 namespace convlab {
 namespace {
 
-constexpr int64_t kMostElements = 1 << 20;
+constexpr int64_t kMostKnownElements = 1 << 20;
 
 /// A constant as numbers: whole ones, or float32's as doubles.
 struct Numbers {
@@ -361,7 +361,7 @@ Tensor tiled(const Tensor& operand, const Shape& shape) {
   return tensor_of(moved(x, places, shape), operand.type());
 }
 
-bool is_small(int64_t elements) { return elements <= kMostElements; }
+bool is_small(int64_t elements) { return elements <= kMostKnownElements; }
 
 }  // namespace
 

@@ -18,7 +18,7 @@
 namespace convlab {
 namespace {
 
-constexpr int64_t kMostElements = 1 << 24;  ///< of a constant that a node makes from a shape
+constexpr int64_t kMostMadeElements = 1 << 24;  ///< of a constant that a node makes from a shape
 
 OnnxMeaning read_constant(const OnnxNode& node) {
   node.check_inputs(0, 0);
@@ -102,8 +102,8 @@ OnnxMeaning read_constant_of_shape(const OnnxNode& node) {
     shape.push_back(size.fixed() ? size.value() : 1);
   }
   const int64_t count = element_count(shape);
-  if (count > kMostElements)
-    throw bad_input("it makes a constant of {} elements; {} are supported", count, kMostElements);
+  if (count > kMostMadeElements)
+    throw bad_input("it makes a constant of {} elements; {} are supported", count, kMostMadeElements);
   Tensor tensor(value.type(), shape);
   const size_t bytes = size_of(value.type());
   for (int64_t i = 0; i < count; ++i) {
@@ -133,7 +133,7 @@ OnnxMeaning read_range(const OnnxNode& node) {
   const auto shape = [&](int64_t images) {
     const double first = start(images), limit = number_at(node, 1, images);
     const double count = std::max(std::ceil((limit - first) / step), 0.0);
-    if (!(count <= static_cast<double>(kMostElements))) {
+    if (!(count <= static_cast<double>(kMostMadeElements))) {
       throw bad_input("from {} to {} by {} are too many numbers, or none that ends", first, limit, step);
     }
     return Shape{static_cast<int64_t>(count)};
