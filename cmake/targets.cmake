@@ -84,7 +84,7 @@ add_library(convlab_all INTERFACE)
 target_link_libraries(convlab_all INTERFACE convlab_layers)
 
 # convlab_unity(TARGET): compiles its files several at a time, so that their headers are read and their templates made
-# once: half of a small file's cost.
+# once: half of a small file's cost. File-scope names must differ within a library.
 function(convlab_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${CONVLAB_UNITY} UNITY_BUILD_BATCH_SIZE 16)
   if(CONVLAB_UNITY)
