@@ -39,6 +39,7 @@ build cpu "tests_of_$tested"
 if [ "${1-}" = --all ]; then
   shift
 else
+  say "tests that take long (tests/long.txt) are left out; ./test.sh $room --all runs them, too"
   set -- -E "$(grep -v '^#' tests/long.txt | paste -sd '|')" "$@"
 fi
 exec ctest --preset cpu -j "$(nproc)" -L "^room:$tested\$" "$@"
