@@ -351,8 +351,8 @@ template <typename T>
 constexpr size_t place_of_op() {
   return []<typename... Ops>(std::type_identity<std::variant<Ops...>>) {
     size_t place = 0;
-    ((std::is_same_v<T, Ops> || (++place, false)) || ...);
-    return place;
+    const bool found = ((std::is_same_v<T, Ops> || (++place, false)) || ...);
+    return found ? place : sizeof...(Ops);
   }(std::type_identity<AnyOp>());
 }
 
