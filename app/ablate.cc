@@ -167,7 +167,7 @@ Action declare_ablate(CLI::App& parser) {
   add_text(parser, "--together", options->together, "KERNEL",
            "of several kernels: the one that has the ideas of all others; compared with the product of their gains");
   add_text(parser, "--problem", options->problem, "TEXT", "a problem (default c12h33w33_k24r5s5)");
-  add_int(parser, "-n,--images", options->images, 1, int64_t{1} << 30,
+  add_int(parser, "-n,--images", options->images, 1, kMostImages,
           "images in a batch (default: 10000 on cuda, 100 on cpu, 1 on simt)");
   add_device(parser, options->compute);
   add_threads(parser, options->compute);

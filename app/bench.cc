@@ -30,7 +30,6 @@
 namespace convlab::app {
 namespace {
 
-constexpr int64_t kMostImages = int64_t{1} << 30;
 constexpr const char* kAllKernels = "*";
 
 struct BenchOptions {

@@ -39,6 +39,9 @@ CLI::Option* add_texts(CLI::App& options, const std::string& names, std::vector<
 /// `most` of add_texts() for any number.
 constexpr int kAnyNumber = -1;
 
+/// The most images that an option takes.
+constexpr int64_t kMostImages = int64_t{1} << 30;
+
 /// The option must be given.
 void require(CLI::Option* option);
 

@@ -27,7 +27,6 @@
 namespace convlab::app {
 namespace {
 
-constexpr int64_t kMostPredictedImages = int64_t{1} << 30;
 constexpr const char* kShippedRecords = "results/nvidia-h200/fa19.json";
 
 struct PredictOptions {
@@ -208,7 +207,7 @@ Action declare_predict(CLI::App& parser) {
   CLI::Option* problem =
       add_text(parser, "--problem", options->problem, "TEXT", "one problem, with all images: n10000_c12h33w33_k24r5s5");
   exclude(add_text(parser, "--model", options->model, "NAME", "the convolutions of a model (default fa19)"), problem);
-  add_int(parser, "-n,--images", options->images, 1, kMostPredictedImages, "images (default: the problem's, or 10000)");
+  add_int(parser, "-n,--images", options->images, 1, kMostImages, "images (default: the problem's, or 10000)");
   add_int(parser, "--counted", options->counted, 1, 1000,
           "images that simt counts; the counts are taken as proportional to the images (default 2)");
   add_device(parser, options->compute);

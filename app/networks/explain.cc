@@ -32,8 +32,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostExplained = int64_t{1} << 30;
-
 struct ExplainOptions {
   std::string model, output;
   std::vector<std::string> shapes;
@@ -141,7 +139,7 @@ Action declare_explain(CLI::App& parser) {
   require(
       add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
   add_text(parser, "-o,--output", options->output, "NET.svg", "draw the network: steps, shapes, kernels, bounds");
-  add_int(parser, "-n,--images", options->images, 1, kMostExplained,
+  add_int(parser, "-n,--images", options->images, 1, kMostImages,
           "images at a time, where the model leaves it open (default 1)");
   add_texts(parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
             "the shape of an input, where the model leaves it open");

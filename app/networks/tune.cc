@@ -24,7 +24,6 @@
 namespace convlab::app {
 namespace {
 
-constexpr int64_t kMostTuned = int64_t{1} << 30;
 constexpr double kMostSeconds = 1e5;
 
 struct TuneOptions {
@@ -155,9 +154,9 @@ Action declare_tune(CLI::App& parser) {
       add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
   require(add_text(parser, "-o,--output", options->output, "PLAN.txt",
                    "where the plan goes, for --plan-file of 'convlab run', 'infer', 'explain' and 'compare'"));
-  add_int(parser, "-n,--images", options->images, 1, kMostTuned,
+  add_int(parser, "-n,--images", options->images, 1, kMostImages,
           "images of a run (default: as the model says, or 1); batches of 1, 2, 4 and so on up to that are tried");
-  add_int(parser, "--batch", options->batch, 1, kMostTuned, "images computed at a time (default: the fastest)");
+  add_int(parser, "--batch", options->batch, 1, kMostImages, "images computed at a time (default: the fastest)");
   add_texts(parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
             "the shape of an input, where the model leaves it open");
   add_texts(parser, "--input", options->inputs, 1, kAnyNumber, "[NAME=]X.npy|X.npz",
