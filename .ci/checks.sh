@@ -68,12 +68,13 @@ check_cuda() {
 # check_long_tests: fails if a line of tests/long.txt matches no test, or ctest -E leaves out others than grep. It
 # ignores an expression that is too much for it, such as one with more than nine pairs of parentheses.
 check_long_tests() {
-  local names pattern left
+  local names patterns pattern left
   names=$(ctest --preset cpu -N | sed -n 's/^ *Test *#[0-9]*: //p')
+  patterns=$(grep -v '^#' tests/long.txt)
   while read -r pattern; do
     grep -qE "$pattern" <<<"$names" || { printf 'tests/long.txt: no test is called %s\n' "$pattern"; return 1; }
-  done < <(grep -v '^#' tests/long.txt)
-  pattern=$(grep -v '^#' tests/long.txt | paste -sd '|')
+  done <<<"$patterns"
+  pattern=$(paste -sd '|' <<<"$patterns")
   left=$(ctest --preset cpu -N -E "$pattern" | sed -n 's/^Total Tests: //p')
   [ "$left" = "$(grep -cvE "$pattern" <<<"$names")" ] || { printf 'tests/long.txt: ctest leaves %s tests\n' "$left"; return 1; }
 }
