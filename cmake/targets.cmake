@@ -117,14 +117,18 @@ function(convlab_layer folder)
   target_link_libraries(convlab_layers INTERFACE convlab_${name})
 endfunction()
 
-# convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel, or one operator, in one file. nvcc
-# compiles a .cu file if CUDA is present, and the host's compiler does, unless the file is bound to a chip (GPU_ONLY).
+# convlab_kernel(FILE [DEPENDS target...] [OPTIONS flag...]): one kernel, or one operator, in one file. The host's
+# compiler compiles a folder's .cc files together. nvcc compiles a .cu file if CUDA is present, and the host's compiler
+# does for simt, unless the file is bound to a chip (GPU_ONLY).
 function(convlab_kernel file)
   cmake_parse_arguments(ARG "GPU_ONLY" "" "DEPENDS;OPTIONS" ${ARGN})
   get_filename_component(stem ${file} NAME_WE)
   if(NOT file MATCHES "\\.cu$")
-    convlab_kernel_object(convlab_kernel_${stem} ${file} host)
-    target_precompile_headers(convlab_kernel_${stem} REUSE_FROM convlab_precompiled)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/convlab ${CMAKE_CURRENT_SOURCE_DIR})
+    string(REPLACE "/" "_" target convlab_host_${folder})
+    convlab_kernel_object(${target} ${file} host)
+    target_precompile_headers(${target} REUSE_FROM convlab_precompiled)
+    convlab_unity(${target})
     return()
   endif()
   if(CONVLAB_CUDA_FOUND)
@@ -137,15 +141,19 @@ function(convlab_kernel file)
   endif()
 endfunction()
 
-# The object library of one compilation of a kernel; takes file, ARG_DEPENDS and ARG_OPTIONS from convlab_kernel. The
+# Adds a compilation of a kernel to an object library; takes file, ARG_DEPENDS and ARG_OPTIONS from convlab_kernel. The
 # property CONVLAB_KERNELS collects "FILE:VARIANT" for tests/kernels/registry_test.cc.
 macro(convlab_kernel_object target source variant)
   file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   set_property(GLOBAL APPEND PROPERTY CONVLAB_KERNELS "${path}:${variant}")
-  add_library(${target} OBJECT ${source})
-  target_link_libraries(${target} PRIVATE convlab_options convlab_kernels ${ARG_DEPENDS})
+  if(NOT TARGET ${target})
+    add_library(${target} OBJECT)
+    target_link_libraries(${target} PRIVATE convlab_options convlab_kernels)
+    target_sources(convlab_all INTERFACE $<TARGET_OBJECTS:${target}>)
+  endif()
+  target_sources(${target} PRIVATE ${source})
+  target_link_libraries(${target} PRIVATE ${ARG_DEPENDS})
   target_compile_options(${target} PRIVATE ${ARG_OPTIONS})
-  target_sources(convlab_all INTERFACE $<TARGET_OBJECTS:${target}>)
   target_link_libraries(convlab_all INTERFACE ${ARG_DEPENDS})
 endmacro()
 

@@ -9,7 +9,7 @@
 #include "convlab/kernels/cpu_bytes/byte_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_byte_add {
 namespace {
 
 constexpr int64_t kPiece = 16384;
@@ -36,4 +36,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_byte_add

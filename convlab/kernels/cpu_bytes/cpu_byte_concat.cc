@@ -11,7 +11,7 @@
 #include "convlab/kernels/cpu_bytes/byte_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_byte_concat {
 namespace {
 
 constexpr int64_t kPixels = 64;
@@ -71,4 +71,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_byte_concat

@@ -22,7 +22,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_byte_conv {
 namespace {
 
 constexpr int64_t kBlockBytes = int64_t{48} << 10;       // of input and output of a block of pixels
@@ -361,4 +361,4 @@ const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_conv_dots", 1)};
 const RegisterOpKernel tiles{kernel<ByteUnit::tiles>("cpu.byte_conv_amx", 2)};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_byte_conv

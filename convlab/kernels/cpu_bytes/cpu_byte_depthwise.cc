@@ -17,7 +17,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_byte_depthwise {
 namespace {
 
 ConvProblem problem_of(const OpStep& step) {
@@ -160,4 +160,4 @@ const RegisterOpKernel words{kernel<ByteUnit::words>("cpu.byte_depthwise", 2)};
 const RegisterOpKernel dots{kernel<ByteUnit::dots>("cpu.byte_depthwise_dots", 3)};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_byte_depthwise

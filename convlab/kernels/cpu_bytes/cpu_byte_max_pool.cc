@@ -9,7 +9,7 @@
 #include "convlab/kernels/cpu_bytes/byte_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_byte_max_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -52,4 +52,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_byte_max_pool

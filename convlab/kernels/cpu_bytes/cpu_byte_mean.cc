@@ -10,7 +10,7 @@
 #include "convlab/kernels/cpu_bytes/byte_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_byte_mean {
 namespace {
 
 constexpr int64_t kChannels = 256;
@@ -47,4 +47,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_byte_mean

@@ -10,7 +10,7 @@
 #include "convlab/kernels/cpu_bytes/byte_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_byte_reorder {
 namespace {
 
 constexpr int64_t kPixels = 4096;
@@ -87,4 +87,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_byte_reorder

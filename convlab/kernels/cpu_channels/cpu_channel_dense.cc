@@ -7,7 +7,7 @@
 #include "convlab/kernels/cpu_channels/channel_sums.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_dense {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -137,4 +137,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_dense

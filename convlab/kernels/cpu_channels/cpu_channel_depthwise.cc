@@ -6,7 +6,7 @@
 #include "convlab/kernels/cpu_channels/depthwise_band.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_depthwise {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -103,4 +103,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_depthwise

@@ -8,7 +8,7 @@
 #include "convlab/kernels/cpu_channels/source.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_direct {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -226,4 +226,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_direct

@@ -8,7 +8,7 @@
 #include "convlab/kernels/cpu_channels/first_tiles.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_first {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -190,4 +190,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_first

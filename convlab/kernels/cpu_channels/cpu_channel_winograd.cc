@@ -8,7 +8,7 @@
 #include "convlab/kernels/cpu_channels/winograd_tiles.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_winograd {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -253,4 +253,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_winograd

@@ -8,7 +8,7 @@
 #include "convlab/kernels/cpu_direct/planes.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_direct {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -306,4 +306,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_direct

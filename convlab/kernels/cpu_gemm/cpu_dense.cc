@@ -7,7 +7,7 @@
 #include "convlab/kernels/cpu_gemm/gemm.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_dense {
 namespace {
 
 /// Gemm and MatMul in one form: the batch of a MatMul becomes rows.
@@ -136,4 +136,4 @@ const RegisterOpKernel dense_bf16{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_dense

@@ -6,7 +6,7 @@
 #include "convlab/kernels/cpu_gemm/gemm.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_im2col_gemm {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -197,4 +197,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_im2col_gemm

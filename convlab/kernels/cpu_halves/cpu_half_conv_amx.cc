@@ -1,7 +1,7 @@
 #include "convlab/kernels/cpu_halves/half_conv.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_half_conv_amx {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -23,4 +23,4 @@ constexpr KernelInfo kInfo{
 const RegisterConvKernel registered{half_conv_kernel<Bf16Unit::amx>(kInfo)};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_half_conv_amx

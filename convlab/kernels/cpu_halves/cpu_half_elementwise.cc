@@ -13,7 +13,7 @@
 #include "convlab/kernels/ops/channels/channel_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_half_elementwise {
 namespace {
 
 constexpr int64_t kPiece = 2048;  // elements, or one pixel's
@@ -68,4 +68,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_half_elementwise

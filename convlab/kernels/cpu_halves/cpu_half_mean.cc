@@ -12,7 +12,7 @@
 #include "convlab/kernels/ops/channels/channel_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_half_mean {
 namespace {
 
 constexpr int64_t kChannels = 64;
@@ -47,4 +47,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_half_mean

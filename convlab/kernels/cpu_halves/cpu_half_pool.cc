@@ -12,7 +12,7 @@
 #include "convlab/kernels/cpu_halves/halves.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_half_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -65,4 +65,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_half_pool

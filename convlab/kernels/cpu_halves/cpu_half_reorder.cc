@@ -11,7 +11,7 @@
 #include "convlab/kernels/cpu_halves/halves.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_half_reorder {
 namespace {
 
 constexpr int64_t kPixels = 1024;
@@ -57,4 +57,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_half_reorder

@@ -15,7 +15,7 @@
 #include "convlab/kernels/ops/channels/channel_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_half_scale {
 namespace {
 
 constexpr int64_t kPixels = 256;
@@ -66,4 +66,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_half_scale

@@ -17,7 +17,7 @@
 #include "convlab/kernels/cpu_lanes/lane_dense.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_dense_lanes {
 namespace {
 
 constexpr int64_t kMostBlocks = 33;
@@ -140,4 +140,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_dense_lanes

@@ -34,7 +34,7 @@
 #include "convlab/kernels/cpu_lanes/strassen_weights.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_dense_strassen {
 namespace {
 
 constexpr int64_t kLeastImages = 256, kLeastOutputs = 128, kLeastTerms = 1024;
@@ -317,4 +317,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_dense_strassen

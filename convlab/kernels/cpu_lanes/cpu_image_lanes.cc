@@ -12,7 +12,7 @@
 #include "convlab/kernels/cpu_lanes/lane_rows.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_image_lanes {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -252,4 +252,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_image_lanes

@@ -10,7 +10,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/tensor/layout.h"
 
-namespace convlab {
+namespace convlab::cpu_winograd {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -310,4 +310,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_winograd

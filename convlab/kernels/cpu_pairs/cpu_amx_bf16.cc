@@ -1,7 +1,7 @@
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_amx_bf16 {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -22,4 +22,4 @@ constexpr KernelInfo kInfo{
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::amx>(kInfo)};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_amx_bf16

@@ -15,7 +15,7 @@
 #include "convlab/kernels/cpu_pairs/pair_weights.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_dense_pairs {
 namespace {
 
 constexpr int64_t kMostBlocks = 32;
@@ -157,4 +157,4 @@ const RegisterOpKernel pairs_bf16{dense_kernel<Math::bf16, Bf16Unit::vectors>("c
 const RegisterOpKernel pairs_bf16x2{dense_kernel<Math::bf16x2, Bf16Unit::vectors>("cpu.dense_pairs_bf16x2")};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_dense_pairs

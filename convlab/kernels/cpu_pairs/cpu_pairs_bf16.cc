@@ -1,7 +1,7 @@
 #include "convlab/kernels/cpu_pairs/pair_conv.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_pairs_bf16 {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -20,4 +20,4 @@ constexpr KernelInfo kInfo{
 const RegisterConvKernel registered{pair_conv_kernel<kInfo.math, Bf16Unit::vectors>(kInfo)};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_pairs_bf16

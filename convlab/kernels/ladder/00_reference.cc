@@ -5,7 +5,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::reference {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -117,4 +117,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::reference

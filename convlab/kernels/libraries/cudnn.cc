@@ -6,7 +6,7 @@
 #include "convlab/kernels/libraries/cudnn_session.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cudnn {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -31,4 +31,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cudnn

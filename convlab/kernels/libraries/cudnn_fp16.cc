@@ -8,7 +8,7 @@
 #include "convlab/kernels/libraries/cudnn_session.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cudnn_fp16 {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -87,4 +87,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cudnn_fp16

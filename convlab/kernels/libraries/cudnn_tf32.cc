@@ -1,7 +1,7 @@
 #include "convlab/kernels/libraries/cudnn_session.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cudnn_tf32 {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -27,4 +27,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cudnn_tf32

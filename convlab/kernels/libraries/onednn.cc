@@ -16,7 +16,7 @@ int omp_get_max_threads();
 void omp_set_num_threads(int threads);
 }
 
-namespace convlab {
+namespace convlab::onednn {
 namespace {
 
 constexpr KernelInfo kInfo{
@@ -206,4 +206,4 @@ const RegisterConvKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::onednn

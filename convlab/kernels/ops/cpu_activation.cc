@@ -9,7 +9,7 @@
 #include "convlab/kernels/cpu/epilogue.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_activation {
 namespace {
 
 constexpr int64_t kPiece = 8192;  // 32 KiB: what is copied is still in the first cache when the function is applied
@@ -41,4 +41,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_activation

@@ -11,7 +11,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_arg_max {
 namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
@@ -44,4 +44,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_arg_max

@@ -12,7 +12,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/einsum.h"
 
-namespace convlab {
+namespace convlab::cpu_einsum {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -165,4 +165,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_einsum

@@ -9,7 +9,7 @@
 #include "convlab/kernels/ops/cpu_broadcast.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_gemm {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -78,4 +78,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_gemm

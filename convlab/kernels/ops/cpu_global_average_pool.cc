@@ -6,7 +6,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_global_average_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -34,4 +34,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_global_average_pool

@@ -9,7 +9,7 @@
 #include "convlab/kernels/ops/matrix_products.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_matmul {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -57,4 +57,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_matmul

@@ -6,7 +6,7 @@
 #include "convlab/kernels/ops/cpu_broadcast.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_mul {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -25,4 +25,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_mul

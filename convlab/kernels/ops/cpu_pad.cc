@@ -9,7 +9,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_pad {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -81,4 +81,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_pad

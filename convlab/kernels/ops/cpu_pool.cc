@@ -9,7 +9,7 @@
 #include "convlab/kernels/cpu/pool_rows.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_pool {
 namespace {
 
 void launch(const OpArgs& args, Stream& stream) {
@@ -31,4 +31,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_pool

@@ -7,7 +7,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_round {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -32,4 +32,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_round

@@ -5,7 +5,7 @@
 #include "convlab/dataset/resize.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_scale {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -27,4 +27,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_scale

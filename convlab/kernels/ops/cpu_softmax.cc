@@ -10,7 +10,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_softmax {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -63,4 +63,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_softmax

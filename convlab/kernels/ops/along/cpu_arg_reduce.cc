@@ -9,7 +9,7 @@
 #include "convlab/kernels/ops/along/lines.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_arg_reduce {
 namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
@@ -48,4 +48,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_arg_reduce

@@ -7,7 +7,7 @@
 #include "convlab/kernels/ops/along/lines.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_cum_sum {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -39,4 +39,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_cum_sum

@@ -9,7 +9,7 @@
 #include "convlab/kernels/ops/along/lines.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_lp_normalize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -44,4 +44,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_lp_normalize

@@ -10,7 +10,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_lrn {
 namespace {
 
 constexpr int64_t kPixels = 256;
@@ -53,4 +53,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_lrn

@@ -13,7 +13,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_normalize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -140,4 +140,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_normalize

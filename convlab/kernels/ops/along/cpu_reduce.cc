@@ -15,7 +15,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_reduce {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -218,4 +218,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_reduce

@@ -12,7 +12,7 @@
 #include "convlab/kernels/ops/along/lines.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_top_k {
 namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
@@ -55,4 +55,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_top_k

@@ -9,7 +9,7 @@
 #include "convlab/kernels/ops/channels/channel_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_elementwise {
 namespace {
 
 constexpr int64_t kPiece = 16384;
@@ -50,4 +50,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_elementwise

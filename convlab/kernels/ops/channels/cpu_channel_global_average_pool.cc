@@ -8,7 +8,7 @@
 #include "convlab/kernels/ops/channels/pool_block.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_global_average_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -39,4 +39,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_global_average_pool

@@ -10,7 +10,7 @@
 #include "convlab/kernels/ops/channels/pool_block.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -56,4 +56,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_pool

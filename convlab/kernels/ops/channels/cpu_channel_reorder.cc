@@ -9,7 +9,7 @@
 #include "convlab/kernels/ops/channels/channel_op.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_reorder {
 namespace {
 
 constexpr int64_t kPixels = 2048;
@@ -54,4 +54,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_reorder

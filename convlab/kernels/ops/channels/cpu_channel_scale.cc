@@ -12,7 +12,7 @@
 #include "convlab/kernels/ops/channels/scaled_block.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_channel_scale {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -72,4 +72,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_channel_scale

@@ -8,7 +8,7 @@
 #include "convlab/kernels/ops/cpu_broadcast.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_binary {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -73,4 +73,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_binary

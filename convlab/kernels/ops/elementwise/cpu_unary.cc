@@ -9,7 +9,7 @@
 #include "convlab/kernels/ops/elementwise/vector_functions.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_unary {
 namespace {
 
 constexpr int64_t kPiece = 8192;
@@ -108,4 +108,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_unary

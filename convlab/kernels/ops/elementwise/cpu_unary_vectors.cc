@@ -7,7 +7,7 @@
 #include "convlab/kernels/ops/elementwise/vector_functions.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_unary_vectors {
 namespace {
 
 constexpr int64_t kPiece = 8192;
@@ -32,4 +32,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_unary_vectors

@@ -6,7 +6,7 @@
 #include "convlab/kernels/ops/quantized/steps.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_dequantize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -30,4 +30,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_dequantize

@@ -6,7 +6,7 @@
 #include "convlab/kernels/ops/quantized/integer_matmul.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_matmul_integer {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -40,4 +40,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_matmul_integer

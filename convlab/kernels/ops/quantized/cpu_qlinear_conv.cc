@@ -9,7 +9,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_qlinear_conv {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -54,4 +54,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_qlinear_conv

@@ -6,7 +6,7 @@
 #include "convlab/kernels/ops/quantized/rounding.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_qlinear_matmul {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -48,4 +48,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_qlinear_matmul

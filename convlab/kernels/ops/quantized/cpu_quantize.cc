@@ -8,7 +8,7 @@
 #include "convlab/kernels/ops/quantized/steps.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_quantize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -38,4 +38,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_quantize

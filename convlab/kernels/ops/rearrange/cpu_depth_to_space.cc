@@ -6,7 +6,7 @@
 #include "convlab/kernels/ops/strided_copy.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_depth_to_space {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -51,4 +51,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_depth_to_space

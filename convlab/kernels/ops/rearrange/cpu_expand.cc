@@ -7,7 +7,7 @@
 #include "convlab/kernels/ops/strided_copy.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_expand {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -41,4 +41,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_expand

@@ -10,7 +10,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_gather {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -39,4 +39,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_gather

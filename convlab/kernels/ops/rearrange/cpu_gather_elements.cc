@@ -9,7 +9,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_gather_elements {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -43,4 +43,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_gather_elements

@@ -9,7 +9,7 @@
 #include "convlab/kernels/ops/rearrange/indices.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_gather_nd {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -43,4 +43,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_gather_nd

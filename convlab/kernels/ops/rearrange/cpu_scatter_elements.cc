@@ -9,7 +9,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_scatter_elements {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -49,4 +49,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_scatter_elements

@@ -7,7 +7,7 @@
 #include "convlab/kernels/ops/rearrange/scatter.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_scatter_nd {
 namespace {
 
 constexpr int64_t kPiece = 8192;
@@ -44,4 +44,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_scatter_nd

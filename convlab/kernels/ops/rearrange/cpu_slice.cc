@@ -7,7 +7,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_slice {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -34,4 +34,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_slice

@@ -8,7 +8,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_trilu {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -40,4 +40,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_trilu

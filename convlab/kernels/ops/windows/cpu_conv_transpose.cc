@@ -12,7 +12,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_conv_transpose {
 namespace {
 
 constexpr int64_t kMostProducts = int64_t{1} << 22;  // numbers, of which a second cache holds some
@@ -128,4 +128,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_conv_transpose

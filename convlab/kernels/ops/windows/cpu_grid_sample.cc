@@ -11,7 +11,7 @@
 #include "convlab/device/thread_pool.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_grid_sample {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -122,4 +122,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_grid_sample

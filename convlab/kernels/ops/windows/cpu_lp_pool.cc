@@ -8,7 +8,7 @@
 #include "convlab/kernels/ops/windows/windows.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_lp_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -42,4 +42,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_lp_pool

@@ -8,7 +8,7 @@
 #include "convlab/kernels/ops/windows/windows.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_max_pool_indices {
 namespace {
 
 constexpr int64_t kMostNumbers = 1 << 24;
@@ -47,4 +47,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_max_pool_indices

@@ -9,7 +9,7 @@
 #include "convlab/kernels/registry.h"
 #include "convlab/model/shapes.h"
 
-namespace convlab {
+namespace convlab::cpu_max_unpool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -41,4 +41,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_max_unpool

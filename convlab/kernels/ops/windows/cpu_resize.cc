@@ -12,7 +12,7 @@
 #include "convlab/kernels/ops/windows/resize_taps.h"
 #include "convlab/kernels/registry.h"
 
-namespace convlab {
+namespace convlab::cpu_resize {
 namespace {
 
 Refusal refuses(const OpStep& step) {
@@ -126,4 +126,4 @@ const RegisterOpKernel registered{{
 }};
 
 }  // namespace
-}  // namespace convlab
+}  // namespace convlab::cpu_resize
