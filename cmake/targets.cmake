@@ -61,14 +61,19 @@ function(convlab_precompiled_headers name)
   cmake_parse_arguments(ARG "" "" "HEADERS;DEPENDS" ${ARGN})
   add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
   target_link_libraries(${name} PRIVATE convlab_options fmt::fmt ${ARG_DEPENDS})
-  target_precompile_headers(${name} PRIVATE <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <functional> <memory>
-    <optional> <span> <string> <string_view> <vector> ${ARG_HEADERS})
+  target_precompile_headers(${name} PRIVATE <fmt/format.h> <algorithm> <array> <atomic> <bit> <cmath> <cstdint> <cstring>
+    <filesystem> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <string> <string_view>
+    <tuple> <utility> <variant> <vector> ${ARG_HEADERS})
 endfunction()
-convlab_precompiled_headers(convlab_precompiled)
+set(intrinsics "")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  set(intrinsics <immintrin.h>)
+endif()
+convlab_precompiled_headers(convlab_precompiled HEADERS ${intrinsics})
 
 # For code that takes longer to compile than it ever runs: it reads files and prints tables.
 add_library(convlab_cold_options INTERFACE)
-target_compile_options(convlab_cold_options INTERFACE "$<$<CONFIG:Release>:-O1>")
+target_compile_options(convlab_cold_options INTERFACE "$<$<CONFIG:Release>:-Og>")
 convlab_precompiled_headers(convlab_cold_precompiled DEPENDS convlab_cold_options)
 if(CONVLAB_TESTS)
   convlab_precompiled_headers(convlab_tests_precompiled DEPENDS convlab_cold_options GTest::gmock
@@ -113,6 +118,9 @@ function(convlab_layer folder)
   endif()
   if(NOT ARG_ALONE)
     convlab_unity(convlab_${name})
+  elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC takes variables of its intrinsics for uninitialized where their header is precompiled.
+    target_compile_options(convlab_${name} PRIVATE -Wno-maybe-uninitialized)
   endif()
   target_link_libraries(convlab_layers INTERFACE convlab_${name})
 endfunction()
