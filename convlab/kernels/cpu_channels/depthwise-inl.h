@@ -29,6 +29,7 @@ struct DepthwiseRow {
   using Element = typename Form::Element;
 
   const DepthwiseBand<Element>& band;
+  Form form;
   const Element* x = nullptr;  ///< the image's row under the first filter row that lies inside
   int64_t row_step = 0;        ///< elements from there to the row under the next filter row
   const float* w = nullptr;    ///< of that filter row
@@ -73,7 +74,7 @@ HWY_INLINE void finish(D d, const DepthwiseRow<Form>& row, const hn::Vec<D> (&su
     hn::Vec<D> result = sum[i];
     if (added != nullptr) result = hn::Add(result, Form::load(d, added + static_cast<int64_t>(i) * added_step));
     if (activation == nullptr) {
-      Form::store(d, clamped(result, low, high), y + static_cast<int64_t>(i) * y_step);
+      row.form.store(d, clamped(result, low, high), y + static_cast<int64_t>(i) * y_step);
     } else {
       hn::Store(result, d, activating + i * kLanes);
     }
@@ -82,7 +83,7 @@ HWY_INLINE void finish(D d, const DepthwiseRow<Form>& row, const hn::Vec<D> (&su
   activate_vectors<Form>(d, *activation, activating, kPixels);
 #pragma GCC unroll 8
   for (size_t i = 0; i < kPixels; ++i) {
-    Form::store(d, hn::Load(d, activating + i * kLanes), y + static_cast<int64_t>(i) * y_step);
+    row.form.store(d, hn::Load(d, activating + i * kLanes), y + static_cast<int64_t>(i) * y_step);
   }
 }
 
@@ -149,9 +150,9 @@ void pixel(const DepthwiseRow<Form>& row, int64_t output) {
 
 /// Calls compute(row) for each row of a band.
 template <class Form, class Compute>
-HWY_INLINE void for_each_row(const DepthwiseBand<typename Form::Element>& band, const Compute& compute) {
+HWY_INLINE void for_each_row(const DepthwiseBand<typename Form::Element>& band, Form form, const Compute& compute) {
   const ConvProblem& problem = band.problem;
-  DepthwiseRow<Form> row{.band = band, .added = band.added, .y = band.y};
+  DepthwiseRow<Form> row{.band = band, .form = form, .added = band.added, .y = band.y};
   const int64_t image_row = problem.w * row.x_step();
   row.row_step = problem.dilation_h * image_row;
   for (int64_t p = band.first; p < band.first + band.count; ++p) {
@@ -170,12 +171,12 @@ HWY_INLINE void for_each_row(const DepthwiseBand<typename Form::Element>& band, 
 
 /// Rows cut evenly into tiles of at most kMost pixels: so many sums, and a row of the filter, fit 16 registers.
 template <class Form, int kTaps, int kStride>
-void band_of_tiles(const DepthwiseBand<typename Form::Element>& band) {
+void band_of_tiles(const DepthwiseBand<typename Form::Element>& band, Form form) {
   constexpr int kMost = kTaps < 7 ? 8 : 7;
   constexpr auto kTiles = by_count<kMost>([](auto pixels) { return &tile<Form, kTaps, kStride, pixels>; });
   const int64_t outputs = band.problem.q(), tiles = ceil_div(outputs, kMost);
   const int64_t pixels = ceil_div(outputs, tiles), full = outputs - tiles * (pixels - 1);
-  for_each_row<Form>(band, [&](const DepthwiseRow<Form>& row) {
+  for_each_row(band, form, [&](const DepthwiseRow<Form>& row) {
     int64_t output = 0;
     for (int64_t i = 0; i < full; ++i, output += pixels) kTiles[static_cast<size_t>(pixels - 1)](row, output);
     for (; output < outputs; output += pixels - 1) kTiles[static_cast<size_t>(pixels - 2)](row, output);
@@ -183,20 +184,20 @@ void band_of_tiles(const DepthwiseBand<typename Form::Element>& band) {
 }
 
 template <class Form>
-void any_band(const DepthwiseBand<typename Form::Element>& band) {
+void any_band(const DepthwiseBand<typename Form::Element>& band, Form form) {
   const ConvProblem& problem = band.problem;
 #if HWY_TARGET != HWY_SCALAR  // without registers to fill, tiles only take the compiler's time
   if (problem.dilation_w == 1 && problem.stride_w == 1) {
-    if (problem.s == 3) return band_of_tiles<Form, 3, 1>(band);
-    if (problem.s == 5) return band_of_tiles<Form, 5, 1>(band);
-    if (problem.s == 7) return band_of_tiles<Form, 7, 1>(band);
+    if (problem.s == 3) return band_of_tiles<Form, 3, 1>(band, form);
+    if (problem.s == 5) return band_of_tiles<Form, 5, 1>(band, form);
+    if (problem.s == 7) return band_of_tiles<Form, 7, 1>(band, form);
   }
   if (problem.dilation_w == 1 && problem.stride_w == 2) {
-    if (problem.s == 3) return band_of_tiles<Form, 3, 2>(band);
-    if (problem.s == 5) return band_of_tiles<Form, 5, 2>(band);
+    if (problem.s == 3) return band_of_tiles<Form, 3, 2>(band, form);
+    if (problem.s == 5) return band_of_tiles<Form, 5, 2>(band, form);
   }
 #endif
-  for_each_row<Form>(band, [&](const DepthwiseRow<Form>& row) {
+  for_each_row(band, form, [&](const DepthwiseRow<Form>& row) {
     for (int64_t q = 0; q < problem.q(); ++q) pixel(row, q);
   });
 }

@@ -22,7 +22,7 @@ struct InLanes {
     return hn::LoadU(d, from);
   }
   template <class D>
-  static HWY_INLINE void store(D d, hn::Vec<D> value, float* to) {
+  HWY_INLINE void store(D d, hn::Vec<D> value, float* to) const {
     hn::StoreU(value, d, to);
   }
   template <class D>
@@ -36,7 +36,7 @@ struct InLanes {
   }
 };
 
-void band_in_lanes(const DepthwiseBand<float>& band) { any_band<InLanes>(band); }
+void band_in_lanes(const DepthwiseBand<float>& band) { any_band(band, InLanes()); }
 
 }  // namespace convlab::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

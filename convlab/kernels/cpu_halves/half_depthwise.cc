@@ -12,9 +12,17 @@
 HWY_BEFORE_NAMESPACE();
 namespace convlab::HWY_NAMESPACE {
 
-/// Channels of a pixel, 16 to a vector if there are so many. kConverts: by the instruction of AVX512-BF16.
-template <bool kConverts>
+#if HWY_TARGET == HWY_AVX3
+/// For processors without the instruction. Not inlined: every tile would have it for each of its pixels.
+HWY_NOINLINE void store_whole(hn::Vec<hn::FixedTag<float, 16>> value, uint16_t* to) {
+  store_halves(hn::FixedTag<float, 16>(), value, to);
+}
+#endif
+
+/// Channels of a pixel, 16 to a vector if there are so many.
 struct InHalves {
+  bool converts;  ///< by the instruction of AVX512-BF16
+
   using Element = uint16_t;
   static constexpr int64_t kStep = 0;
 
@@ -23,8 +31,11 @@ struct InHalves {
     return load_halves(d, from);
   }
   template <class D>
-  static HWY_INLINE void store(D d, hn::Vec<D> value, uint16_t* to) {
-    round_and_store<kConverts>(d, value, to);
+  HWY_INLINE void store(D d, hn::Vec<D> value, uint16_t* to) const {
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (hn::MaxLanes(D()) == 16) return converts ? convert_and_store(value.raw, to) : store_whole(value, to);
+#endif
+    store_halves(d, value, to);
   }
   template <class D>
   static HWY_INLINE hn::Vec<D> swish(D d, hn::Vec<D> x) {
@@ -37,10 +48,7 @@ struct InHalves {
 };
 
 void band_in_halves(const DepthwiseBand<uint16_t>& band) {
-#if HWY_TARGET == HWY_AVX3
-  if (has_unit(Bf16Unit::avx512_bf16)) return any_band<InHalves<true>>(band);
-#endif
-  any_band<InHalves<false>>(band);
+  any_band(band, InHalves{.converts = has_unit(Bf16Unit::avx512_bf16)});
 }
 
 }  // namespace convlab::HWY_NAMESPACE
