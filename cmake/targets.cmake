@@ -135,6 +135,8 @@ function(convlab_kernel file)
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/convlab ${CMAKE_CURRENT_SOURCE_DIR})
     string(REPLACE "/" "_" target convlab_host_${folder})
     convlab_kernel_object(${target} ${file} host)
+    # Kernels know their file; the program must not name the folder in which it was built.
+    target_compile_options(${target} PRIVATE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
     target_precompile_headers(${target} REUSE_FROM convlab_precompiled)
     convlab_unity(${target})
     return()
