@@ -19,11 +19,11 @@ expect() {
   done
 }
 
-expect 0 '^good +0 s  passed$' '^gpu +-  not run: there is no nvcc$' '^all +0 s  passed$' <<'END'
+expect 0 '^good +[0-9]+ s  passed$' '^gpu +-  not run: there is no nvcc$' '^all +[0-9]+ s  passed$' <<'END'
 step "good" true
 cannot "gpu" "there is no nvcc"
 END
-expect 1 '^bad +0 s  FAILED \(status 2\)$' '^good +0 s  passed$' 'what "bad" printed' '^all .* 1 FAILED$' <<'END'
+expect 1 '^bad +[0-9]+ s  FAILED \(status 2\)$' '^good +[0-9]+ s  passed$' 'what "bad" printed' '^all .* 1 FAILED$' <<'END'
 step "bad" ls /nonexistent
 step "good" true
 END
