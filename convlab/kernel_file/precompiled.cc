@@ -35,6 +35,7 @@ bool make(const fs::path& folder, const fs::path& place, const std::string& text
   const bool made = run_process(command.front(), command, kLimitS).status == 0;
   if (made) {
     fs::create_directories(folder.parent_path(), error);
+    if (!fs::exists(folder / kPrecompiled, error)) fs::remove_all(folder, error);  // what is left of a cleaned one
     fs::rename(place, folder, error);  // fails if another process has made it meanwhile
   }
   fs::remove_all(place, error);

@@ -59,31 +59,45 @@ class PrecompiledHeadersOf : public testing::Test {
     return precompiled_headers(FileKind::function, command, first(), header_root(), *cache_);
   }
 
+  std::filesystem::path calls() const { return folder_.path() / "calls"; }
+  /// A stand-in for the compiler: it counts its calls and creates the output file.
+  std::string stand_in() const {
+    const std::filesystem::path compiler = folder_.path() / "compiler";
+    write_file(compiler, "#!/bin/sh\necho call >> " + calls().string() + "\nfor last; do :; done\n: > \"$last\"\n");
+    std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+    return compiler.string();
+  }
+
   const TemporaryFolder folder_;
   std::optional<Cache> cache_;
 };
 
 TEST_F(PrecompiledHeadersOf, OneCommandAreMadeOnce) {
-  // A stand-in for the compiler: it counts its calls and creates the output file.
-  const std::filesystem::path compiler = folder_.path() / "compiler", calls = folder_.path() / "calls";
-  write_file(compiler, "#!/bin/sh\necho call >> " + calls.string() + "\nfor last; do :; done\n: > \"$last\"\n");
-  std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
-  const std::filesystem::path header = made({compiler.string(), "-O2"});
+  const std::string compiler = stand_in();
+  const std::filesystem::path header = made({compiler, "-O2"});
   EXPECT_EQ(header.filename(), "first.h");
   EXPECT_TRUE(std::filesystem::exists(header.string() + ".gch"));
-  EXPECT_EQ(made({compiler.string(), "-O2"}), header);
-  EXPECT_EQ(std::filesystem::file_size(calls), 5u);
-  EXPECT_NE(made({compiler.string(), "-O1"}), header);
+  EXPECT_EQ(made({compiler, "-O2"}), header);
+  EXPECT_EQ(std::filesystem::file_size(calls()), 5u);
+  EXPECT_NE(made({compiler, "-O1"}), header);
   write_file(first(), std::string_view("int other();\n"));
-  const std::filesystem::path changed = made({compiler.string(), "-O2"});
+  const std::filesystem::path changed = made({compiler, "-O2"});
   EXPECT_NE(changed, header);
   // The most recently used ones stay.
   for (char c = 'a'; c <= 'f'; ++c) {
-    EXPECT_EQ(made({compiler.string(), "-O2"}), changed);
-    made({compiler.string(), std::string("-D") + c});
+    EXPECT_EQ(made({compiler, "-O2"}), changed);
+    made({compiler, std::string("-D") + c});
   }
   EXPECT_FALSE(std::filesystem::exists(header));
   EXPECT_TRUE(std::filesystem::exists(changed));
+}
+
+TEST_F(PrecompiledHeadersOf, ACleanedFolderAreMadeAgain) {
+  const std::string compiler = stand_in();
+  const std::filesystem::path header = made({compiler});
+  std::filesystem::remove(header.string() + ".gch");
+  EXPECT_EQ(made({compiler}), header);
+  EXPECT_TRUE(std::filesystem::exists(header.string() + ".gch"));
 }
 
 TEST_F(PrecompiledHeadersOf, ACompilerThatFailsAreNotThere) {
