@@ -182,9 +182,9 @@ void predict(const PredictOptions& options, Output& output) {
   const std::unique_ptr<Device> simt = open_device("simt", options.compute.device_options());
   std::vector<PredictedStep> steps;
   for (const ConvProblem& problem : problems) {
-    PredictedStep& predicted =
-        steps.emplace_back(predict_step(rates, work_of(options.from, problem, options, rates, *simt),
-                                        work_of(options.kernel, problem, options, rates, *simt)));
+    steps.push_back({predict_step(rates, work_of(options.from, problem, options, rates, *simt),
+                                  work_of(options.kernel, problem, options, rates, *simt))});
+    PredictedStep& predicted = steps.back();
     output.print("{}{}", steps.size() > 1 ? "\n" : "", to_text(predicted.step));
     const std::string text = to_text(problem);
     if (options.measured.empty() && options.on_gpu()) records = measured_here(options, text);

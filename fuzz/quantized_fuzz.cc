@@ -46,13 +46,13 @@ class Network {
   std::string name() { return fmt::format("v{}", count_++); }
 
   std::string put(onnx::TensorProto tensor) {
-    const std::string called = name();
+    std::string called = name();
     model_.initializer(called, std::move(tensor));
     return called;
   }
 
   std::string node(const std::string& op, const std::vector<std::string>& inputs) {
-    const std::string called = name();
+    std::string called = name();
     model_.node(op, inputs, {called});
     return called;
   }

@@ -49,7 +49,7 @@ std::string Member::secret() const {
   std::error_code error;
   if (fs::exists(path, error)) return read_text(path, 2 * classroom::kSecretBytes);
   fs::create_directories(path.parent_path(), error);
-  const std::string made = classroom::random_hex(classroom::kSecretBytes);
+  std::string made = classroom::random_hex(classroom::kSecretBytes);
   const mode_t before = ::umask(077);
   write_file(path, made);
   ::umask(before);

@@ -104,10 +104,10 @@ void print_many(Output& output, const std::string& file, const std::vector<CaseR
       print_line(output, name_of(first.outcome), file, fmt::format("{} more; -v shows each", failed.size()));
       break;
     }
-    const auto others = std::ranges::stable_partition(
-        failed, [&](const CaseReport* each) { return likeness(*each) == likeness(first); });
-    const std::vector<const CaseReport*> alike(failed.begin(), others.begin());
-    failed.erase(failed.begin(), others.begin());
+    const auto others = std::stable_partition(
+        failed.begin(), failed.end(), [&](const CaseReport* each) { return likeness(*each) == likeness(first); });
+    const std::vector<const CaseReport*> alike(failed.begin(), others);
+    failed.erase(failed.begin(), others);
     print_case(output, file, first);
     std::string examples;
     for (size_t i = 1; i < std::min<size_t>(alike.size(), 3); ++i) {
@@ -286,14 +286,16 @@ class FilesVerifier {
         report.cases = std::move(cases);
       }
     }
-    const auto unzeroed = std::ranges::stable_partition(
-        report.cases, [](const CaseReport& each) { return each.asked.purpose != FileCase::Purpose::unzeroed; });
-    if (std::ranges::any_of(unzeroed, [](const CaseReport& each) { return each.outcome == FileOutcome::failed; })) {
+    const auto unzeroed = std::stable_partition(report.cases.begin(), report.cases.end(), [](const CaseReport& each) {
+      return each.asked.purpose != FileCase::Purpose::unzeroed;
+    });
+    if (std::any_of(unzeroed, report.cases.end(),
+                    [](const CaseReport& each) { return each.outcome == FileOutcome::failed; })) {
       report.notes.emplace_back(
           "it needs y to be zero before the call, as the course's harness leaves it: it adds to y or leaves parts of "
           "it");
     }
-    report.cases.erase(unzeroed.begin(), unzeroed.end());
+    report.cases.erase(unzeroed, report.cases.end());
   }
 
   static std::string first_reason(const std::vector<CaseReport>& cases) {

@@ -50,7 +50,7 @@ std::vector<std::string> output_files(const std::vector<std::string>& names, con
   std::vector<std::string> files;
   for (const std::string& name : names) files.push_back(file_name(name));
   files = told_apart(files);
-  for (std::string& file : files) file = (fs::path(output) / (file + ".npy")).string();
+  for (std::string& file : files) file = fs::path(output) / fmt::format("{}.npy", file);
   return files;
 }
 

@@ -219,8 +219,9 @@ class Tuner {
     EngineOptions chosen = request_.engine;
     chosen.batch = result_.batch();
     chosen.plan.choices = std::make_shared<PlanChoices>(result_.choices);
-    const std::unique_ptr<ModelRun> runs[] = {run_of(request_.inputs, request_.engine),
-                                              run_of(request_.inputs, chosen)};
+    std::vector<std::unique_ptr<ModelRun>> runs;
+    runs.push_back(run_of(request_.inputs, request_.engine));
+    runs.push_back(run_of(request_.inputs, chosen));
     std::vector<double> times[2];
     for (const std::unique_ptr<ModelRun>& run : runs) run->time_once();
     take_turns(2, seconds(kForTheEnd), [&](size_t i) { times[i].push_back(runs[i]->time_once()); });

@@ -157,7 +157,7 @@ std::string ablation_picture(const Ablation& ablation) {
   const std::string where =
       fmt::format("{}, {}", to_text(ablation.problem),
                   ablation.where.device == "simt" ? "counted on simt" : text_before(ablation.where.description, ','));
-  const auto cut = [](std::string text) {
+  const auto cut = [](const std::string& text) {
     constexpr size_t kMost = 62;
     return text.size() > kMost ? text.substr(0, kMost - 3) + "..." : text;
   };

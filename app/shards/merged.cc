@@ -60,7 +60,7 @@ double seconds_of(const Json& record) {
 
 }  // namespace
 
-Part::Part(Json json) : record(std::make_unique<Json>(std::move(json))) {}
+Part::Part(Json json) : record(std::make_shared<Json>(std::move(json))) {}
 
 Part read_part(const std::filesystem::path& path) {
   Part part(parse_json(read_text(path), path.string()));

@@ -23,7 +23,7 @@ struct Part {
   std::string device;  ///< "cpu", "cuda:1"
   std::string model, kind, math, plan;
   std::optional<int64_t> right;  ///< answers, of `run`
-  std::unique_ptr<Json> record;
+  std::shared_ptr<Json> record;
 };
 
 /// Error(bad_input) where the file is no such Record.

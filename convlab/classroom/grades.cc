@@ -16,7 +16,7 @@ constexpr std::string_view kQuoted = ",\"\r\n";
 
 std::string csv_field(const std::string& text) {
   const bool formula = !text.empty() && kFormulaBegins.find(text[0]) != std::string_view::npos;
-  const std::string value = formula ? "'" + text : text;
+  std::string value = formula ? "'" + text : text;
   if (value.find_first_of(kQuoted) == std::string::npos) return value;
   std::string quoted = "\"";
   for (const char each : value) quoted += each == '"' ? "\"\"" : std::string(1, each);

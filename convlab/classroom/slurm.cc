@@ -126,7 +126,7 @@ std::vector<std::string> sbatch_arguments(const Folder& folder, const Settings& 
 }
 
 std::string slurm_job_id(const std::string& printed) {
-  const std::string id = printed.substr(0, printed.find_first_of(";\n"));
+  std::string id = printed.substr(0, printed.find_first_of(";\n"));
   if (id.empty() || id.find_first_not_of("0123456789") != std::string::npos) {
     throw unavailable("sbatch printed '{}', which is no job's number", printable(printed));
   }

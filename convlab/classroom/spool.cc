@@ -177,7 +177,8 @@ std::string write_entry(const fs::path& spool, const SpoolEntry& entry) {
   json["file"] = entry.file;
   json["source"] = characters_of(entry.source);
   json["nonce"] = random_hex(kSecretBytes);
-  const std::string text = json_text(json, -1), receipt = receipt_of(text);
+  const std::string text = json_text(json, -1);
+  std::string receipt = receipt_of(text);
   const fs::path unfinished = spool / (kUnfinished + receipt);
   constexpr mode_t kMode = 0640;  // the class's owner reads it by the spool's group
   const Descriptor file(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode));

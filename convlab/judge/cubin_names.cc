@@ -51,7 +51,7 @@ class Elf {
 
   std::string text_at(uint64_t table, uint64_t offset) const {
     std::string text;
-    for (uint64_t i = table + offset; const auto c = static_cast<char>(at<uint8_t>(i)); ++i) text += c;
+    for (uint64_t i = table + offset; at<char>(i) != 0; ++i) text += at<char>(i);
     return text;
   }
 

@@ -118,7 +118,7 @@ std::string describe(const JailEnd& end, double limit_s) {
 
 std::string shown_to_compilers(const fs::path& path) {
   const std::string normal = path.lexically_normal().string() + "/";
-  for (const std::string folder : kFoldersOfCompilers) {
+  for (std::string folder : kFoldersOfCompilers) {
     if (normal.starts_with(folder + "/")) return folder;
   }
   return "";

@@ -254,7 +254,7 @@ Json Judging::ask(const std::string& work, Json request, std::vector<fs::path> s
 }
 
 fs::path Judging::written(const std::string& name, const std::string& bytes) {
-  const fs::path path = work_ / fmt::format("{}-{}", name, asked_++);
+  fs::path path = work_ / fmt::format("{}-{}", name, asked_++);
   write_file(path, bytes);
   return path;
 }

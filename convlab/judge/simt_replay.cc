@@ -83,7 +83,7 @@ void SimtReplay::launch(const Operation& op) const {
   std::memcpy(memory.data(), &kernel, sizeof(kernel));
   for (const LaunchArgument& argument : op.arguments) {
     char* const place = memory.data() + argument.place;
-    std::memcpy(place, argument.bytes.data(), argument.bytes.size());
+    argument.bytes.copy(place, argument.bytes.size());
     for (const PointerInArgument& pointer : argument.pointers) {
       const uintptr_t value = pointer.array >= 0
                                   ? reinterpret_cast<uintptr_t>(arrays_.at(pointer.array) + pointer.offset)

@@ -62,13 +62,13 @@ WorkFolder::~WorkFolder() {
 }
 
 fs::path WorkFolder::empty_file(const std::string& name) const {
-  const fs::path path = path_ / name;
+  fs::path path = path_ / name;
   write_file(path, std::string_view());
   return path;
 }
 
 fs::path WorkFolder::folder(const std::string& name) const {
-  const fs::path path = path_ / name;
+  fs::path path = path_ / name;
   fs::create_directory(path);
   return path;
 }

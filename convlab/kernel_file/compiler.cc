@@ -44,7 +44,7 @@ std::string found_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : "";
   const char* path = std::getenv("PATH");
   for (const std::string& folder : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
-    const std::string candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+    std::string candidate = fmt::format("{}/{}", folder.empty() ? "." : folder, name);
     if (::access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return "";

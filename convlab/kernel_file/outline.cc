@@ -381,10 +381,8 @@ class Reader {
         continue;
       } else if (is_one_of(token, kBuiltInTypes)) {
         built_in = true;
-      } else if (!(at > first && tokens_[at - 1].is("::")) && !(at + 1 < name && tokens_[at + 1].is("::"))) {
-        ++others;
       } else if (!(at + 1 < name && tokens_[at + 1].is("::"))) {
-        ++others;  // the last of a::b::c
+        ++others;  // of a::b::c the last alone
       }
     }
     const bool has_no_type =

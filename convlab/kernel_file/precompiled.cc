@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "convlab/base/error.h"
 #include "convlab/base/file.h"
 #include "convlab/base/fingerprint.h"
 #include "convlab/base/process.h"

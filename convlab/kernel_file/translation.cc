@@ -360,7 +360,7 @@ class Translation {
       edits.replace(token.text, line_ends(token.text));
       is_once = true;
     }
-    const std::string body = fmt::format("#line 1 \"{}\"\n{}", header.string(), edits.apply());
+    std::string body = fmt::format("#line 1 \"{}\"\n{}", header.string(), edits.apply());
     if (!is_once) return body;
     return fmt::format("#ifndef CONVLAB_ONCE_{0}\n#define CONVLAB_ONCE_{0}\n{1}\n#endif", key, body);
   }

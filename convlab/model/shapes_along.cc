@@ -16,9 +16,10 @@ Shape shape_of(const BatchNormOp&, Shapes inputs) {
 Shape shape_of(const NormalizeOp& op, Shapes inputs) {
   const Shape& x = inputs[0];
   const char* const names[] = {"the input", "the scale", "the bias"};
+  const size_t given = std::min(inputs.size(), std::size(names));
   if (op.groups == 0) {
     const auto axis = static_cast<size_t>(normalized_axis(op.axis, std::ssize(x)));
-    for (size_t i = 1; i < inputs.size(); ++i) check_broadcasts(names[i], inputs[i], x);
+    for (size_t i = 1; i < given; ++i) check_broadcasts(names[i], inputs[i], x);
     Shape y = x;
     if (op.part != NormalizePart::result) std::fill(y.begin() + static_cast<std::ptrdiff_t>(axis), y.end(), 1);
     return y;
@@ -27,7 +28,7 @@ Shape shape_of(const NormalizeOp& op, Shapes inputs) {
   check_range("the number of groups", op.groups, 1);
   if (x[1] % op.groups != 0) throw bad_input("{} channels do not form {} equal groups", x[1], op.groups);
   if (op.part != NormalizePart::result) throw bad_input("it gives mean and deviation only without groups");
-  for (size_t i = 1; i < inputs.size(); ++i) check_vector(names[i], inputs[i], x[1]);
+  for (size_t i = 1; i < given; ++i) check_vector(names[i], inputs[i], x[1]);
   return x;
 }
 

@@ -18,7 +18,7 @@ Shape shape_of(const GemmOp& op, Shapes inputs) {
     throw bad_input("{}{} and {}{} do not fit: {} columns against {} rows", to_text(a), op.transpose_a ? "'" : "",
                     to_text(b), op.transpose_b ? "'" : "", depth, depth_b);
   }
-  const Shape y{m, n};
+  Shape y{m, n};
   if (inputs.size() == 3 && (inputs[2].size() > 2 || broadcast_shape(inputs[2], y) != y)) {
     throw bad_input("C of shape {} does not broadcast to {}", to_text(inputs[2]), to_text(y));
   }

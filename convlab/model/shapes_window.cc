@@ -181,7 +181,7 @@ Shape shape_of(const LpPoolOp& op, Shapes inputs) {
 }
 
 Shape shape_of(const MaxUnpoolOp& op, Shapes inputs) {
-  const Shape y = unpooled_shape(op, inputs[0]);
+  Shape y = unpooled_shape(op, inputs[0]);
   if (inputs[1] != inputs[0]) {
     throw bad_input("its indices of shape {} are not one for each of {}", to_text(inputs[1]), to_text(inputs[0]));
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "convlab/base/checked.h"
+
 namespace convlab {
 namespace {
 
@@ -22,10 +24,10 @@ FunctionTime function_time(const KernelWork& work, const KernelCounts& counts, c
 
   // Of one launch: how many multiprocessors have a block, and how many warps each holds at once.
   const int64_t threads = int64_t{counts.block[0]} * counts.block[1] * counts.block[2];
-  const auto warps_of_block = static_cast<double>((threads + kLanes - 1) / kLanes);
+  const int64_t warps_of_block = ceil_div(threads, int64_t{kLanes});
   const double warps = work.scale() * static_cast<double>(counts.warps) / std::max(1.0, time.launches);
   const double multiprocessors = rates.multiprocessors;
-  const double blocks = std::max(1.0, warps / warps_of_block);
+  const double blocks = std::max(1.0, warps / static_cast<double>(warps_of_block));
   const double busy = std::min(1.0, blocks / multiprocessors);
   time.resident_warps = std::min(std::max(1.0, static_cast<double>(time.occupancy.warps)),
                                  std::max(1.0, warps / (busy * multiprocessors)));

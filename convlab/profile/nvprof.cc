@@ -131,7 +131,7 @@ std::string nvprof_gpu_trace(int process, const std::string& command, const Reco
   for (const Activity& each : recording.activities) {
     if (!each.on_device()) continue;
     const bool launched = each.grid[0] > 0, moved = each.kind != ActivityKind::kernel;
-    const auto only = [](bool there, std::string value) { return there && !value.empty() ? value : "-"; };
+    const auto only = [](bool there, const std::string& value) { return there && !value.empty() ? value : "-"; };
     text += fmt::format(
         "{:>8}  {:>8}  {:>19}  {:>14}  {:>8}  {:>8}  {:>8}  {:>8}  {:>10}  {:>10}  {:>10}  {:>15}  {:>8}  {:>8}  {}\n",
         nvprof_time(each.begin_ns - recording.begin_ns), nvprof_time(each.duration_ns()), extent(each.grid),

@@ -60,7 +60,8 @@ double multiply_adds(const LinearOp& step) {
   const auto outputs = static_cast<double>(image_element_count(step.y));
   const Op& op = step.node->op;
   if (std::holds_alternative<ConvOp>(op)) {
-    return outputs * static_cast<double>(step.given[1]->count() / step.given[1]->shape()[0]);
+    const int64_t terms = step.given[1]->count() / step.given[1]->shape()[0];
+    return outputs * static_cast<double>(terms);
   }
   if (const auto* pool = std::get_if<PoolOp>(&op)) {
     return outputs * static_cast<double>(pool->pool.kernel_h * pool->pool.kernel_w);

@@ -304,7 +304,7 @@ class Rewriter {
       const Node& inner = graph_.nodes[*made];
       const auto* op = std::get_if<ActivationOp>(&inner.op);
       if (op == nullptr || !narrow(op->activation, range, result)) break;
-      activations = "+" + inner.name + activations;
+      activations.insert(0, "+" + inner.name);
       value = inner.inputs[0];
     }
     const Node& inner = graph_.nodes[inside.back()];

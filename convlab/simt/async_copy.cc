@@ -9,7 +9,6 @@
 namespace convlab::simt {
 
 using internal::HostScope;
-using internal::RawFault;
 using internal::Worker;
 
 void copy_async(void* to, const void* from, size_t bytes, size_t zeros, Where where) noexcept {

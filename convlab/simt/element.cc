@@ -55,8 +55,7 @@ int64_t element_index(int64_t offset, int access_bytes) {
 std::string element_text(const std::string& array, size_t bytes, int64_t offset, int access_bytes) {
   const int64_t unit = element_bytes(access_bytes), index = element_index(offset, access_bytes);
   const bool is_name = array.find(' ') == std::string::npos;
-  const std::string plain =
-      is_name ? fmt::format("{}[{}]", array, index) : fmt::format("element {} of {}", index, array);
+  std::string plain = is_name ? fmt::format("{}[{}]", array, index) : fmt::format("element {} of {}", index, array);
   if (!is_name || unit != kFloatBytes || offset < 0 || offset >= static_cast<int64_t>(bytes)) return plain;
   const std::optional<ArrayShape> shape = shape_of(array, bytes);
   if (!shape) return plain;

@@ -409,7 +409,7 @@ void Worker::report_waiting() {
       fault.other_thread = base + std::countr_zero(missing);
       fault.detail = missing_lane_text(waiting, fault.other_thread);
     }
-    report(std::move(fault));
+    report(fault);
     return;
   }
   const int at_barrier = first_with([](const CudaThread& t) { return t.state == ThreadState::at_barrier; });
@@ -432,7 +432,7 @@ void Worker::report_waiting() {
                         ? fmt::format(" waits at another barrier, line {}", other.where.line())
                         : std::string(" has exited");
   }
-  report(std::move(fault));
+  report(fault);
 }
 
 // Adds the fault, or counts it where it is known. False if there are too many.
@@ -458,7 +458,7 @@ void Worker::note(const RawFault& fault) {
   if (grid_->noting_block == block_linear_) add_fault(grid_->noted, fault);
 }
 
-void Worker::report(RawFault fault) {
+void Worker::report(const RawFault& fault) {
   const bool uninitialised =
       fault.kind == FaultKind::uninitialised_shared || fault.kind == FaultKind::uninitialised_global;
   if (uninitialised && is_lenient()) return note(fault);
@@ -478,7 +478,7 @@ void Worker::fail(RawFault fault) {
   fault.thread = static_cast<int>(current_ - threads_.data());
   // An overflow may have overwritten another thread's stack; and what one thread waits for, others wait for, too.
   if (fault.kind == FaultKind::stack_overflow || fault.kind == FaultKind::stuck) block_is_dead_ = true;
-  report(std::move(fault));
+  report(fault);
   // Nothing unwinds this stack: nothing on it may own anything.
   fault.~RawFault();
   new (&fault) RawFault;
@@ -709,13 +709,13 @@ void Worker::report_race_in_block(RawFault fault, const ShadowResult& result, Ac
   settle_doubts(kNobody, fault.address);
   name_other_side(fault, other, result.other_was_write);
   const bool may_be_guess = result.other_was_write ? kind == AccessKind::read && other.atomic : is_atomic(kind);
-  if (!may_be_guess) return report(std::move(fault));
+  if (!may_be_guess) return report(fault);
   doubt(result.other_was_write ? fault.thread : fault.other_thread, std::move(fault));
 }
 
 void Worker::doubt(int guesser, RawFault fault) {
   constexpr size_t kMostDoubts = 1 << 12;
-  if (doubts_.size() == kMostDoubts) return report(std::move(fault));
+  if (doubts_.size() == kMostDoubts) return report(fault);
   const uintptr_t address = fault.address;
   doubts_.push_back({address, guesser, std::move(fault)});
 }
@@ -727,7 +727,7 @@ void Worker::settle_doubts(int guesser, uintptr_t address) {
 }
 
 void Worker::report_doubts_in_block() {
-  for (DoubtInBlock& doubt : std::exchange(doubts_, {})) report(std::move(doubt.fault));
+  for (DoubtInBlock& doubt : std::exchange(doubts_, {})) report(doubt.fault);
 }
 
 void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t offset, size_t bytes, AccessKind kind,
@@ -762,7 +762,7 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
     fault.kind = FaultKind::race_shared;
     fault.other_thread = static_cast<int>(result.other.warp) * kWarpSize + std::countr_zero(result.other.lanes);
     fault.unawaited_copy = true;
-    report(std::move(fault));
+    report(fault);
   } else {
     fault.kind = FaultKind::race_shared;
     hold_in_block(std::move(fault), std::move(parts));
@@ -884,7 +884,7 @@ void Worker::check_order(const SiteEntry& entry, uintptr_t address, size_t bytes
   if (!other && !unless_equal) return;
   RawFault fault = order_fault(address, bytes, kind, site);
   fault.other_block = other ? other : unless_equal;
-  other ? report(std::move(fault)) : hold({.fault = std::move(fault), .parts = std::move(parts)});
+  other ? report(fault) : hold({.fault = std::move(fault), .parts = std::move(parts)});
 }
 
 void Worker::check_order_in_block(uintptr_t address, size_t bytes, AccessKind kind, const Site& site) {

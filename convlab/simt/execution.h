@@ -315,7 +315,7 @@ class Worker {
   void note_progress() {  // no other thread writes
     progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  void report(RawFault fault);
+  void report(const RawFault& fault);
   void note(const RawFault& fault);
   void note_exited_threads(const CudaThread& waiting);
   void forget_shared_memory();

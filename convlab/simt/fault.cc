@@ -212,7 +212,7 @@ std::string describe_static_shared(const Grid& grid, const RawFault& raw, Fault&
   fault.offset = at - static_cast<int64_t>(symbol->begin);
   const auto bytes = static_cast<int64_t>(symbol->bytes);
   // Its dimensions are not known: the number is that of the element in memory.
-  const std::string element =
+  std::string element =
       fmt::format("at element {} of '{}'", element_index(fault.offset, raw.access_bytes), fault.array);
   if (fault.kind != FaultKind::out_of_bounds_shared) return element;
   return element + beyond(fault, bytes, raw.access_bytes);
@@ -224,9 +224,8 @@ std::string describe_heap(const Grid& grid, const RawFault& raw, Fault& fault) {
   if (!block) return "in the device's heap, where malloc() has returned nothing";
   fault.offset = static_cast<int64_t>(raw.address - block->base);
   fault.array = "malloc()";
-  const std::string element =
-      fmt::format("at element {} of what malloc() returned at {}", element_index(fault.offset, raw.access_bytes),
-                  grid.module->where(block->given));
+  std::string element = fmt::format("at element {} of what malloc() returned at {}",
+                                    element_index(fault.offset, raw.access_bytes), grid.module->where(block->given));
   if (fault.kind != FaultKind::out_of_bounds_global) return element;
   if (block->taken != nullptr)
     return fmt::format("{} and free() took back at {}", element, grid.module->where(block->taken));
@@ -272,7 +271,7 @@ std::string describe_global(const Grid& grid, const RawFault& raw, Fault& fault)
   fault.array = range->name.empty() && symbol ? short_symbol(symbol->mangled) : range->name;
   fault.offset = static_cast<int64_t>(raw.address - range->base);
   const int64_t past = fault.offset - static_cast<int64_t>(range->bytes);
-  const std::string element = "at " + element_text(fault.array, range->bytes, fault.offset, raw.access_bytes);
+  std::string element = "at " + element_text(fault.array, range->bytes, fault.offset, raw.access_bytes);
   if (fault.kind != FaultKind::out_of_bounds_global) return element;
   if (inside && past + raw.access_bytes <= 0) return element + describe_read_only(grid, raw, fault);
   return element + beyond(fault, static_cast<int64_t>(range->bytes), raw.access_bytes);
@@ -375,7 +374,7 @@ Fault describe(const Grid& grid, const RawFault& raw, int64_t block, const std::
 
 // What threads race for behind a barrier that some do not reach follows from that.
 void put_causes_first(std::vector<Fault>& faults) {
-  std::ranges::stable_partition(faults, [](const Fault& each) {
+  std::stable_partition(faults.begin(), faults.end(), [](const Fault& each) {
     return each.kind == FaultKind::divergent_barrier || each.kind == FaultKind::divergent_warp;
   });
 }

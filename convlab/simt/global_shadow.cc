@@ -239,7 +239,7 @@ void GlobalRaces::doubt(Doubt doubt) {
     std::erase_if(doubts_, [&](const Doubt& old) { return !in_launch(old.cell->read.load()); });
     if (doubts_.size() == kMaxDoubts) return;
   }
-  doubts_.push_back(std::move(doubt));
+  doubts_.push_back(doubt);
 }
 
 std::vector<Doubt> GlobalRaces::doubts() const {

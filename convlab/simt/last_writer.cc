@@ -46,7 +46,7 @@ Memory& memory() {
 }
 
 template <class T>
-void keep(std::deque<T>& all, T&& one) {
+void keep(std::deque<T>& all, T one) {
   all.push_back(std::move(one));
   if (all.size() > kMost) all.pop_front();
 }

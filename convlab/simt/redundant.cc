@@ -128,7 +128,7 @@ void Worker::settle_stores() {
     if (!std::all_of(store.parts.begin(), store.parts.end(),
                      [](const HeldPart& part) { return part.is_unchanged(); })) {
       settle_doubts(kNobody, fault.address);
-      report(std::move(fault));
+      report(fault);
       continue;
     }
     fault.kind = FaultKind::redundant_write;
@@ -143,7 +143,7 @@ void Worker::settle_stores() {
         fault.by_warps = !std::has_single_bit(store.lanes);
       }
     }
-    report(std::move(fault));
+    report(fault);
   }
   store_under_way_.landed();
 }

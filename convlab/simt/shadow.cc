@@ -38,12 +38,11 @@ AccessRecord record_of(const Accessor& accessor, bool atomic) {
 // Adds a new access to the record: for reads, and for atomics, several of which may stand side by side.
 void join(AccessRecord& record, const Accessor& accessor, bool atomic) {
   const AccessRecord& now = accessor.now;
-  if (record.epoch != now.epoch) {
+  if (record.epoch != now.epoch ||
+      (record.warp == now.warp && !record.many_warps && record.stamp <= accessor.clock->ordered_through)) {
     record = record_of(accessor, atomic);
   } else if (record.warp != now.warp) {
     record.many_warps = 1;
-  } else if (!record.many_warps && record.stamp <= accessor.clock->ordered_through) {
-    record = record_of(accessor, atomic);
   } else {
     if (record.lanes != now.lanes) record.collective = 0;
     if (!atomic) record.atomic = 0;

@@ -205,7 +205,7 @@ std::string array_of_macro(std::string_view source, std::string_view macro) {
   std::string name(macro);
   for (int i = 0; i < kMostMacros && !name.empty(); ++i) {
     const std::string_view body = body_of_macro(source, name);
-    const std::string array = name_before(body, '[');
+    std::string array = name_before(body, '[');
     if (!array.empty()) return array;
     name = name_before(body, '(');
   }
@@ -282,9 +282,13 @@ void Module::read_file(const std::string& path) {
                      binding == STB_LOCAL ? object_file : 0,
                      binding == STB_WEAK || binding == STB_GNU_UNIQUE};
         const int type = ELF64_ST_TYPE(symbol.st_info);
-        if (type == STT_FUNC) functions_.push_back(std::move(entry));
-        if (type == STT_OBJECT) objects_.push_back(std::move(entry));
-        if (type == STT_TLS) thread_locals_.push_back(std::move(entry));
+        if (type == STT_FUNC) {
+          functions_.push_back(std::move(entry));
+        } else if (type == STT_OBJECT) {
+          objects_.push_back(std::move(entry));
+        } else if (type == STT_TLS) {
+          thread_locals_.push_back(std::move(entry));
+        }
       }
     }
   }

@@ -203,7 +203,7 @@ void Worker::complete_shuffle(Warp& warp, int first_thread, LaneMask group) {
                                                                     : "is past the end of the block");
     thread.state = ThreadState::faulted;
     warp.ready &= ~(lanes & -lanes);
-    report(std::move(fault));
+    report(fault);
   }
 }
 

@@ -114,22 +114,22 @@ class Mistakes {
 
   /// Only the terms that `counts` takes.
   template <class Counts>
-  void add_part(std::string text, Counts counts) {
-    add(std::move(text), [this, counts](const Element& e) {
+  void add_part(const std::string& text, Counts counts) {
+    add(text, [this, counts](const Element& e) {
       return a_.sum([&](int64_t c, int64_t r, int64_t s) {
         return counts(e, c, r, s) ? a_.pixel(e, c, r, s) * a_.w(e.k, c, r, s) : 0.0;
       });
     });
   }
   template <class Pixel>
-  void add_with_pixel(std::string text, Pixel pixel) {
-    add(std::move(text), [this, pixel](const Element& e) {
+  void add_with_pixel(const std::string& text, Pixel pixel) {
+    add(text, [this, pixel](const Element& e) {
       return a_.sum([&](int64_t c, int64_t r, int64_t s) { return pixel(e, c, r, s) * a_.w(e.k, c, r, s); });
     });
   }
   template <class Weight>
-  void add_with_weight(std::string text, Weight weight) {
-    add(std::move(text), [this, weight](const Element& e) {
+  void add_with_weight(const std::string& text, Weight weight) {
+    add(text, [this, weight](const Element& e) {
       return a_.sum([&](int64_t c, int64_t r, int64_t s) { return a_.pixel(e, c, r, s) * weight(e, c, r, s); });
     });
   }
@@ -377,8 +377,9 @@ class Wrongs {
       const auto last = by.rend() - std::find_if(by.rbegin(), by.rend(), is_wrong) - 1;
       const int64_t size = shape_[dimension], places = last - first + 1;
       constexpr double kAlmostAll = 0.97;  // by chance some wrong values are near enough
-      const auto there = static_cast<double>(element_count(shape_) / size * places);
-      if (size == 1 || places == size || static_cast<double>(count_) < kAlmostAll * there) continue;
+      const int64_t there = element_count(shape_) / size * places;
+      if (size == 1 || places == size || static_cast<double>(count_) < kAlmostAll * static_cast<double>(there))
+        continue;
       return places == 1 ? fmt::format("{} {}", kOne[dimension], first)
                          : fmt::format("{}s {} to {}", kOne[dimension], first, last);
     }

@@ -41,7 +41,7 @@ void tell_noticed(const Noticed& noticed, bool is_explained, const Told& told) {
   if (!call || call->kind == kHarmlessCall) return;
   const bool is_all = reason.find(call->text) != std::string::npos;  // a kernel that throws it, or a fault of the call
   reason = is_all ? call->text : fmt::format("{}; after that, {}", call->text, reason);
-  const auto says_it = [&](const SimtFault& fault) { return fault.text.starts_with(call->text); };
+  const auto says_it = [&text = call->text](const SimtFault& fault) { return fault.text.starts_with(text); };
   if (std::ranges::none_of(faults, says_it)) faults.insert(faults.begin(), *call);
 }
 

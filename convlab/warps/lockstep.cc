@@ -71,7 +71,7 @@ void Lockstep::leave(Group& group) {
 
 void Lockstep::advance(std::span<Lane> lanes, LaneMask unfinished) {
   flow_.sort();
-  const uint64_t* at[kLanes];
+  const uint64_t* at[kLanes] = {};
   LaneMask with_events = 0;
   for (size_t lane = 0; lane < lanes.size(); ++lane) {
     at[lane] = lanes[lane].trace.first();

@@ -32,6 +32,7 @@ class WholeRequest : public httplib::Stream {
   }
   // Nobody asks who is there: a server before this one hides it.
   void get_remote_ip_and_port(std::string& /*ip*/, int& /*port*/) const override {}
+  // NOLINTNEXTLINE(modernize-use-override): older versions of the library do not have it
   void get_local_ip_and_port(std::string& /*ip*/, int& /*port*/) const {}
   socket_t socket() const override { return -1; }
 

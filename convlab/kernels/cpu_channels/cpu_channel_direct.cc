@@ -73,7 +73,7 @@ struct Prepared {
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
-  if (const Refusal refusal = refuse_unless_channel_lanes(step, false)) return refusal;
+  if (Refusal refusal = refuse_unless_channel_lanes(step, false)) return refusal;
   const ConvProblem& problem = step.problem;
   if (problem.channels_per_group() % kChannelLanes != 0) return "takes channels of a group in multiples of 8";
   if (problem.maps_per_group() % kChannelLanes != 0) return "gives maps of a group in multiples of 8";

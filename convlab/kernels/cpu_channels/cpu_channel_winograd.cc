@@ -196,7 +196,7 @@ class Launch {
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
-  if (const Refusal refusal = refuse_unless_channel_lanes(step, false)) return refusal;
+  if (Refusal refusal = refuse_unless_channel_lanes(step, false)) return refusal;
   const ConvProblem& problem = step.problem;
   if (problem.r != 3 || problem.s != 3) return "takes filters of 3x3";
   if (!problem.unit_stride() || !problem.unit_dilation() || problem.groups != 1) {

@@ -124,8 +124,8 @@ void multiply_in_tiles(const Gemm& gemm, const unsigned char* a, int64_t first_r
 
 #else
 
-void round_to_tiles(const Gemm&, int64_t, int64_t, unsigned char*) {}
-void multiply_in_tiles(const Gemm&, const unsigned char*, int64_t, int64_t, int64_t, int64_t) {}
+HWY_INLINE void round_to_tiles(const Gemm&, int64_t, int64_t, unsigned char*) {}
+HWY_INLINE void multiply_in_tiles(const Gemm&, const unsigned char*, int64_t, int64_t, int64_t, int64_t) {}
 
 #endif  // HWY_AVX3
 

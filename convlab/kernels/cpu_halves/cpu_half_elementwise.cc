@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kPiece = 2048;  // elements, or one pixel's
 
 Refusal refuses(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_elementwise(step)) return refusal;
+  if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   return refuse_unless_rows(step, Layout::channel_halves);
 }
 

@@ -16,7 +16,7 @@ namespace convlab::cpu_half_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
+  if (Refusal refusal = refuse_unless_pools(step)) return refusal;
   return refuse_unless_from_rows(step, Layout::channel_halves);
 }
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kPixels = 256;
 
 Refusal refuses(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
+  if (Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
   return refuse_unless_rows(step, Layout::channel_halves);
 }
 

@@ -63,7 +63,7 @@ struct Cut : StrassenDense {
 };
 
 Refusal refuses(const OpStep& step) {
-  if (const Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
+  if (Refusal refusal = refuse_lane_dense(step, Layout::image_lanes)) return refusal;
   const LaneDense dense(step);
   if (dense.outputs % 2 != 0) return "takes an even number of outputs";
   if (dense.n < kLeastImages || dense.outputs < kLeastOutputs || dense.k < kLeastTerms) {

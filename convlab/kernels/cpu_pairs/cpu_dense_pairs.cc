@@ -45,7 +45,7 @@ Cut cut_of(const OpStep& step, Math math, int threads) {
 }
 
 Refusal refuse(const OpStep& step, Math math, Bf16Unit unit) {
-  if (const Refusal refusal = refuse_lane_dense(step, pairs_layout(math))) return refusal;
+  if (Refusal refusal = refuse_lane_dense(step, pairs_layout(math))) return refusal;
   if (step.written.size() < 2) return "takes images of one dimension or more";
   return refuse_without(unit);
 }

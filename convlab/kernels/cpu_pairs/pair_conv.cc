@@ -170,7 +170,7 @@ class Launch {
 }  // namespace
 
 Refusal refuse_pairs(const ConvStep& step, Bf16Unit unit) {
-  if (const Refusal refusal = refuse_without(unit)) return refusal;
+  if (Refusal refusal = refuse_without(unit)) return refusal;
   if (step.problem.groups != 1) return fmt::format("convolves all channels, not {} groups", step.problem.groups);
   if (step.epilogue.pool && !step.epilogue.pool->is_max_2x2()) return "pools maxima of 2x2 squares alone";
   return std::nullopt;

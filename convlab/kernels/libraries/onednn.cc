@@ -132,7 +132,7 @@ struct Launch {
 };
 
 Refusal refuses(const ConvStep& step, const DeviceCaps&) {
-  if (const Refusal refusal = refuse_unless_plain(step)) return refusal;
+  if (Refusal refusal = refuse_unless_plain(step)) return refusal;
   try {
     const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
     convolution(step.problem, filter_layout(step.problem, engine), engine);

@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kPiece = 16384;
 
 Refusal refuses(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_elementwise(step)) return refusal;
+  if (Refusal refusal = refuse_unless_elementwise(step)) return refusal;
   // The number may be the first input; the second is then like the output.
   if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
     return "takes and gives channels in lanes";

@@ -14,7 +14,7 @@ namespace convlab::cpu_channel_pool {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_pools(step)) return refusal;
+  if (Refusal refusal = refuse_unless_pools(step)) return refusal;
   return refuse_unless_channel_lanes(step);
 }
 

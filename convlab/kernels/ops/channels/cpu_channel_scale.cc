@@ -16,7 +16,7 @@ namespace convlab::cpu_channel_scale {
 namespace {
 
 Refusal refuses(const OpStep& step) {
-  if (const Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
+  if (Refusal refusal = refuse_unless_scales_channels(step)) return refusal;
   if (step.input_layout != Layout::channel_lanes || step.output_layout != Layout::channel_lanes) {
     return "takes and gives channels in lanes";
   }

@@ -37,7 +37,7 @@ std::string written_sizes(OnnxNodeWriter& node, const ExpandOp& op, const Shape&
     before.set_op_type(op_type);
     for (const std::string& input : inputs) before.add_input(input);
     before.add_output(file.fresh(fmt::format("{}.{}", name, what)));
-    const std::string output = before.output(0);
+    std::string output = before.output(0);
     file.add(std::move(before));
     return output;
   };

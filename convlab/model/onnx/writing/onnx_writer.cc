@@ -112,7 +112,7 @@ std::string OnnxWriter::give(ValueId value, Type type) {
     const Type declared = type_of(graph_.outputs[static_cast<size_t>(output)].type);
     declared_[value] = declared == Proto::UINT8 && type == Proto::BOOL ? type : declared;  // a truth is kept as a byte
   }
-  const std::string name = form_name(value, type);
+  std::string name = form_name(value, type);
   forms_[value].emplace_back(type, name);
   return name;
 }
