@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """lint.py [FILE | FOLDER ...] [--since REVISION]: clang-tidy over .cc files, as .clang-tidy says.
 
-Without files or folders, all rooms. --since takes only what commits after REVISION or the working tree changed. A file that
-passed once is not read again while what the compiler sees of it, the checks and the program are the same:
-~/.cache/convlab/lint has an empty file named after a sum of these.
+Without files or folders, all rooms. --since takes only what commits after REVISION or the working tree changed; for a
+header, a .cc file that includes it. A file that passed once is not read again while what the compiler sees of it, the
+checks and the program are the same: ~/.cache/convlab/lint has an empty file named after a sum of these.
 """
 
 import argparse
 import concurrent.futures
+import functools
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -38,6 +40,12 @@ def configure():
         sys.exit(made.stdout + made.stderr)
 
 
+@functools.cache
+def headers_of_gcc():
+    """Where GCC has headers that clang lacks, such as backtrace.h."""
+    return "-idirafter" + run("g++", "-print-file-name=include").stdout.strip()
+
+
 def commands():
     """The compiler's arguments for each .cc file of the rooms, by its path below the root."""
     found = {}
@@ -48,10 +56,20 @@ def commands():
     return found
 
 
-def changed_since(revision):
-    """Files that commits since then, or the working tree, touched."""
-    logged = run("git", "log", "--name-only", "--format=", f"{revision}..HEAD").stdout
-    return set(logged.split("\n")) | {line[3:] for line in run("git", "status", "--porcelain").stdout.split("\n")}
+def changed_since(revision, known):
+    """Which of the known .cc files commits since then, or the working tree, touched, or a header of theirs."""
+    logged = run("git", "log", "--name-only", "--format=", f"{revision}..HEAD")
+    if logged.returncode != 0:
+        sys.exit(logged.stderr)
+    status = run("git", "status", "--porcelain", "--no-renames", "--untracked-files=all").stdout
+    touched = set(logged.stdout.split("\n")) | {line[3:] for line in status.split("\n")}
+    found = touched & known.keys()
+    for header in sorted(path for path in touched if path.endswith(".h") and (ROOT / path).exists()):
+        own = header.removesuffix(".h") + ".cc"
+        include = f'#include "{header.removeprefix("include/")}"'
+        readers = (path for path in known if include in (ROOT / path).read_text())
+        found.update([own] if own in known else itertools.islice(readers, 1))
+    return found
 
 
 def key_of(directory, arguments):
@@ -59,7 +77,7 @@ def key_of(directory, arguments):
     at = arguments.index("-o")
     preprocess = arguments[:at] + arguments[at + 2 :]
     preprocess[preprocess.index("-c")] = "-E"
-    text = subprocess.run(["clang++", "-Wno-unknown-warning-option", *preprocess[1:]], cwd=directory, capture_output=True)
+    text = subprocess.run(["clang++", "-Wno-unknown-warning-option", headers_of_gcc(), *preprocess[1:]], cwd=directory, capture_output=True)
     content = hashlib.sha256(text.stdout.replace(str(ROOT).encode(), b""))
     content.update((ROOT / ".clang-tidy").read_bytes())
     content.update(run("clang-tidy", "--version").stdout.encode())
@@ -71,7 +89,8 @@ def lint(path, directory, arguments):
     passed = CACHE / key_of(directory, arguments)
     if passed.exists():
         return ""
-    told = run("clang-tidy", "-p", str(BUILD), "--quiet", "--extra-arg=-Wno-unknown-warning-option", str(ROOT / path))
+    extra = ["--extra-arg=-Wno-unknown-warning-option", f"--extra-arg={headers_of_gcc()}"]
+    told = run("clang-tidy", "-p", str(BUILD), "--quiet", *extra, str(ROOT / path))
     if told.returncode == 0:
         passed.touch()
         return ""
@@ -91,7 +110,7 @@ def main():
         wanted = {path: command for path, command in wanted.items()
                   if any(pathlib.PurePath(path).is_relative_to(place) for place in places)}
     if arguments.since:
-        changed = changed_since(arguments.since)
+        changed = changed_since(arguments.since, wanted)
         wanted = {path: command for path, command in wanted.items() if path in changed}
     if not wanted and not arguments.since:
         sys.exit("lint: there is no such file")
