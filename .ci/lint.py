@@ -41,9 +41,14 @@ def configure():
 
 
 @functools.cache
-def headers_of_gcc():
-    """Where GCC has headers that clang lacks, such as backtrace.h."""
-    return "-idirafter" + run("g++", "-print-file-name=include").stdout.strip()
+def arguments_of_clang():
+    """What clang needs beside GCC's arguments: where GCC has headers that clang lacks, such as backtrace.h."""
+    return ["-Wno-unknown-warning-option", "-idirafter" + run("g++", "-print-file-name=include").stdout.strip()]
+
+
+@functools.cache
+def version():
+    return run("clang-tidy", "--version").stdout.encode()
 
 
 def commands():
@@ -77,10 +82,10 @@ def key_of(directory, arguments):
     at = arguments.index("-o")
     preprocess = arguments[:at] + arguments[at + 2 :]
     preprocess[preprocess.index("-c")] = "-E"
-    text = subprocess.run(["clang++", "-Wno-unknown-warning-option", headers_of_gcc(), *preprocess[1:]], cwd=directory, capture_output=True)
+    text = subprocess.run(["clang++", *arguments_of_clang(), *preprocess[1:]], cwd=directory, capture_output=True)
     content = hashlib.sha256(text.stdout.replace(str(ROOT).encode(), b""))
     content.update((ROOT / ".clang-tidy").read_bytes())
-    content.update(run("clang-tidy", "--version").stdout.encode())
+    content.update(version())
     return content.hexdigest()
 
 
@@ -89,7 +94,7 @@ def lint(path, directory, arguments):
     passed = CACHE / key_of(directory, arguments)
     if passed.exists():
         return ""
-    extra = ["--extra-arg=-Wno-unknown-warning-option", f"--extra-arg={headers_of_gcc()}"]
+    extra = [f"--extra-arg={argument}" for argument in arguments_of_clang()]
     told = run("clang-tidy", "-p", str(BUILD), "--quiet", *extra, str(ROOT / path))
     if told.returncode == 0:
         passed.touch()
