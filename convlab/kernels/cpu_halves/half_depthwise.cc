@@ -33,9 +33,11 @@ struct InHalves {
   template <class D>
   HWY_INLINE void store(D d, hn::Vec<D> value, uint16_t* to) const {
 #if HWY_TARGET == HWY_AVX3
-    if constexpr (hn::MaxLanes(D()) == 16) return converts ? convert_and_store(value.raw, to) : store_whole(value, to);
+    if constexpr (hn::MaxLanes(D()) == 16) {
+      if (!converts) return store_whole(value, to);
+    }
 #endif
-    store_halves(d, value, to);
+    round_and_store<true>(d, value, to);
   }
   template <class D>
   static HWY_INLINE hn::Vec<D> swish(D d, hn::Vec<D> x) {
