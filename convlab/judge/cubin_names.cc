@@ -51,8 +51,11 @@ class Elf {
 
   std::string text_at(uint64_t table, uint64_t offset) const {
     std::string text;
-    for (uint64_t i = table + offset; at<char>(i) != 0; ++i) text += at<char>(i);
-    return text;
+    for (uint64_t i = table + offset;; ++i) {
+      const auto c = at<char>(i);
+      if (c == 0) return text;
+      text += c;
+    }
   }
 
   std::span<const uint8_t> bytes_;
