@@ -73,7 +73,7 @@ convlab_precompiled_headers(convlab_precompiled HEADERS ${intrinsics})
 
 # For code that takes longer to compile than it ever runs: it reads files and prints tables.
 add_library(convlab_cold_options INTERFACE)
-target_compile_options(convlab_cold_options INTERFACE "$<$<CONFIG:Release>:-Og>")
+target_compile_options(convlab_cold_options INTERFACE "$<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-Og>")
 convlab_precompiled_headers(convlab_cold_precompiled DEPENDS convlab_cold_options)
 if(CONVLAB_TESTS)
   convlab_precompiled_headers(convlab_tests_precompiled DEPENDS convlab_cold_options GTest::gmock
