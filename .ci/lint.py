@@ -62,12 +62,12 @@ def commands():
 
 
 def changed_since(revision, known):
-    """Which of the known .cc files commits since then, or the working tree, touched, or a header of theirs."""
-    logged = run("git", "log", "--name-only", "--format=", f"{revision}..HEAD")
-    if logged.returncode != 0:
-        sys.exit(logged.stderr)
-    status = run("git", "status", "--porcelain", "--no-renames", "--untracked-files=all").stdout
-    touched = set(logged.stdout.split("\n")) | {line[3:] for line in status.split("\n")}
+    """The known .cc files that differ from this revision, and for each header that does one file that includes it."""
+    changed = run("git", "diff", "--name-only", "--no-renames", revision)
+    if changed.returncode != 0:
+        sys.exit(changed.stderr)
+    untracked = run("git", "ls-files", "--others", "--exclude-standard")
+    touched = set(changed.stdout.splitlines() + untracked.stdout.splitlines())
     found = touched & known.keys()
     for header in sorted(path for path in touched if path.endswith(".h") and (ROOT / path).exists()):
         own = header.removesuffix(".h") + ".cc"
