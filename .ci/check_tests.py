@@ -3,9 +3,11 @@
 reason that does not hold on this machine.
 
 RESULTS.xml is what `ctest --output-junit` writes. SKIPS.txt has a line for each reason: a regular expression that the
-test's message must match, a tab, and a shell command that succeeds where the reason holds, such as `! command -v nvcc`.
+test's message must match, a tab, and a shell command that succeeds where the reason holds, such as `! command -v nvcc`;
+in it $build is the folder that RESULTS.xml is in.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -38,13 +40,15 @@ def allowed_reasons(path):
 
 def main(results, skips):
     holds = {}
+    environment = os.environ | {"build": os.path.dirname(results)}
     counts, wrong = {}, []
     reasons = list(allowed_reasons(skips))
     for name, output in tests_that("skipped", results):
         for pattern, command in reasons:
             if pattern.search(output):
                 if command not in holds:
-                    holds[command] = subprocess.run(["bash", "-c", command], capture_output=True).returncode == 0
+                    ended = subprocess.run(["bash", "-c", command], env=environment, capture_output=True)
+                    holds[command] = ended.returncode == 0
                 if holds[command]:
                     counts[pattern.pattern] = counts.get(pattern.pattern, 0) + 1
                     break
