@@ -58,7 +58,7 @@ Tensor result_of(const char* name, const Op& op, const std::vector<Operand>& ope
       for (const bool joint : {false, true}) {
         SCOPED_TRACE(fmt::format("{}, {} threads, joint: {}", hwy::TargetName(target), threads, joint));
         const Tensor again = run_in_lanes(kernel, step, operands, joint, threads);
-        if (target == HWY_SSE4 || target == HWY_SCALAR) {  // they may have no fused multiply-add
+        if (may_lack_fused_multiply_add(target)) {
           expect_near(again, result.shape(), 1e-6, [&](const Index& index) { return at(result, index); });
         } else {
           expect_same_bits(again, result);
