@@ -11,10 +11,10 @@ install chromium`); without them it says SKIPPED and exits with 77.
 
 import argparse
 import pathlib
-import shutil
 import sys
 
-SKIPPED = 77
+from check_report import chromium
+
 WIDTHS = (1400, 390)
 LEAST_CONTRAST = 4.5  # of text, as WCAG's level AA has it
 
@@ -89,11 +89,6 @@ def main():
     parser.add_argument("--page", nargs="*", help="these alone, relative to the site")
     parser.add_argument("--screenshots", type=pathlib.Path)
     options = parser.parse_args()
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        print("SKIPPED: there is no Playwright")
-        sys.exit(SKIPPED)
     site = options.site.resolve()
     # A report made by convlab has a check of its own; pages of sources are all alike.
     names = options.page or sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html")
@@ -103,8 +98,7 @@ def main():
     if options.screenshots:
         options.screenshots.mkdir(parents=True, exist_ok=True)
     wrong = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    with chromium() as browser:
         for width in WIDTHS:
             for scheme in ("light", "dark"):
                 context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -115,7 +109,6 @@ def main():
                 context.close()
         page = browser.new_page()
         finds(page, site, "ablate")
-        browser.close()
     for each in wrong:
         print(each)
     print(f"{len(names)} pages, {len(wrong)} faults")
