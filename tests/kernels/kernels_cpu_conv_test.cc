@@ -89,11 +89,11 @@ class CpuConvolution : public testing::TestWithParam<std::tuple<int64_t, const c
   const ConvKernel& kernel() const { return require_conv_kernel(std::get<1>(GetParam()), DeviceKind::cpu); }
 
   /// What to verify on kProblems[problem]: all steps. But kernels in pairs compute 16 images for one, with up to three
-  /// products each; with four lanes or one they get every third step, starting at a different one for each problem, so
-  /// that each kind of step meets problems of all kinds. The cutting of the work is the same for all lanes.
+  /// products each; with sets that are slow at it they get every third step, starting at a different one for each
+  /// problem, so that each kind of step meets problems of all kinds. The cutting of the work is the same for all sets.
   std::vector<ConvStep> steps(size_t problem, const DeviceCaps& caps) const {
     std::vector<ConvStep> all = steps_to_verify(kernel(), parse_problem(kProblems[problem]), caps);
-    if (target() < HWY_SSE4 || keeps_order(kernel().layout)) return all;  // better sets have smaller numbers
+    if (!may_lack_fused_multiply_add(target()) || keeps_order(kernel().layout)) return all;
     std::vector<ConvStep> some;
     for (size_t i = problem % 3; i < all.size(); i += 3) some.push_back(all[i]);
     return some;
