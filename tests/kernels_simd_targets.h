@@ -37,10 +37,9 @@ inline std::vector<int64_t> simd_targets() {
   return {targets.begin(), targets.end()};
 }
 
-/// Whether sums may differ in the last bit from those of the other instruction sets. Portable code is HWY_EMU128 or,
-/// with compilers that cannot compile that, HWY_SCALAR.
+/// Whether sums may differ in the last bit from those of the other instruction sets.
 inline bool may_lack_fused_multiply_add(int64_t target) {
-  return target == HWY_SSE4 || target == HWY_EMU128 || target == HWY_SCALAR;
+  return target == HWY_SSE4 || target == HWY_SCALAR;
 }
 
 }  // namespace convlab
