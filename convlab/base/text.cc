@@ -57,8 +57,7 @@ static bool is_invisible(std::string_view sequence) {
          code == 0xffa0;
 }
 
-std::string printable(std::string_view text) {
-  constexpr size_t kMost = 200;
+std::string printable(std::string_view text, size_t most) {
   // Bytes of the UTF-8 sequence that begins at i, 0 if none does (RFC 3629, table 3-7 of the Unicode standard).
   const auto sequence = [&](size_t i) -> size_t {
     const auto byte = [&](size_t at) { return at < text.size() ? static_cast<unsigned char>(text[at]) : 0u; };
@@ -79,7 +78,7 @@ std::string printable(std::string_view text) {
   };
   std::string result;
   for (size_t i = 0; i < text.size();) {
-    if (result.size() >= kMost) return result + "...";
+    if (result.size() >= most) return result + "...";
     const size_t bytes = sequence(i);
     result += bytes == 0 || is_invisible(text.substr(i, bytes)) ? "?" : text.substr(i, bytes);
     i += bytes == 0 ? 1 : bytes;

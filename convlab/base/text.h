@@ -20,8 +20,8 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string text_before(std::string_view text, char end);
 
 /// A name from a file, safe in a message, a table or JSON: control characters, invisible ones, those that change the
-/// direction of text, and bytes that are not UTF-8 become '?', and what is longer than 200 bytes is cut.
-std::string printable(std::string_view text);
+/// direction of text, and bytes that are not UTF-8 become '?', and what is longer than `most` bytes is cut.
+std::string printable(std::string_view text, size_t most = 200);
 
 /// Shell-like match of the whole text: `*` is any run of characters, `?` any one; all others stand for themselves.
 bool glob_match(std::string_view pattern, std::string_view text);

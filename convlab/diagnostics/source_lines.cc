@@ -1,0 +1,74 @@
+// Source lines for excerpts, and columns for carets.
+
+#include "convlab/diagnostics/source_lines.h"
+
+#include <cctype>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+namespace convlab {
+namespace {
+
+constexpr size_t kMostBytes = size_t{4} << 20;  // of a file; a source is far smaller
+
+std::vector<std::string> lines_of(std::istream& text) {
+  std::vector<std::string> lines;
+  size_t bytes = 0;
+  for (std::string line; bytes < kMostBytes && std::getline(text, line);) {
+    bytes += line.size() + 1;
+    if (line.ends_with('\r')) line.pop_back();
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+bool is_word(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)); }
+
+}  // namespace
+
+void SourceLines::add(const std::string& file, std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  files_.insert_or_assign(file, lines_of(stream));
+}
+
+std::optional<std::string> SourceLines::line(const std::string& file, int number) {
+  if (file.empty() || number < 1) return std::nullopt;
+  auto found = files_.find(file);
+  if (found == files_.end()) {
+    std::ifstream stream(file, std::ios::binary);
+    found = files_.emplace(file, lines_of(stream)).first;
+  }
+  const std::vector<std::string>& lines = found->second;
+  const auto index = static_cast<size_t>(number) - 1;
+  return index < lines.size() ? std::optional(lines[index]) : std::nullopt;
+}
+
+void SourceLines::locate(Finding& finding) {
+  for (Label& label : finding.labels) {
+    if (label.place.column != 0) continue;
+    const std::optional<std::string> text = line(label.place.file, label.place.line);
+    if (!text) continue;
+    label.place.column = column_of(*text, label.subject, label.writes_it);
+    if (label.place.column != 0) continue;
+    const size_t first = text->find_first_not_of(" \t");
+    label.place.column = first == std::string::npos ? 1 : static_cast<int>(first) + 1;
+  }
+}
+
+int column_of(std::string_view line, std::string_view name, bool assigned) {
+  if (name.empty()) return 0;
+  const size_t comment = line.find("//");
+  if (comment != std::string_view::npos) line = line.substr(0, comment);
+  int column = 0;
+  for (size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool is_whole = (at == 0 || !is_word(line[at - 1])) && (end == line.size() || !is_word(line[end]));
+    if (!is_whole) continue;
+    column = static_cast<int>(at) + 1;
+    if (assigned) break;
+  }
+  return column;
+}
+
+}  // namespace convlab

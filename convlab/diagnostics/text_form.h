@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "convlab/diagnostics/finding.h"
+#include "convlab/diagnostics/source_lines.h"
+
+namespace convlab {
+
+struct TextStyle {
+  bool color = false;  ///< ANSI escape sequences
+  int width = 100;     ///< columns; longer notes are wrapped and longer source lines cut, never below 40
+};
+
+/// The finding for a person, with the source lines of its labels (at most 4), as rustc shows them:
+///
+///     conv.cu:31:5: error: data race on shared memory 'tile'
+///        |
+///     31 |     tile[ty][tx] = in[(row + ty) * W + col + tx];
+///        |     ^ thread (4,0,0) writes tile[0][4]
+///     36 |     acc += tile[ty][tx + 1] * mask[q];
+///        |            ^ thread (3,0,0) reads tile[0][4]; no barrier between
+///        = kernel conv, block (0,0,2)
+///        = help: add __syncthreads() between line 31 and line 36
+///
+/// The first line is GCC's, which editors and CI jump to. Control characters of the source are not printed.
+std::string text_form(Finding finding, SourceLines& lines, const TextStyle& style);
+
+/// "error:" in its color, if there is one.
+std::string severity_text(Severity severity, const TextStyle& style);
+
+/// The text in lines of at most `width` columns, broken at blanks where it has some.
+std::vector<std::string> wrapped(std::string_view text, size_t width);
+
+}  // namespace convlab
