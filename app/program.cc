@@ -40,8 +40,8 @@ int run_program(const ProgramInfo& program, std::span<const Command> commands, i
     if (program.begin != nullptr) program.begin(argc, argv);
     run_command_line(program, commands, argc, argv);
     return 0;
-  } catch (const GuestStatus& guest) {
-    return guest.status;
+  } catch (const ExitStatus& exit) {
+    return exit.status;
   } catch (const Error& error) {
     return complain(error.what(), static_cast<int>(error.kind()));
   } catch (const std::bad_alloc&) {

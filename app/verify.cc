@@ -30,7 +30,8 @@ struct VerifyOptions {
   std::string semester;
   int64_t images = 0;
   double limit_seconds = 60;
-  bool strict = false, verbose = false;
+  bool strict = false, all = false, verbose = false;
+  std::string format = "text", color = "auto";
 };
 
 std::vector<ConvProblem> chosen_problems(const VerifyOptions& options) {
@@ -93,7 +94,10 @@ void verify_given_files(const VerifyOptions& options, Output& output) {
                             .threads = options.compute.threads,
                             .limit_seconds = options.limit_seconds,
                             .strict = options.strict,
-                            .verbose = options.verbose};
+                            .all = options.all,
+                            .verbose = options.verbose,
+                            .format = options.format,
+                            .color = options.color};
   if (options.stuck_after_seconds > 0) chosen.stuck_after_seconds = options.stuck_after_seconds;
   if (!options.problem.empty() || !options.shapes.empty()) chosen.problems = chosen_problems(options);
   verify_files(chosen, output);
@@ -127,8 +131,15 @@ Action declare_verify(CLI::App& options) {
   add_flag(options, "--strict", chosen->strict,
            "of files, on simt: fail also for what changes no result: redundant writes, reads of memory that nothing "
            "wrote, barriers that threads have left, lanes that only wmma orders");
-  add_flag(options, "-v,--verbose", chosen->verbose,
-           "of files: a line for each of many problems (default: the smallest that fails, and how many fail alike)");
+  add_flag(options, "-v,--verbose", chosen->verbose, "of files: a line for each shape, and all findings");
+  add_flag(options, "--all", chosen->all,
+           "of files: try all shapes (default: stop after 3 different findings), and show all findings");
+  add_choice(
+      options, "--format", chosen->format, {"text", "gcc", "json", "sarif", "github"},
+      "of files: how findings are printed: text, one line as GCC's (gcc), JSON, SARIF 2.1.0, or workflow commands "
+      "of GitHub Actions (default: text)");
+  add_choice(options, "--color", chosen->color, {"auto", "always", "never"},
+             "of files: colors on a terminal unless NO_COLOR is set (auto, the default), always or never");
   return [chosen](Output& output) {
     if (chosen->files.empty()) return verify(*chosen, output);
     verify_given_files(*chosen, output);

@@ -14,6 +14,8 @@
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
 #include "convlab/base/text.h"
+#include "convlab/diagnostics/finding.h"
+#include "convlab/verify/noticed.h"
 
 namespace convlab::app {
 namespace {
@@ -37,20 +39,14 @@ std::string last_line(std::string_view text) {
   return printable(begin == std::string_view::npos ? text : text.substr(begin + 1));
 }
 
-void take_faults(const Json& faults, CaseReport& report) {
-  report.faults = json_text(faults, -1);
-  report.fault_kinds.clear();
-  for (const Json& fault : faults) report.fault_kinds.push_back(fault.at("kind").get<std::string>());
-}
-
 void take(const Json& json, CaseReport& report) {
   const auto verdict = json.at("verdict").get<std::string>();
   report.outcome = verdict == "PASSED"    ? FileOutcome::passed
                    : verdict == "SKIPPED" ? FileOutcome::skipped
                                           : FileOutcome::failed;
   report.reason = json.at("reason").get<std::string>();
-  report.note = json.at("note").get<std::string>();
-  take_faults(json.at("faults"), report);
+  report.findings.clear();
+  for (const Json& each : json.at("findings")) report.findings.push_back(finding_of(each));
   report.large_blocks = json.at("large_blocks").get<std::map<std::string, int>>();
   report.math = json.at("math").get<std::string>();
   report.largest_error = number(json, "largest_error");
@@ -66,6 +62,14 @@ std::string_view name_of(FileOutcome outcome) {
   constexpr std::array<std::string_view, kFileOutcomes> kNames{"PASSED",       "FAILED",    "REFUSED",
                                                                "NOT_COMPILED", "TIMED_OUT", "SKIPPED"};
   return kNames[static_cast<size_t>(outcome)];
+}
+
+std::vector<const Finding*> CaseReport::faults() const {
+  std::vector<const Finding*> all;
+  for (const Finding& each : findings) {
+    if (each.severity == Severity::error && is_fault(each)) all.push_back(&each);
+  }
+  return all;
 }
 
 std::string_view without_end(std::string_view text) {
@@ -90,7 +94,7 @@ std::vector<CaseReport> FileTrial::ask(std::vector<FileCase> cases, std::string&
     }
     const bool hung = std::ranges::any_of(reports, &CaseReport::hung);
     for (; hung && first < cases.size(); ++first) {
-      skip(reports[first], "not tried, since the file hung before", on_report);
+      skip(reports[first], std::string(kHungBefore), on_report);
     }
   }
   return reports;
@@ -106,27 +110,28 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
                                      "--threads",     std::to_string(options_.threads),
                                      "--stuck-after", fmt::format("{}", options_.stuck_after_seconds)};
   if (options_.strict) arguments.emplace_back("--strict");
+  if (options_.all) arguments.emplace_back("--all");
   for (size_t i = first; i < cases.size(); ++i) arguments.push_back(case_text(cases[i]));
-  size_t at = first, next = first;  // the case in work; the first that was not begun
-  bool lost = false;                // the device, to that process
-  Json failed_call;                 // the first of the case in work, or a worse one
-  std::string hangs_at;
+  size_t at = first, next = first;     // the case in work; the first that was not begun
+  bool lost = false;                   // the device, to that process
+  std::optional<Finding> failed_call;  // the first of the case in work, or a worse one
+  std::optional<Label> hangs_at;
   std::optional<Error> refusal;
-  const auto skip_from = [&](size_t from, const char* why) {
+  const auto skip_from = [&](size_t from, const std::string& why) {
     for (size_t i = from; i < cases.size(); ++i) skip(reports.at(i), why, on_report);
   };
-  const auto hear = [&](std::string_view line) {
+  const auto take_line = [&](std::string_view line) {
     const Json json = parse_json(line, "a guest's answer");
     if (json.contains("error")) {
       refusal.emplace(static_cast<ErrorKind>(json.at("kind").get<int>()), json.at("error").get<std::string>());
     } else if (json.contains("begin")) {
       at = std::min(first + json.at("begin").get<size_t>(), cases.size() - 1);
       next = at + 1;
-      failed_call = {};
+      failed_call.reset();
     } else if (json.contains("at")) {
-      hangs_at = ", at " + json.at("at").get<std::string>();
+      hangs_at.emplace(Label{.place = parse_place(json.at("at").get<std::string>())});
     } else if (json.contains("failed_call")) {
-      failed_call = json.at("failed_call");
+      failed_call = finding_of(json.at("failed_call"));
     } else if (json.contains("case")) {
       CaseReport& report = reports.at(first + json.at("case").get<size_t>());
       take(json, report);
@@ -134,14 +139,12 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
     } else if (json.contains("lost")) {
       lost = true;
     } else if (json.contains("enough_from")) {
-      skip_from(first + json.at("enough_from").get<size_t>(), "not tried, since the file takes long");
-    } else if (json.contains("hung_from")) {
-      skip_from(first + json.at("hung_from").get<size_t>(), "not tried, since the file hung before");
+      skip_from(first + json.at("enough_from").get<size_t>(), json.at("why").get<std::string>());
     }
   };
   const auto on_line = [&](std::string_view line) {
     try {
-      hear(line);
+      take_line(line);
     } catch (const std::exception&) {  // no line of ours: the file writes where it should not
     }
   };
@@ -151,13 +154,15 @@ size_t FileTrial::ask_from(size_t first, const std::vector<FileCase>& cases, std
   if (end.how == GuestEnd::How::done) return lost ? next : cases.size();
   CaseReport& report = reports.at(at);
   report.outcome = end.how == GuestEnd::How::out_of_time ? FileOutcome::timed_out : FileOutcome::failed;
-  report.reason = describe(end, options_.limit_seconds) + hangs_at;
-  if (const std::string last = last_line(end.printed); !last.empty())
-    report.reason += fmt::format(", after printing '{}'", last);
-  if (!failed_call.is_null()) {
-    report.reason = fmt::format("{}; after that, {}", failed_call.at("text").get<std::string>(), report.reason);
-    take_faults(Json::array({failed_call}), report);
+  Finding ended{.kind = std::string(kAbnormalEnd), .text = describe(end, options_.limit_seconds)};
+  if (hangs_at) ended.labels.push_back(*hangs_at);
+  if (const std::string last = last_line(end.printed); !last.empty()) {
+    ended.notes.push_back(fmt::format("the last line it printed: {}", last));
   }
+  report.findings = {ended};
+  if (failed_call) report.findings.insert(report.findings.begin(), *failed_call);
+  report.reason = in_one_line(ended);
+  if (failed_call) report.reason = fmt::format("{}; after that, {}", in_one_line(*failed_call), report.reason);
   on_report(report);
   if (next == first) next = first + 1;  // it ended before the first case, while it was loaded
   return next;

@@ -22,10 +22,12 @@
 
 #include "app/command.h"
 #include "app/guests/file_cases.h"
+#include "app/guests/file_trial.h"
 #include "app/guests/guest.h"
 #include "convlab/base/clock.h"
 #include "convlab/base/error.h"
 #include "convlab/base/json.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/kernel_file/file_kernel.h"
 #include "convlab/kernel_file/library.h"
 #include "convlab/kernels/registry.h"
@@ -40,8 +42,10 @@ struct JudgeOptions {
   std::vector<std::string> cases;
   int64_t threads = 0;
   double stuck_after_seconds = 0;
-  bool strict = false;
+  bool strict = false, all = false;
 };
+
+constexpr size_t kFewFindings = 3;  // after so many different ones more shapes are not tried
 
 /// Tells the host each second in which kernels on simt, or convlab's own computation, made progress.
 class Heartbeat {
@@ -78,18 +82,16 @@ void say_last_words(int signal) {
   if (!place.empty()) tell_host(json_text(Json{{"at", place}}, -1));
 }
 
-Json to_json(const SimtFault& fault) {
-  return {{"kind", fault.kind},  {"kernel", fault.kernel}, {"block", fault.block}, {"thread", fault.thread},
-          {"line", fault.where}, {"array", fault.array},   {"text", fault.text}};
+Json to_json(const std::vector<Finding>& findings) {
+  Json json = Json::array();
+  for (const Finding& each : findings) json.push_back(convlab::to_json(each));
+  return json;
 }
 
 Json to_json(const FileVerdict& verdict) {
-  Json faults = Json::array();
-  for (const SimtFault& fault : verdict.faults) faults.push_back(to_json(fault));
   return {{"verdict", name_of(verdict.outcome)},
           {"reason", verdict.reason},
-          {"note", verdict.note},
-          {"faults", std::move(faults)},
+          {"findings", to_json(verdict.findings)},
           {"math", name_of(verdict.math)},
           {"largest_error", verdict.largest_error},
           {"prolog_s", verdict.seconds.prolog},
@@ -98,25 +100,23 @@ Json to_json(const FileVerdict& verdict) {
           {"computes_in_prolog", verdict.seconds.early}};
 }
 
-Json to_json(const CaseResult& result, const std::vector<SimtFault>& faults) {
-  return to_json(
-      FileVerdict{.outcome = result.outcome, .reason = result.reason, .note = result.note, .faults = faults});
+Json to_json(const CaseResult& result) {
+  return to_json(FileVerdict{.outcome = result.outcome, .reason = result.reason, .findings = result.findings});
 }
 
 /// Of convlab's own kind and of functions: the contract of a kernel, on every step that comes from the problem. The
 /// first failure, otherwise a step that passed, otherwise the refusal.
 Json verified(const ConvKernel& kernel, const ConvProblem& problem, Device& device, Oracle& oracle) {
-  CaseResult best{Outcome::skipped, "it takes no such step"};
-  std::string note;  // the first of all steps
+  CaseResult best{Outcome::skipped, "no step of this problem is supported"};
+  std::vector<Finding> warnings;  // the first of all steps
   for (const ConvStep& step : steps_to_verify(kernel, problem, device.caps())) {
-    std::vector<SimtFault> faults;
-    const CaseResult result = verify_kernel(kernel, step, device, oracle, &faults);
-    if (result.outcome == Outcome::failed) return to_json(result, faults);
-    if (note.empty()) note = result.note;
+    const CaseResult result = verify_kernel(kernel, step, device, oracle);
+    if (result.outcome == Outcome::failed) return to_json(result);
+    if (warnings.empty()) warnings = result.findings;
     if (result.outcome == Outcome::passed || best.outcome != Outcome::passed) best = result;
   }
-  best.note = note;
-  return to_json(best, {});
+  best.findings = std::move(warnings);
+  return to_json(best);
 }
 
 /// Whether this process can still use the device: a kernel that touches what is not there takes the GPU from it.
@@ -140,7 +140,9 @@ void judge(const JudgeOptions& options) {
   const Heartbeat heartbeat;
   ::signal(kLastWords, say_last_words);
   // At once: a file that asks for the error may end the process.
-  on_simt_failed_call([](const SimtFault& call) { tell_host(json_text(Json{{"failed_call", to_json(call)}}, -1)); });
+  on_simt_failed_call([](const Finding& call) {
+    tell_host(json_text(Json{{"failed_call", convlab::to_json(call)}}, -1));
+  });
   tell_host(R"({"ready":true})");
 
   std::function<Json(const FileCase&)> ask;
@@ -161,20 +163,32 @@ void judge(const JudgeOptions& options) {
   constexpr double kPatience = 20;  // seconds that a file's verdict may take if it is to be asked for more
   const Clock::time_point begin = Clock::now();
   bool wrong = false;
+  std::vector<Finding> found;
+  const auto skip_from = [](size_t from, const std::string& why) {
+    tell_host(json_text(Json{{"enough_from", from}, {"why", why}}, -1));
+  };
   for (size_t i = 0; i < options.cases.size(); ++i) {
     const FileCase each = parse_case(options.cases[i]);
     const bool decides = each.purpose == FileCase::Purpose::verdict;
     if (!decides && wrong) return;
-    if (!decides && seconds_since(begin) > kPatience) return tell_host(fmt::format(R"({{"enough_from":{}}})", i));
+    if (!decides && seconds_since(begin) > kPatience) return skip_from(i, "not run: the file takes long");
     tell_host(fmt::format(R"({{"begin":{}}})", i));
     Json json = ask(each);
     wrong |= decides && json.at("verdict") != name_of(Outcome::passed);
     json["case"] = i;
     json["large_blocks"] = take_simt_large_blocks();
-    const bool stuck =
-        std::ranges::any_of(json.at("faults"), [](const Json& fault) { return fault.at("kind") == kNoProgress; });
     tell_host(json_text(json, -1));
-    if (stuck) return tell_host(fmt::format(R"({{"hung_from":{}}})", i + 1));
+    bool stuck = false;
+    for (const Json& finding : json.at("findings")) {
+      found.push_back(finding_of(finding));
+      stuck |= found.back().kind == kNoProgress;
+    }
+    if (stuck) return skip_from(i + 1, std::string(kHungBefore));
+    std::erase_if(found, [](const Finding& each) { return each.severity != Severity::error; });
+    found = merged(std::move(found));
+    if (!options.all && found.size() >= kFewFindings) {
+      return skip_from(i + 1, fmt::format("not run after {} different findings", found.size()));
+    }
     if (!works(*device)) return tell_host(R"({"lost":true})");
   }
 }
@@ -189,6 +203,7 @@ Action declare_judge_file(CLI::App& options) {
   add_int(options, "--threads", chosen->threads, 0, 1024, "");
   add_real(options, "--stuck-after", chosen->stuck_after_seconds, 0.1, 86400, "");
   add_flag(options, "--strict", chosen->strict, "");
+  add_flag(options, "--all", chosen->all, "");
   add_texts(options, "CASES", chosen->cases, 1, kAnyNumber, "", "");
   return [chosen](Output&) {
     become_guest();

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/guests/guest.h"
+#include "app/program.h"
 #include "app/results/file_times.h"
 #include "app/results/output.h"
 #include "app/results/streams.h"
@@ -82,8 +83,8 @@ std::string device_for(const KernelSource& source, const std::string& asked) {
   return asked;
 }
 
-std::string library_for(const KernelSource& source, const std::string& device, GuestWork work,
-                        const std::vector<std::string>& definitions) {
+CompiledFile compile_for(const KernelSource& source, const std::string& device, GuestWork work,
+                         const std::vector<std::string>& definitions) {
   CompileOptions options{.counted = work == GuestWork::counting, .definitions = definitions};
   Toolchain toolchain = Toolchain::cpu;
   if (device == "simt") {
@@ -97,7 +98,7 @@ std::string library_for(const KernelSource& source, const std::string& device, G
     }
     options.compute_capability = cuda_compute_capability(index_of(device));
   }
-  return compile_kernel_file(source, toolchain, options).library.string();
+  return compile_kernel_file(source, toolchain, options);
 }
 
 void begin_program(int argc, char** argv) {
@@ -142,7 +143,7 @@ void run_guest_with(const std::vector<GuestKernel>& kernels, std::vector<std::st
   ::unsetenv(kVariable);
   show_prints(end, names);
   if (end.how != GuestEnd::How::done) throw wrong_result("{}: {}", fmt::join(names, ", "), describe(end, INFINITY));
-  if (status.value_or(0) != 0) throw GuestStatus{*status};
+  if (status.value_or(0) != 0) throw ExitStatus{*status};
 }
 
 bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device, GuestWork work) {
@@ -154,7 +155,7 @@ bool run_in_guest(const std::vector<std::string>& kernels, const std::string& de
     const std::string path = path_of_kernel(name);
     const KernelSource source = read_kernel_source(path);
     chosen = device_for(source, chosen.empty() ? device : chosen);
-    files.push_back({chosen, library_for(source, chosen, work), path, name});
+    files.push_back({chosen, compile_for(source, chosen, work).library.string(), path, name});
   }
   if (files.empty()) return false;
   std::vector<std::string> arguments = program_arguments;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/guests/guest.h"
+#include "convlab/kernel_file/compiler.h"
 #include "convlab/kernel_file/source.h"
 #include "convlab/kernel_file/translation.h"
 
@@ -27,8 +28,8 @@ enum class GuestWork {
 
 /// Compiles a file for a device, with macros defined so ("WITH_TILE=1"). Error as of compile_kernel_file();
 /// Error(unavailable) where the device is not there.
-std::string library_for(const KernelSource& source, const std::string& device, GuestWork work = GuestWork::running,
-                        const std::vector<std::string>& definitions = {});
+CompiledFile compile_for(const KernelSource& source, const std::string& device, GuestWork work = GuestWork::running,
+                         const std::vector<std::string>& definitions = {});
 
 /// A compiled file for a guest, which knows its kernel by `name`.
 struct GuestKernel {
@@ -40,7 +41,7 @@ struct GuestKernel {
 void begin_program(int argc, char** argv);
 
 /// If kernels' names are files: compiles them and does the whole command once more as a guest, where they are known.
-/// True when the guest is done, false if there are no files, or if this is the guest. Throws GuestStatus if the guest's
+/// True when the guest is done, false if there are no files, or if this is the guest. Throws ExitStatus if the guest's
 /// exit status is not 0, and Error(wrong_result) where a file ends the guest. To count, the kernels of this program
 /// among `kernels` are compiled, too, and take their own places in the guest.
 bool run_in_guest(const std::vector<std::string>& kernels, const std::string& device,
@@ -51,11 +52,6 @@ bool run_in_guest(const std::vector<std::string>& kernels, const std::string& de
 /// host.
 void run_guest_with(const std::vector<GuestKernel>& kernels, std::vector<std::string> arguments,
                     const std::function<void(std::string_view line)>& on_line);
-
-/// A guest has said all that there is to say and ended with this status.
-struct GuestStatus {
-  int status;
-};
 
 /// In a guest: tells the host how the command ended, after all else. No effect elsewhere.
 void end_program(int status);

@@ -65,14 +65,14 @@ std::string register_note(const KernelSource& source, const std::map<std::string
     const auto found = registers.find(kernel);
     if (found == registers.end()) {
       return fmt::format(
-          "{} is launched with {} threads a block and has no __launch_bounds__: a GPU launches it only if the compiler "
-          "gives a thread at most {} registers",
+          "{} is launched with {} threads a block without __launch_bounds__; a GPU refuses the launch if the compiler "
+          "uses more than {} registers a thread",
           kernel, count, most);
     }
     if (found->second <= most) continue;
     return fmt::format(
-        "{} needs {} registers x {} threads > {}: a GPU refuses this launch (too many resources requested for launch); "
-        "compiled by nvcc for compute capability 9.0. Help: declare it __launch_bounds__({})",
+        "{} needs {} registers x {} threads > {}: a GPU refuses this launch (too many resources requested for launch; "
+        "compiled with nvcc for compute capability 9.0). Declare it __launch_bounds__({})",
         kernel, found->second, count, kRegisters, count);
   }
   return "";

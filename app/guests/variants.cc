@@ -84,10 +84,11 @@ class Measuring {
     Compiled& result = compiled_[i];
     try {
       if (variant.source)
-        result.library = library_for(*variant.source, device_, GuestWork::running, variant.definitions);
+        result.library =
+            compile_for(*variant.source, device_, GuestWork::running, variant.definitions).library.string();
       if (!counts()) return;
       const KernelSource source = variant.source ? *variant.source : read_kernel_source(path_of_kernel(variant.label));
-      result.counted = library_for(source, device_, GuestWork::counting, variant.definitions);
+      result.counted = compile_for(source, device_, GuestWork::counting, variant.definitions).library.string();
     } catch (const Error& error) {
       result.error = error;
     }

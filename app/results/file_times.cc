@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+
 #include "convlab/kernel_file/file_kernel.h"
 #include "convlab/measure/summary.h"
 
@@ -40,7 +42,11 @@ std::string file_time_text(const FileTime& time) {
 }
 
 std::string time_text(double seconds) {
-  return seconds < 1 ? fmt::format("{:.3f} ms", seconds * 1e3) : fmt::format("{:.2f} s", seconds);
+  const auto text = [](double value, std::string_view unit) {
+    return fmt::format("{:.{}f} {}", value, value >= 100 ? 0 : value >= 10 ? 1 : 2, unit);
+  };
+  if (seconds >= 1) return text(seconds, "s");
+  return seconds >= 1e-3 ? text(seconds * 1e3, "ms") : text(seconds * 1e6, "us");
 }
 
 }  // namespace convlab::app

@@ -22,7 +22,7 @@ std::vector<FileTime> file_times();
 /// "prolog to epilog 31.200 ms; the prolog took 30.900 ms, ...".
 std::string file_time_text(const FileTime& time);
 
-/// "31.200 ms", "1.25 s".
+/// "31.2 ms", "1.25 s", "850 us".
 std::string time_text(double seconds);
 
 }  // namespace convlab::app

@@ -147,4 +147,24 @@ std::string to_text(const ConvProblem& problem) {
   return text;
 }
 
+std::string shape_text(const ConvProblem& problem) {
+  std::string text = fmt::format("{}x{}x{}x{}, {} filter{} {}x{}", problem.n, problem.c, problem.h, problem.w,
+                                 problem.k, problem.k == 1 ? "" : "s", problem.r, problem.s);
+  const auto pair = [&](const char* what, int64_t height, int64_t width) {
+    if (height == 1 && width == 1) return;
+    text += height == width ? fmt::format(", {} {}", what, height) : fmt::format(", {} {}x{}", what, height, width);
+  };
+  pair("stride", problem.stride_h, problem.stride_w);
+  if (problem.padded()) {
+    const bool same = problem.pad_top == problem.pad_left && problem.pad_top == problem.pad_bottom &&
+                      problem.pad_top == problem.pad_right;
+    text += same ? fmt::format(", padding {}", problem.pad_top)
+                 : fmt::format(", padding {} {} {} {}", problem.pad_top, problem.pad_left, problem.pad_bottom,
+                               problem.pad_right);
+  }
+  pair("dilation", problem.dilation_h, problem.dilation_w);
+  if (problem.groups != 1) text += fmt::format(", {} groups", problem.groups);
+  return text;
+}
+
 }  // namespace convlab

@@ -66,4 +66,8 @@ ConvProblem parse_problem(std::string_view text);
 /// The inverse of parse_problem, in its shortest form.
 std::string to_text(const ConvProblem& problem);
 
+/// "10x4x40x40, 16 filters 7x7": the shape for a person, followed by what is not the default: "stride 2", "padding 1",
+/// "dilation 2x1", "3 groups".
+std::string shape_text(const ConvProblem& problem);
+
 }  // namespace convlab

@@ -98,32 +98,10 @@ class SimtDevice final : public Device {
   std::shared_ptr<std::atomic<size_t>> held_ = std::make_shared<std::atomic<size_t>>(0);  // of memory_bytes, by buffers
 };
 
-std::vector<SimtFault> in_words(const std::vector<simt::Fault>& faults) {
-  std::vector<SimtFault> words;
-  for (const simt::Fault& fault : faults) {
-    words.push_back({.kind = std::string(simt::name_of(fault.kind)),
-                     .kernel = fault.kernel,
-                     .block = fault.kernel.empty() ? "" : simt::to_text(fault.block),
-                     .thread = fault.kernel.empty() ? "" : simt::to_text(fault.thread),
-                     .where = fault.where,
-                     .array = fault.array,
-                     .text = fault.message});
-  }
-  return words;
-}
-
-SimtFault in_words(const simt::FailedCall& failed) {
-  const std::string_view kind = failed.harmless          ? kHarmlessCall
-                                : failed.breaks_memory() ? kBrokenHostArray
-                                : failed.call.empty()    ? kRefusedLaunch
-                                                         : kFailedCall;
-  return {.kind = std::string(kind),
-          .kernel = failed.kernel,
-          .block = "",
-          .thread = "",
-          .where = failed.where,
-          .array = "",
-          .text = to_text(failed)};
+std::vector<Finding> findings_of(const std::vector<simt::Fault>& faults) {
+  std::vector<Finding> findings;
+  for (const simt::Fault& fault : faults) findings.push_back(fault.finding);
+  return findings;
 }
 
 }  // namespace
@@ -139,7 +117,7 @@ void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name,
 
 void set_simt_array_shapes(const std::vector<SimtArrayShape>& shapes) {
   std::vector<simt::ArrayShape> all;
-  for (const SimtArrayShape& each : shapes) all.push_back({each.name, each.letters, each.extents});
+  for (const SimtArrayShape& each : shapes) all.push_back({each.name, each.axes, each.extents});
   simt::set_array_shapes(std::move(all));
 }
 
@@ -149,11 +127,11 @@ void end_simt_launches() { simt::end_launches(); }
 
 std::string simt_place_in(const std::string& library) { return simt::place_in_library(library); }
 
-std::vector<SimtFault> simt_faults() {
+std::vector<Finding> simt_faults() {
   try {
     throw;
   } catch (const simt::FaultError& error) {
-    return in_words(error.faults());
+    return findings_of(error.faults());
   } catch (...) {
     return {};
   }
@@ -174,16 +152,16 @@ int64_t simt_blocks_begun() { return simt::blocks_begun(); }
 
 void check_simt_host_code() { simt::throw_host_faults(); }
 
-std::vector<SimtFault> take_simt_notes() { return in_words(simt::take_notes()); }
+std::vector<Finding> take_simt_notes() { return findings_of(simt::take_notes()); }
 
-std::optional<SimtFault> take_simt_failed_call() {
+std::optional<Finding> take_simt_failed_call() {
   const std::optional<simt::FailedCall> failed = simt::take_failed_call();
-  return failed ? std::optional(in_words(*failed)) : std::nullopt;
+  return failed ? std::optional(finding_of(*failed)) : std::nullopt;
 }
 
-void on_simt_failed_call(std::function<void(const SimtFault&)> listener) {
+void on_simt_failed_call(std::function<void(const Finding&)> listener) {
   simt::on_failed_call(
-      [listener = std::move(listener)](const simt::FailedCall& failed) { listener(in_words(failed)); });
+      [listener = std::move(listener)](const simt::FailedCall& failed) { listener(finding_of(failed)); });
 }
 
 SimtHostArray::SimtHostArray(const void* array, size_t bytes) : array_(array) {
@@ -198,13 +176,18 @@ std::string take_simt_leaks() { return simt::take_runtime_leaks(); }
 
 std::string simt_refusal(const void* in_library) { return simt::static_shared_excess(in_library); }
 
-std::string simt_writer(const void* host) {
-  if (!simt::came_from_device(host)) return "";
+std::optional<Label> simt_writer(const void* host) {
+  if (!simt::came_from_device(host)) return std::nullopt;
   const auto writer = simt::last_writer(host);
-  if (!writer) return std::string(kNoWriter);
-  if (writer->kernel.empty()) return "";
-  return fmt::format("thread {} of block {} of {} wrote it, at {}", simt::to_text(writer->thread),
-                     simt::to_text(writer->block), writer->kernel, writer->where);
+  if (writer && writer->kernel.empty()) return std::nullopt;
+  std::optional<Label> label(std::in_place);
+  label->text = kNoWriter;
+  if (writer) {
+    label->place = writer->place;
+    label->thread = simt::to_text(writer->thread);
+    label->text = fmt::format("thread {} of block {} writes it", label->thread, simt::to_text(writer->block));
+  }
+  return label;
 }
 
 std::map<std::string, int> take_simt_large_blocks() { return simt::take_large_blocks(); }

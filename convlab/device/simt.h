@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "convlab/device/device.h"
+#include "convlab/diagnostics/finding.h"
+#include "convlab/simt/failed_call.h"
 #include "convlab/warps/kernel_counts.h"
 
 namespace convlab {
@@ -33,7 +35,8 @@ void narrow_simt_memory(const void* memory, size_t bytes, std::string_view name,
 
 /// An array of floats with four dimensions: see simt::ArrayShape.
 struct SimtArrayShape {
-  std::string name, letters;
+  std::string name;
+  std::array<std::string, 4> axes;
   std::array<int64_t, 4> extents;
 };
 
@@ -56,34 +59,31 @@ void set_simt_strictness(SimtStrictness strictness);
 /// Changes as long as kernels make progress: see simt::blocks_begun().
 int64_t simt_blocks_begun();
 
-/// What a kernel did wrong, in words: see simt::Fault.
-struct SimtFault {
-  std::string kind, kernel, block, thread, where, array, text;  ///< "race on shared memory", "tile<16>", "(3,0,1)", ...
-};
-
 /// The kind of a kernel that makes no progress, and of stores that race and all store the same value.
 inline constexpr std::string_view kNoProgress = "no progress", kRedundantWrite = "redundant write";
 
 /// The faults of the exception that is being handled; none if it is another.
-std::vector<SimtFault> simt_faults();
+std::vector<Finding> simt_faults();
 
 /// Error(wrong_result), with faults, if host code of kernel files has touched the device's memory since the last
 /// question: see simt::throw_host_faults().
 void check_simt_host_code();
 
 /// What was noted since the last question.
-std::vector<SimtFault> take_simt_notes();
+std::vector<Finding> take_simt_notes();
 
-/// Kinds of faults that are no kernel's: see simt::FailedCall.
-inline constexpr std::string_view kRefusedLaunch = "refused launch", kFailedCall = "failed call",
-                                  kBrokenHostArray = "out of bounds of host memory", kHarmlessCall = "harmless call";
+/// Kinds of findings in the host's code: see simt::FailedCall.
+using simt::kBrokenHostArray;
+using simt::kFailedCall;
+using simt::kHarmlessCall;
+using simt::kRefusedLaunch;
 
 /// The first launch since the last question that a device refuses, or call of CUDA's run-time interface that failed;
 /// otherwise the first call that is not as it should be, but harmless.
-std::optional<SimtFault> take_simt_failed_call();
+std::optional<Finding> take_simt_failed_call();
 
 /// From now on `listener` is called at once with each of them that is not harmless.
-void on_simt_failed_call(std::function<void(const SimtFault&)> listener);
+void on_simt_failed_call(std::function<void(const Finding&)> listener);
 
 /// An array of the host that a kernel file is given, while the value lives: simt knows its end.
 class SimtHostArray {
@@ -106,10 +106,10 @@ std::string take_simt_leaks();
 /// Whether the bytes at this address of the host came from simt's memory, as far as we know.
 bool came_from_simt(const void* host);
 
-/// Who wrote the float at this address of the host, which came from simt's memory: "thread (3,1,0) of block (0,2,0) of
-/// convolve wrote it, at conv.cu:31", or kNoWriter; "" if we do not know.
-std::string simt_writer(const void* host);
-inline constexpr std::string_view kNoWriter = "no thread wrote it";
+/// Who wrote the float at this address of the host, which came from simt's memory: a label "thread (3,1,0) of block
+/// (0,2,0) writes it" at the store's line, or one with the text kNoWriter; nullopt if that is unknown.
+std::optional<Label> simt_writer(const void* host);
+inline constexpr std::string_view kNoWriter = "no thread writes it";
 
 /// The launched kernels whose blocks have more than 512 threads, with the number of threads, since the last question:
 /// on a GPU their registers may not fit.

@@ -18,17 +18,17 @@ void end_simt_launches() {}
 std::string simt_place_in(const std::string&) { return {}; }
 void set_simt_array_shapes(const std::vector<SimtArrayShape>&) {}
 void set_simt_stuck_after(double) {}
-std::vector<SimtFault> simt_faults() { return {}; }
+std::vector<Finding> simt_faults() { return {}; }
 void set_simt_strictness(SimtStrictness) {}
 int64_t simt_blocks_begun() { return 0; }
 void check_simt_host_code() {}
-std::vector<SimtFault> take_simt_notes() { return {}; }
-std::string simt_writer(const void*) { return ""; }
+std::vector<Finding> take_simt_notes() { return {}; }
+std::optional<Label> simt_writer(const void*) { return std::nullopt; }
 void start_simt_counting() {}
 std::vector<KernelCounts> stop_simt_counting() { return {}; }
 int64_t simt_filled_bytes() { return 0; }
-std::optional<SimtFault> take_simt_failed_call() { return {}; }
-void on_simt_failed_call(std::function<void(const SimtFault&)>) {}
+std::optional<Finding> take_simt_failed_call() { return {}; }
+void on_simt_failed_call(std::function<void(const Finding&)>) {}
 SimtHostArray::SimtHostArray(const void*, size_t) : array_(nullptr) {}
 SimtHostArray::~SimtHostArray() = default;
 bool came_from_simt(const void*) { return false; }

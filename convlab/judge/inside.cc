@@ -176,7 +176,7 @@ Json replayed(const JsonMembers& from) {
   try {
     replay.run();
   } catch (...) {
-    const std::vector<SimtFault> faults = simt_faults();
+    const std::vector<Finding> faults = simt_faults();
     return {{"fault", faults.empty() ? "" : faults.front().kind}, {"text", message_of_exception()}};
   }
   Json result = {{"counts", counted ? counts_as_json(stop_simt_counting()) : Json::array()}};

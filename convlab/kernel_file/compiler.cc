@@ -18,6 +18,9 @@
 #include "convlab/base/resources.h"
 #include "convlab/base/symbol.h"
 #include "convlab/base/text.h"
+#include "convlab/diagnostics/compiler_output.h"
+#include "convlab/diagnostics/source_lines.h"
+#include "convlab/diagnostics/text_form.h"
 #include "convlab/kernel_file/cache.h"
 #include "convlab/kernel_file/inputs.h"
 #include "convlab/kernel_file/kernel_binders.h"
@@ -215,11 +218,10 @@ struct Hint {
 
 /// What convlab knows better than the compiler.
 constexpr std::array kHints{
-    Hint{"No such file or directory",
-         "the file includes what is not there: give convlab the folder's other files, too, or leave the include out"},
-    Hint{"clockRate", "CUDA 13 has taken this member out of cudaDeviceProp: ask cudaDeviceGetAttribute()"},
-    Hint{"deviceOverlap", "CUDA 13 has taken this member out of cudaDeviceProp: ask cudaDeviceGetAttribute()"},
-    Hint{"No space left on device", "the cache's disk is full: set CONVLAB_CACHE to another folder"},
+    Hint{"No such file or directory", "put the included file next to this one, or remove the include"},
+    Hint{"clockRate", "CUDA 13 removed this member of cudaDeviceProp; use cudaDeviceGetAttribute"},
+    Hint{"deviceOverlap", "CUDA 13 removed this member of cudaDeviceProp; use cudaDeviceGetAttribute"},
+    Hint{"No space left on device", "the disk of the cache is full; set CONVLAB_CACHE to a folder on another disk"},
 };
 
 /// The names that the compiler does not know, in its order. Its quotation marks depend on the user's language.
@@ -280,15 +282,15 @@ bool is_cuda_name(std::string_view name) {
 
 std::string hint_for(const KernelSource& source, const std::string& complaint) {
   for (const Hint& hint : kHints) {
-    if (complaint.find(hint.when) != std::string::npos) return fmt::format("\n  ({})", hint.what);
+    if (complaint.find(hint.when) != std::string::npos) return std::string(hint.what);
   }
   const std::vector<Token> tokens = tokens_of(source.text);
   for (const std::string& name : undeclared_names(complaint)) {
     if (declares(tokens, name)) continue;  // what stands before it is wrong
-    if (is_cuda_name(name)) return fmt::format("\n  (simt does not have '{}': nvcc and a GPU may)", name);
-    return fmt::format(
-        "\n  (nothing in this file declares '{}': convlab compiles the file alone, without its project's others)",
-        name);
+    if (is_cuda_name(name))
+      return fmt::format("simt does not support '{}'; compile it with nvcc on a machine with a GPU", name);
+    return fmt::format("the file does not declare '{}'; convlab compiles it alone, without other files of its project",
+                       name);
   }
   return "";
 }
@@ -297,14 +299,20 @@ std::string hint_for(const KernelSource& source, const std::string& complaint) {
 [[noreturn]] void complain(const KernelSource& source, const CompilerCommand& command, const ProcessRun& run) {
   const std::string file = source.path.string(), program = command.words.front();
   const std::string complaint = without_binders(run.complaint + run.output);
-  if (run.out_of_time) throw bad_input("{}: {} was not done after {:g} s", file, program, command.limit_s);
+  if (run.out_of_time) throw bad_input("{}: {} did not finish within {:g} s", file, program, command.limit_s);
   constexpr int kSignals = 128, kMostSignal = 64;  // nvcc's own exit status may be 255
   if (run.status > kSignals && run.status <= kSignals + kMostSignal) {
     throw bad_input("{}: {} crashed (signal {}):{}", file, program, run.status - kSignals,
                     shown(complaint, command.text.string()));
   }
-  throw bad_input("{} does not compile:{}{}", file, shown(complaint, command.text.string()),
-                  hint_for(source, complaint));
+  std::vector<Finding> findings = findings_in(complaint);
+  std::erase_if(findings, [](const Finding& each) { return each.severity != Severity::error; });
+  const std::string hint = hint_for(source, complaint);
+  if (!findings.empty()) findings.front().help = hint;
+  throw FindingError(ErrorKind::bad_input,
+                     fmt::format("{} does not compile:{}{}", file, shown(complaint, command.text.string()),
+                                 hint.empty() ? "" : fmt::format("\n  help: {}", hint)),
+                     std::move(findings));
 }
 
 /// Error(bad_input) if code of one side uses what is of the other. nvcc finds that by itself.
@@ -319,11 +327,15 @@ void check_sides(const KernelSource& source, const CompilerCommand& command, con
   write_file(asking.text, compilation_unit(source, Toolchain::simt, check.marks()));
   const ProcessRun run = runner(asking);
   if (run.status != 0) return;  // what is wrong beside that is wrong without the marks, too
-  if (const std::string errors = check.errors(run.complaint + run.output); !errors.empty()) {
-    std::error_code error;
-    fs::remove(asking.text, error);
-    throw bad_input("{} does not compile:{}", source.path.string(), errors);
-  }
+  std::vector<Finding> findings = check.errors(run.complaint + run.output);
+  if (findings.empty()) return;
+  std::error_code error;
+  fs::remove(asking.text, error);
+  SourceLines lines;
+  lines.add(source.path.string(), source.text);
+  std::string text = fmt::format("{} does not compile:", source.path.string());
+  for (const Finding& each : findings) text += "\n" + text_form(each, lines, {});
+  throw FindingError(ErrorKind::bad_input, text.substr(0, text.find_last_not_of('\n') + 1), std::move(findings));
 }
 
 ProcessRun run_plainly(const CompilerCommand& command) {
@@ -420,18 +432,21 @@ std::map<std::string, int> registers_in(std::string_view words_of_ptxas) {
   return registers;
 }
 
-std::vector<std::string> warnings_of(const KernelSource& source) try {
+std::vector<Finding> warnings_of(const KernelSource& source) try {
   constexpr size_t kMost = 5;
   const CompiledFile made =
       compile_kernel_file(source, source.cuda ? Toolchain::simt : Toolchain::cpu, {.output = CompilerOutput::warnings});
   const std::string path = fs::absolute(source.path).string();
-  std::vector<std::string> warnings;
-  for (const std::string& line : split(read_text(made.library), '\n')) {
-    const bool wanted = line.find("uninitialized]") != std::string::npos || line.ends_with("[-Wreturn-type]");
-    if (!wanted || !line.starts_with(path)) continue;
-    std::string text = printable(source.path.filename().string() + line.substr(path.size()));
-    if (warnings.size() < kMost && std::ranges::count(warnings, text) == 0) warnings.push_back(std::move(text));
+  std::vector<Finding> warnings = merged(findings_in(read_text(made.library)));
+  std::erase_if(warnings, [&](const Finding& each) {
+    const bool wanted = each.text.ends_with("uninitialized]") || each.text.ends_with("[-Wreturn-type]");
+    return !wanted || place_of(each).file != path;
+  });
+  for (Finding& each : warnings) {
+    each.labels.resize(1);
+    each.count = 1;  // once for each instance of a template
   }
+  if (warnings.size() > kMost) warnings.resize(kMost);
   return warnings;
 } catch (const Error&) {
   return {};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convlab/base/process.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/kernel_file/translation.h"
 
 namespace convlab {
@@ -59,13 +60,13 @@ std::string found_tool(const std::string& name);
 /// folder: $CONVLAB_CACHE, otherwise convlab in $XDG_CACHE_HOME or in ~/.cache; where it cannot be written, a temporary
 /// one. Several processes may share it.
 ///
-/// Error(bad_input) with the compiler's own lines, numbered as in the file, if it does not compile; Error(unavailable)
-/// if the compiler is not there.
+/// FindingError(bad_input) with the compiler's own lines, numbered as in the file, and with each of its errors as a
+/// finding, if it does not compile; Error(unavailable) if the compiler is not installed.
 CompiledFile compile_kernel_file(const KernelSource& source, Toolchain toolchain, const CompileOptions& options);
 
 /// The host compiler's warnings about the file's own lines: variables without a value, functions without a return. At
-/// most a few: "mine.cu:21:9: warning: 'sum' may be used uninitialized [-Wmaybe-uninitialized]". None if it cannot say.
-std::vector<std::string> warnings_of(const KernelSource& source);
+/// most a few: "'sum' may be used uninitialized [-Wmaybe-uninitialized]". None if it cannot say.
+std::vector<Finding> warnings_of(const KernelSource& source);
 
 /// How many registers of a GPU of this compute capability a thread of each of a file's kernels takes, as ptxas says, by
 /// the kernels' names without namespaces: "convolve<5>". Error as of compile_kernel_file().

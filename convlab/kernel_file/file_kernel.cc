@@ -30,10 +30,10 @@ int taken = 0;
 Refusal refusal(const Place& place, const ConvStep& step) {
   const ConvProblem& problem = step.problem;
   if (Refusal refusal = refuse_unless_plain(step)) return refusal;
-  if (problem.padded()) return "knows no padding";
-  if (!problem.unit_dilation()) return "knows no dilation";
-  if (problem.groups != 1) return "knows no groups";
-  if (!problem.unit_stride() && !place.takes_strides) return "knows no strides";
+  if (problem.padded()) return "padding is not supported";
+  if (!problem.unit_dilation()) return "dilation is not supported";
+  if (problem.groups != 1) return "groups are not supported";
+  if (!problem.unit_stride() && !place.takes_strides) return "strides are not supported";
   if (problem.stride_h != problem.stride_w) return "takes one stride for both sides";
   if (place.square && problem.r != problem.s) return "takes one side of the filter for both";
   constexpr int64_t kMost = std::numeric_limits<int>::max();

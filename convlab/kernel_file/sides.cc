@@ -12,6 +12,7 @@
 
 #include "convlab/base/file.h"
 #include "convlab/base/text.h"
+#include "convlab/diagnostics/compiler_output.h"
 
 namespace convlab {
 namespace {
@@ -54,17 +55,11 @@ bool has_place(const std::vector<Token>& tokens, size_t at) {
   return true;
 }
 
-/// The source's line around a part of it, and the part's column, from 1.
-struct Place {
-  std::string_view line;
-  size_t column;
-};
-
-Place place_of(std::string_view text, const Token& token) {
+/// From 1, in bytes.
+int column_of(std::string_view text, const Token& token) {
   const auto at = static_cast<size_t>(token.text.data() - text.data());
   const size_t before = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
-  const size_t begin = before == std::string_view::npos ? 0 : before + 1;
-  return {text.substr(begin, text.find('\n', at) - begin), at - begin + 1};
+  return static_cast<int>(before == std::string_view::npos ? at + 1 : at - before);
 }
 
 /// Of "/home/me/mine.cu:17:5: warning: 'float f(float)' is deprecated: convlab_mark_231".
@@ -136,11 +131,10 @@ std::vector<Insertion> SideCheck::marks() const {
   return marks;
 }
 
-std::string SideCheck::errors(std::string_view warnings) const {
+std::vector<Finding> SideCheck::errors(std::string_view warnings) const {
   constexpr size_t kMostErrors = 8;
   const std::vector<Warning> marked = marked_warnings(warnings, std::filesystem::absolute(source_.path).string());
-  std::string text;
-  size_t count = 0;
+  std::vector<Finding> findings;
   for (const Use& use : uses_) {
     const bool confirmed = std::ranges::any_of(marked, [&](const Warning& warning) {
       return warning.line == outline_.tokens[use.token].line && warning.is_about(use.entity->name) &&
@@ -148,23 +142,20 @@ std::string SideCheck::errors(std::string_view warnings) const {
                return entity.name == use.entity->name && mark_of(entity) == warning.mark;
              });
     });
-    if (confirmed && ++count <= kMostErrors) text += error(use);
+    if (confirmed && findings.size() < kMostErrors) findings.push_back(error(use));
   }
-  if (count > kMostErrors) text += fmt::format("\n  and {} errors more", count - kMostErrors);
-  return text;
+  return findings;
 }
 
-std::string SideCheck::error(const Use& use) const {
+Finding SideCheck::error(const Use& use) const {
   const Token& token = outline_.tokens[use.token];
-  const auto [line, column] = place_of(source_.text, token);
   const std::string_view name = token.text;
   std::string what, help;
   if (use.entity->kind != Entity::Kind::function) {
     what = fmt::format("identifier \"{}\" is undefined in device code", name);
-    help = fmt::format(
-        "it is a variable of the host: pass it to the kernel as an argument, or declare it __device__ or __constant__ "
-        "and "
-        "set it by cudaMemcpyToSymbol");
+    help =
+        "it is a host variable: pass it to the kernel as an argument, or declare it __device__ or __constant__ and set "
+        "it with cudaMemcpyToSymbol";
   } else if (use.body->side == Side::host) {
     what = fmt::format("calling a __device__ function(\"{}\") from a __host__ function(\"{}\") is not allowed", name,
                        use.body->function);
@@ -174,11 +165,11 @@ std::string SideCheck::error(const Use& use) const {
                        use.body->is_kernel ? "__global__" : "__device__", use.body->function);
     help = fmt::format("declare {} as __device__, or as __host__ __device__", name);
   }
-  std::string shown(line);
-  std::ranges::replace(shown, '\t', ' ');
-  return fmt::format("\n  {}:{}:{}: error: {}\n  {:>5} | {}\n  {:>5} | {:>{}}{}\n  {:>5} = help: {}",
-                     source_.path.string(), token.line, column, what, token.line, shown, "", "^", column,
-                     std::string(name.size() - 1, '~'), "", help);
+  return {.kind = std::string(kCompileError),
+          .text = std::move(what),
+          .labels = {{.place = {source_.path.string(), token.line, column_of(source_.text, token)},
+                      .subject = std::string(name)}},
+          .help = std::move(help)};
 }
 
 std::vector<Insertion> device_sections(const KernelSource& source) {

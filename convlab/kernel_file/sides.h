@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "convlab/diagnostics/finding.h"
 #include "convlab/kernel_file/outline.h"
 #include "convlab/kernel_file/source.h"
 
@@ -32,8 +33,8 @@ class SideCheck {
   /// For the text that the compiler gets.
   std::vector<Insertion> marks() const;
 
-  /// The compiler's warnings as nvcc's errors, each with its source line and advice; "" if nothing is wrong.
-  std::string errors(std::string_view warnings) const;
+  /// The compiler's warnings as nvcc's errors, at most a few.
+  std::vector<Finding> errors(std::string_view warnings) const;
 
  private:
   struct Use {
@@ -43,7 +44,7 @@ class SideCheck {
   };
 
   void look_at(size_t token);
-  std::string error(const Use& use) const;
+  Finding error(const Use& use) const;
 
   const KernelSource& source_;
   Outline outline_;

@@ -42,8 +42,9 @@ void Worker::begin_copy(PendingCopy copy, const void* code, Where where) {
   if (!sized || copy.zeros > copy.bytes || to % copy.bytes != 0 || from % copy.bytes != 0) {
     fault.kind = FaultKind::misaligned;
     fault.detail = fmt::format(
-        "an asynchronous copy of {} bytes, {} of them zeros, from {} to {} past a multiple of 16; it takes 4, 8 or 16 "
-        "bytes, and addresses that are multiples of their number",
+        "an asynchronous copy of {} bytes, {} of them zeros, from {} to {} bytes past a multiple of 16; it copies 4, 8 "
+        "or "
+        "16 bytes, with both addresses aligned to that",
         copy.bytes, copy.zeros, from % 16, to % 16);
     fail(std::move(fault));
   }
@@ -52,7 +53,7 @@ void Worker::begin_copy(PendingCopy copy, const void* code, Where where) {
                                                                                 : nullptr;
   if (region == nullptr) {
     fault.kind = FaultKind::out_of_bounds_shared;
-    fault.detail = "an asynchronous copy goes to shared memory, and this is none";
+    fault.detail = "the destination of an asynchronous copy must be shared memory";
     fail(std::move(fault));
   }
   if (trace != nullptr) {  // what is counted is not checked

@@ -142,7 +142,7 @@ void Worker::release_on_heap(void* memory, const void* code) {
     RawFault fault;
     fault.kind = FaultKind::out_of_bounds_global;
     fault.code = code;
-    fault.detail = "free() of what malloc() in a kernel did not return, or what is free already";
+    fault.detail = "malloc() of a kernel did not return this pointer, or it is already free";
     fail(std::move(fault));
   }
   forget_sites();

@@ -27,13 +27,13 @@ std::optional<ArrayShape> shape_of(const std::string& array, size_t bytes) {
   return *std::ranges::find_if(known_shapes, fits);
 }
 
-/// "y[n0 k0 p1 q0]".
+/// "image 0, channel 0, row 3, column 4".
 std::string coordinates(const ArrayShape& shape, int64_t index) {
   std::string text;
   for (size_t i = shape.extents.size(); i-- > 0; index /= shape.extents[i]) {
-    text = fmt::format("{}{}{}{}", shape.letters[i], index % shape.extents[i], text.empty() ? "" : " ", text);
+    text = fmt::format("{} {}{}{}", shape.axes[i], index % shape.extents[i], text.empty() ? "" : ", ", text);
   }
-  return fmt::format("{}[{}]", shape.name, text);
+  return text;
 }
 
 int64_t element_bytes(int access_bytes) { return access_bytes > 8 || access_bytes <= 0 ? kFloatBytes : access_bytes; }
@@ -52,21 +52,25 @@ int64_t element_index(int64_t offset, int access_bytes) {
   return (offset - (offset < 0 ? unit - 1 : 0)) / unit;
 }
 
-std::string element_text(const std::string& array, size_t bytes, int64_t offset, int access_bytes) {
-  const int64_t unit = element_bytes(access_bytes), index = element_index(offset, access_bytes);
+std::string element_text(const std::string& array, int64_t offset, int access_bytes) {
+  const int64_t index = element_index(offset, access_bytes);
   const bool is_name = array.find(' ') == std::string::npos;
-  std::string plain = is_name ? fmt::format("{}[{}]", array, index) : fmt::format("element {} of {}", index, array);
-  if (!is_name || unit != kFloatBytes || offset < 0 || offset >= static_cast<int64_t>(bytes)) return plain;
+  return is_name ? fmt::format("{}[{}]", array, index) : fmt::format("element {} of {}", index, array);
+}
+
+std::string meaning_text(const std::string& array, size_t bytes, int64_t offset, int access_bytes) {
+  if (element_bytes(access_bytes) != kFloatBytes || offset < 0 || offset >= static_cast<int64_t>(bytes)) return "";
   const std::optional<ArrayShape> shape = shape_of(array, bytes);
-  if (!shape) return plain;
-  return shape->name == array ? coordinates(*shape, index)
-                              : fmt::format("{}, which is {}", plain, coordinates(*shape, index));
+  if (!shape) return "";
+  const std::string text = coordinates(*shape, element_index(offset, access_bytes));
+  return shape->name == array ? text : fmt::format("{} of {}", text, shape->name);
 }
 
 std::string elements_text(size_t bytes, int access_bytes) {
   const int64_t unit = element_bytes(access_bytes);
   const std::string of = unit == kFloatBytes ? "" : fmt::format(" of {} byte{}", unit, unit == 1 ? "" : "s");
-  return fmt::format("{} elements{}", static_cast<int64_t>(bytes) / unit, of);
+  const int64_t count = static_cast<int64_t>(bytes) / unit;
+  return fmt::format("{} element{}{}", count, count == 1 ? "" : "s", of);
 }
 
 }  // namespace internal

@@ -8,10 +8,11 @@
 
 namespace convlab::simt {
 
-/// An array of floats with four dimensions, as reports number its elements: "y[n0 k0 p1 q0]".
+/// An array of floats with four dimensions, so that reports say what an element is: "image 0, channel 0, row 3, column
+/// 4".
 struct ArrayShape {
-  std::string name;     ///< "y"
-  std::string letters;  ///< "nkpq"
+  std::string name;                 ///< "x"
+  std::array<std::string, 4> axes;  ///< "image", "channel", "row", "column"
   std::array<int64_t, 4> extents{};
 
   int64_t count() const { return extents[0] * extents[1] * extents[2] * extents[3]; }
@@ -27,9 +28,13 @@ namespace internal {
 /// floats.
 int64_t element_index(int64_t offset, int access_bytes);
 
-/// An access's place in an array of `bytes`, where it begins `offset` after the array's start: "y[n0 k0 p1 q0]",
-/// "device_y[16], which is y[n0 k0 p0 q16]", "x[19600]", "element 3 of dynamic shared memory".
-std::string element_text(const std::string& array, size_t bytes, int64_t offset, int access_bytes);
+/// The element of an array that an access begins at, `offset` bytes after the array's start: "x[19600]"; "element 3 of
+/// dynamic shared memory" for an array without a name of its own.
+std::string element_text(const std::string& array, int64_t offset, int access_bytes);
+
+/// What this element is in an array of `bytes` whose shape is known: "image 0, channel 0, row 3, column 4", followed by
+/// " of y" if the program has y under another name; otherwise "".
+std::string meaning_text(const std::string& array, size_t bytes, int64_t offset, int access_bytes);
 
 /// "19600 elements", "9800 elements of 8 bytes".
 std::string elements_text(size_t bytes, int access_bytes);

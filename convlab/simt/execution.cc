@@ -377,7 +377,6 @@ void Worker::note_exited_threads(const CudaThread& waiting) {
   fault.thread = static_cast<int>(&waiting - threads_.data());
   fault.other_thread = static_cast<int>(exited - threads_.begin());
   fault.location = waiting.where;
-  fault.detail = fmt::format("thread {} has exited", to_text(grid_->thread_position(fault.other_thread)));
   note(fault);
 }
 
@@ -423,14 +422,9 @@ void Worker::report_waiting() {
   fault.thread = at_barrier;
   fault.other_thread = missing;
   fault.location = waiting.where;
-  fault.detail = fmt::format("{} of {} threads wait here",
-                             std::count_if(threads_.begin(), threads_.begin() + count, beside), count);
-  if (missing < count) {
-    const CudaThread& other = threads_[missing];
-    fault.detail += ", thread " + to_text(grid_->thread_position(missing));
-    fault.detail += other.state == ThreadState::at_barrier
-                        ? fmt::format(" waits at another barrier, line {}", other.where.line())
-                        : std::string(" has exited");
+  fault.waiting = static_cast<int>(std::count_if(threads_.begin(), threads_.begin() + count, beside));
+  if (missing < count && threads_[missing].state == ThreadState::at_barrier) {
+    fault.other_location = threads_[missing].where;
   }
   report(fault);
 }
@@ -459,9 +453,9 @@ void Worker::note(const RawFault& fault) {
 }
 
 void Worker::report(const RawFault& fault) {
-  const bool uninitialised =
-      fault.kind == FaultKind::uninitialised_shared || fault.kind == FaultKind::uninitialised_global;
-  if (uninitialised && is_lenient()) return note(fault);
+  const bool uninitialized =
+      fault.kind == FaultKind::uninitialized_shared || fault.kind == FaultKind::uninitialized_global;
+  if (uninitialized && is_lenient()) return note(fault);
   if (fault.kind == FaultKind::redundant_write && !is_strict()) return note(fault);
   if (!add_fault(block_faults_, fault)) block_is_dead_ = true;
   {
@@ -497,7 +491,7 @@ void Worker::fail_assertion(const char* expression, const void* code) {
   RawFault fault;
   fault.kind = FaultKind::assertion;
   fault.code = code;
-  fault.detail = fmt::format("'{}' does not hold", expression);
+  fault.detail = expression;
   fail(std::move(fault));
 }
 
@@ -547,10 +541,9 @@ void Worker::fail_instruction(int signal, uintptr_t counter) {
                                                   : static_cast<const char*>(grid_->call.function) + 1;
   if (signal == SIGFPE) {
     fault.kind = FaultKind::division;
-    fault.detail = "an integer is divided by zero, or the result does not fit";
   } else {
     fault.kind = FaultKind::processor;
-    fault.detail = signal == SIGILL ? "an instruction that does not exist" : "an address where nothing is";
+    fault.detail = signal == SIGILL ? "an invalid instruction" : "an address that is not mapped";
   }
   fail(std::move(fault));
 }
@@ -587,11 +580,7 @@ void Worker::fail_if_stuck(const void* code, Where where) {
   fault.kind = FaultKind::stuck;
   fault.code = code;
   fault.location = where;
-  fault.detail = fmt::format(
-      "no thread ended and none wrote anything new {}; an endless loop, or a block that waits for another which may "
-      "not "
-      "run before it ends",
-      launches_must_end() ? "until the time limit came" : fmt::format("for {:g} seconds", stuck_after()));
+  fault.detail = launches_must_end() ? "until the time limit" : fmt::format("for {:g} s", stuck_after());
   if (const Range* range = nearest_range(*grid_->ranges, accessor.read);
       spins_ && accessor.read != 0 && (!range || accessor.read - range->base >= range->bytes || range->writable)) {
     fault.address = accessor.read;
@@ -752,8 +741,8 @@ void Worker::check_shared(SharedRegion& region, RawFault::Space space, size_t of
   if (is_atomic(kind)) settle_doubts(fault.thread, offset);
   std::vector<HeldPart> parts;
   const ShadowResult result = touch_in_block(*region.shadow, offset, bytes, region.base + offset, kind, parts);
-  if (result.kind == ShadowResult::uninitialised) {
-    fault.kind = FaultKind::uninitialised_shared;
+  if (result.kind == ShadowResult::uninitialized) {
+    fault.kind = FaultKind::uninitialized_shared;
     doubt(kNobody, std::move(fault));
   } else if (result.kind == ShadowResult::race) {
     fault.kind = FaultKind::race_shared;
@@ -834,7 +823,7 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
   if (kind != AccessKind::read && kind != AccessKind::write) grid_->races.synchronise(global_accessor);
   // Whoever sets a constant makes a range of it.
   if (!writes && !(range && address - range->base < range->bytes) && grid_->module->is_unset_constant(address)) {
-    fault.kind = FaultKind::uninitialised_global;
+    fault.kind = FaultKind::uninitialized_global;
     return doubt(kNobody, std::move(fault));
   }
   if (!found.initialised) return;
@@ -842,7 +831,7 @@ void Worker::check_global(uintptr_t address, size_t bytes, AccessKind kind, cons
   if (!writes || kind == AccessKind::atomic_update) {
     for (size_t word = first; word <= last; ++word) {
       if (is_initialised(found.initialised + word)) continue;
-      fault.kind = FaultKind::uninitialised_global;
+      fault.kind = FaultKind::uninitialized_global;
       doubt(kNobody, std::move(fault));
       break;
     }

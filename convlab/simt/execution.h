@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "convlab/simt/counting.h"
+#include "convlab/simt/describe.h"
 #include "convlab/simt/fault.h"
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/heap_blocks.h"
@@ -54,9 +55,11 @@ struct RawFault {
   Where location{};                                 ///< of an intrinsic, if `code` is null
   const struct SubscriptSite* subscript = nullptr;  ///< of an array index
   int64_t index = 0;
-  std::string detail;     ///< words that only the reporter knows
-  int writers = 0;        ///< of a redundant write in a block: how many threads store the value
-  bool by_warps = false;  ///< likewise: each a whole warp, by wmma
+  int waiting = 1;         ///< threads at a barrier that others do not reach
+  Where other_location{};  ///< where the other thread waits instead, if it does
+  std::string detail;      ///< words that only the reporter knows
+  int writers = 0;         ///< of a redundant write in a block: how many threads store the value
+  bool by_warps = false;   ///< likewise: each a whole warp, by wmma
   int64_t times = 1;
 };
 
@@ -114,11 +117,6 @@ struct Grid {
 /// After a launch without faults: the doubts of the first block that has any become faults.
 void report_doubts(Grid& grid);
 
-std::string kernel_name_of(const Grid& grid);
-
-/// "conv.cu:31".
-std::string place_of(const Module& module, const Site& site);
-
 /// Calls use(argument, value) for each word of each argument that may be a pointer: arguments may be structs of them.
 template <class Use>
 void for_each_word(const KernelCall& call, const Use& use) {
@@ -131,9 +129,6 @@ void for_each_word(const KernelCall& call, const Use& use) {
     }
   }
 }
-
-/// The faults of a launch in words.
-std::vector<Fault> describe(const Grid& grid);
 
 /// After a launch: puts what it noted where take_notes() finds it.
 void keep_notes(const Grid& grid);

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "convlab/base/text.h"
+
 namespace convlab::simt {
 namespace {
 
@@ -25,10 +27,27 @@ State& state() {
 
 }  // namespace
 
-std::string to_text(const FailedCall& failed) {
-  if (failed.code == 0) return fmt::format("{} {}, at {}", failed.call, failed.why, failed.where);
-  const std::string what = failed.call.empty() ? failed.kernel + " was not launched" : failed.call + " failed";
-  return fmt::format("{}: {} ({}), at {}", what, failed.why, failed.error, failed.where);
+Finding finding_of(const FailedCall& failed) {
+  Finding finding{
+      .severity = failed.harmless ? Severity::warning : Severity::error, .kernel = failed.kernel, .help = failed.help};
+  if (failed.code == 0) {
+    finding.kind = failed.harmless ? kHarmlessCall : kBrokenHostArray;
+    finding.text = fmt::format("{} {}", failed.call, failed.why);
+    finding.labels = {{.place = failed.place, .subject = failed.call}};
+    return finding;
+  }
+  const bool is_launch = failed.call.empty();
+  const size_t colon = failed.error.find(": ");
+  const std::string name = failed.error.substr(0, colon);
+  if (colon != std::string::npos)
+    finding.notes.push_back(fmt::format("CUDA's error: {}", failed.error.substr(colon + 2)));
+  finding.kind = is_launch ? kRefusedLaunch : kFailedCall;
+  finding.text = is_launch ? fmt::format("kernel '{}' was not launched: {}", failed.kernel, name)
+                           : fmt::format("{} failed: {}", failed.call, name);
+  finding.labels = {{.place = failed.place,
+                     .text = failed.why,
+                     .subject = is_launch ? std::string(text_before(failed.kernel, '<')) : failed.call}};
+  return finding;
 }
 
 void keep_failed_call(FailedCall failed) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "convlab/diagnostics/finding.h"
+
 /// Calls of CUDA's run-time interface that returned an error, and launches that a device refuses. A program that does
 /// not ask for the error goes on, with results that say nothing of the cause: so whoever judges the results asks here.
 namespace convlab::simt {
@@ -11,10 +13,11 @@ namespace convlab::simt {
 struct FailedCall {
   std::string call;    ///< "cudaMemcpy"; "" of a launch
   std::string kernel;  ///< of a launch: "tile_kernel<16>"
-  std::string where;   ///< "mine.cu:92"
+  SourcePlace place;   ///< of the call
   int code = 0;        ///< CUDA's number of the error; 0: the call succeeds
   std::string error;   ///< in CUDA's words: "cudaErrorInvalidValue: invalid argument"
-  std::string why;     ///< "the target is no memory of the device"
+  std::string why;     ///< "the destination is not device memory"
+  std::string help;    ///< what to do; "" if that depends
 
   /// What comes of a call that succeeds: it breaks the host's memory, which no device notices; or nothing, since a
   /// device does what was meant.
@@ -23,10 +26,13 @@ struct FailedCall {
   bool breaks_memory() const { return code == 0 && !harmless; }
 };
 
-/// "tile_kernel was not launched: a block of 64 x 64 x 1 has 4096 threads, at most 1024 are possible
-/// (cudaErrorInvalidConfiguration: invalid configuration argument), at mine.cu:27"; "cudaMemcpy failed: ...";
-/// "cudaMemcpy writes 28800 bytes, but the host's array there ends after 9600, at mine.cu:31".
-std::string to_text(const FailedCall& failed);
+/// The kinds of their findings.
+inline constexpr std::string_view kRefusedLaunch = "refused launch", kFailedCall = "failed call",
+                                  kBrokenHostArray = "out of bounds of host memory", kHarmlessCall = "harmless call";
+
+/// "kernel 'tile_kernel' was not launched: cudaErrorInvalidConfiguration", with the reason at the launch's line;
+/// "cudaMemcpy failed: cudaErrorInvalidValue"; "cudaMemcpy writes 28800 bytes, but the host array ends after 9600".
+Finding finding_of(const FailedCall& failed);
 
 /// Keeps the call unless one is kept already: those after the first may follow from it. What breaks memory comes first,
 /// what is harmless last.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convlab/base/error.h"
+#include "convlab/diagnostics/finding.h"
 
 namespace convlab::simt {
 
@@ -16,8 +17,8 @@ enum class FaultKind {
   out_of_bounds_shared,  ///< outside the launch's shared memory, or past a dimension of a static shared array
   out_of_bounds_local,   ///< past a dimension of an array that is not shared: a thread's own, or a constant
   misaligned,            ///< an address that is no multiple of the access's size
-  uninitialised_shared,  ///< a read of shared memory that nothing in this block wrote
-  uninitialised_global,  ///< a read of device memory that nothing wrote since it was allocated
+  uninitialized_shared,  ///< a read of shared memory that nothing in this block wrote
+  uninitialized_global,  ///< a read of device memory that nothing wrote since it was allocated
   race_shared,           ///< two threads, one shared address, at least one write, nothing that orders them
   race_global,           ///< likewise on global memory, of a block or of two
   redundant_write,       ///< a store that races, and changes nothing: the others store the same value
@@ -37,7 +38,7 @@ enum class FaultKind {
   copy_direction,        ///< a copy whose direction is not that of its pointers
 };
 
-/// "race on shared memory" and its like.
+/// The kind of its finding: "race on shared memory".
 std::string_view name_of(FaultKind kind);
 
 /// A position in a grid or a block.
@@ -49,26 +50,27 @@ struct Position {
 /// "(3,0,1)".
 std::string to_text(Position position);
 
-/// One fault, by the first thread that committed it; repeats by other threads at the same place are counted.
+/// One fault, by the first thread that committed it; repeats by other threads at the same line are counted.
 struct Fault {
-  FaultKind kind;
+  FaultKind kind{};
   std::string kernel;  ///< "tile_kernel<16>", without namespace and parameters
   Position block, thread;
   std::optional<Position> other_thread;  ///< the other side of a race; one that did not reach the barrier
   std::optional<Position> other_block;   ///< of a race between blocks
-  std::string other_where;               ///< of a race, where the other side is; "" if we do not know
   std::string array;                     ///< the variable's or the allocation's name; "" if there is none
   int64_t offset = 0;                    ///< of the access from the array's start, in bytes
   int access_bytes = 0;
   bool is_write = false;
-  std::string where;    ///< "conv.cu:31", or the function and offset where line tables are missing
-  int64_t times = 1;    ///< in this block
-  std::string message;  ///< all of it in one line
+  int64_t times = 1;  ///< in this block
+  Finding finding;    ///< all of it in words
 };
 
-/// A launch throws this if its kernel broke the rules: what() is the first fault's message. The faults are those of the
-/// first block, in the grid's order, that has any (at most kMaxFaults), so that the report is the same however many
-/// workers ran.
+/// "conv.cu:31", or the function and offset where line tables are missing.
+std::string where(const Fault& fault);
+
+/// A launch throws this if its kernel broke the rules: what() is the first fault's message. The faults are
+/// those of the first block, in the grid's order, that has any (at most kMaxFaults), so that the report is the same
+/// however many workers ran.
 class FaultError : public Error {
  public:
   static constexpr int kMaxFaults = 16;

@@ -59,18 +59,25 @@ struct Gap {
 constexpr size_t kGaps = 64;  // by the code's address: each access of a loop has its own
 constinit thread_local std::array<Gap, kGaps> gaps{};
 
+/// What host code touches and must not.
 struct Touched {
-  std::string element, why;
+  std::string text;     ///< "device memory 'y'", for the headline
+  std::string element;  ///< "y[3]"
+  std::string help;
   std::string name;
   int64_t offset;
   FaultKind kind = FaultKind::host_access;
+  std::optional<Label> other = {};
 };
 
 Touched touched_range(const Range& range, uintptr_t address, size_t bytes) {
   const auto offset = static_cast<int64_t>(address - range.base);
   const std::string name = range.name.empty() ? "an array" : range.name;
-  return {element_text(name, range.bytes, offset, static_cast<int>(bytes)) + " in device memory",
-          "a GPU would end with SIGSEGV; copy it with cudaMemcpy", range.name, offset};
+  return {.text = range.name.empty() ? "device memory" : fmt::format("device memory '{}'", range.name),
+          .element = element_text(name, offset, static_cast<int>(bytes)),
+          .help = "copy it with cudaMemcpy; with a GPU the program would crash here (SIGSEGV)",
+          .name = range.name,
+          .offset = offset};
 }
 
 Touched touched_variable(const Module& module, uintptr_t address, size_t bytes) {
@@ -78,17 +85,23 @@ Touched touched_variable(const Module& module, uintptr_t address, size_t bytes) 
   const std::string name = symbol ? short_symbol(symbol->mangled) : "a variable";
   const int64_t offset = symbol ? static_cast<int64_t>(address - module.bias() - symbol->begin) : 0;
   const bool is_whole = !symbol || bytes >= symbol->bytes;
-  return {fmt::format("{}, a {} variable",
-                      is_whole ? name : element_text(name, symbol->bytes, offset, static_cast<int>(bytes)),
-                      module.is_constant(address) ? "__constant__" : "__device__"),
-          "the device's is another; use cudaMemcpyToSymbol or cudaMemcpyFromSymbol", name, offset};
+  return {.text = fmt::format("{} variable '{}'", module.is_constant(address) ? "__constant__" : "__device__", name),
+          .element = is_whole ? name : element_text(name, offset, static_cast<int>(bytes)),
+          .help = "use cudaMemcpyToSymbol or cudaMemcpyFromSymbol: the device has a variable of its own",
+          .name = name,
+          .offset = offset};
 }
 
 std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address, bool is_write) {
   if (address - work.base >= work.bytes || (!is_write && !work.device_writes)) return std::nullopt;
-  return Touched{"memory that " + work.what,
-                 "nothing has waited for it yet; call cudaStreamSynchronize or cudaDeviceSynchronize first", "",
-                 static_cast<int64_t>(address - work.base), FaultKind::not_awaited};
+  const std::string_view does = work.device_writes ? "may still write it" : "may still read it";
+  return Touched{.text = fmt::format("memory before {} has finished", work.what),
+                 .element = "the memory",
+                 .help = "call cudaStreamSynchronize or cudaDeviceSynchronize first",
+                 .name = "",
+                 .offset = static_cast<int64_t>(address - work.base),
+                 .kind = FaultKind::not_awaited,
+                 .other = Label{.place = work.place, .text = fmt::format("{} {}", work.what, does)}};
 }
 
 // The slow way, where the gap is not known.
@@ -131,9 +144,16 @@ std::optional<Touched> touched_in_flight(const InFlight& work, uintptr_t address
   fault.offset = touched->offset;
   fault.access_bytes = static_cast<int>(bytes);
   fault.is_write = is_write(kind);
-  fault.where = (*by)->where(code);
-  fault.message = fmt::format("host code {} {}: {}, at {}", fault.is_write ? "writes" : "reads", touched->element,
-                              touched->why, fault.where);
+  const std::string_view verb = fault.is_write ? "writes" : "reads";
+  fault.finding = {.kind = std::string(name_of(fault.kind)),
+                   .text = fmt::format("host code {} {}", verb, touched->text),
+                   .array = touched->name,
+                   .labels = {{.place = (*by)->place(code),
+                               .text = fmt::format("{} {} here", verb, touched->element),
+                               .subject = touched->name,
+                               .writes_it = fault.is_write}},
+                   .help = touched->help};
+  if (touched->other) fault.finding.labels.push_back(*touched->other);
   keep_host_fault(std::move(fault));
 }
 
@@ -190,7 +210,7 @@ void keep_host_fault(Fault fault) {
   Watched& all = watched();
   std::lock_guard lock(all.mutex);
   const auto known = std::ranges::find_if(all.faults, [&](const Fault& each) {
-    return each.kind == fault.kind && each.where == fault.where && each.is_write == fault.is_write;
+    return same_cause(each.finding, fault.finding) && each.is_write == fault.is_write;
   });
   if (known != all.faults.end()) {
     ++known->times;
@@ -210,14 +230,14 @@ std::string describe_host_memory(const Grid& grid, uintptr_t address, int access
   // Without an argument to show it, memory of the heap may as well lie before an array's start.
   if (!mapping || (argument.number == 0 && *mapping != "[stack]")) return "";
   std::string what = "host memory (malloc or new)";
-  if (*mapping == "[stack]") what = "the host's stack";
+  if (*mapping == "[stack]") what = "the host stack";
   if (const Symbol* symbol = grid.module->object_at(base)) {
-    what = fmt::format("'{}', a variable of the host", short_symbol(symbol->mangled));
+    what = fmt::format("host variable '{}'", short_symbol(symbol->mangled));
   } else if (mapping->starts_with('/')) {
     what = "host memory of " + *mapping;
   }
   if (argument.number == 0) return what;
-  return fmt::format("element {} of {}, to which argument {} of the kernel points",
+  return fmt::format("element {} of {} (argument {} of the kernel)",
                      element_index(static_cast<int64_t>(address - base), access_bytes), what, argument.number);
 }
 
@@ -236,9 +256,7 @@ std::vector<Fault> take_host_faults() {
   internal::Watched& all = internal::watched();
   std::lock_guard lock(all.mutex);
   std::vector<Fault> faults = std::exchange(all.faults, {});
-  for (Fault& fault : faults) {
-    if (fault.times > 1) fault.message += fmt::format(" ({} times)", fault.times);
-  }
+  for (Fault& fault : faults) fault.finding.count = fault.times;
   return faults;
 }
 

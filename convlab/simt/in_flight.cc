@@ -32,7 +32,8 @@ void add(InFlight work) {
   // Work of the default stream is before all that other streams are given later.
   if (s.stream != nullptr) work.stream = s.stream;
   const auto again = std::ranges::find_if(s.work, [&](const InFlight& each) {
-    return each.base == work.base && each.bytes == work.bytes && each.stream == work.stream && each.what == work.what;
+    return each.base == work.base && each.bytes == work.bytes && each.stream == work.stream && each.what == work.what &&
+           each.place == work.place;
   });
   if (again != s.work.end()) {
     again->number = work.number;
@@ -57,19 +58,21 @@ void give_to_stream(Stream stream) {
   state().stream = stream;
 }
 
-void begin_copy(const void* host, size_t bytes, bool device_writes, std::string what) {
+void begin_copy(const void* host, size_t bytes, bool device_writes, std::string what, SourcePlace place) {
   add({.base = reinterpret_cast<uintptr_t>(host),
        .bytes = bytes,
        .device_writes = device_writes,
-       .what = std::move(what)});
+       .what = std::move(what),
+       .place = std::move(place)});
 }
 
-void begin_kernel(const KernelCall& call, const std::string& what) {
+void begin_kernel(const KernelCall& call, const std::string& what, const SourcePlace& place) {
   const auto ranges = current_ranges();
   for_each_word(call, [&](size_t, uintptr_t value) {
     const Range* const range = range_at(*ranges, value);
     const bool is_hosts = range && !range->initialised;
-    if (is_hosts) add({.base = range->base, .bytes = range->bytes, .device_writes = true, .what = what});
+    if (is_hosts)
+      add({.base = range->base, .bytes = range->bytes, .device_writes = true, .what = what, .place = place});
   });
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "convlab/diagnostics/finding.h"
 #include "convlab/simt/launch.h"
 
 /// Work that a GPU may not have finished: copies to and from page-locked memory, and kernels that got a pointer to
@@ -21,7 +22,8 @@ struct InFlight {
   uintptr_t base = 0;
   size_t bytes = 0;
   bool device_writes = false;    ///< otherwise it reads: host code may do so, too
-  std::string what;              ///< "cudaMemcpyAsync at mine.cu:40 fills"
+  std::string what;              ///< "cudaMemcpyAsync"
+  SourcePlace place = {};        ///< where it was given
   std::optional<Stream> stream;  ///< nullopt: waiting for any stream is enough
   uint64_t number = 0;           ///< in the order of work
 };
@@ -30,10 +32,10 @@ struct InFlight {
 void give_to_stream(Stream stream);
 
 /// A copy was given that the device may not have finished.
-void begin_copy(const void* host, size_t bytes, bool device_writes, std::string what);
+void begin_copy(const void* host, size_t bytes, bool device_writes, std::string what, SourcePlace place);
 
 /// A kernel was launched; for each argument that points to page-locked or managed memory, that memory is in use.
-void begin_kernel(const KernelCall& call, const std::string& what);
+void begin_kernel(const KernelCall& call, const std::string& what, const SourcePlace& place);
 
 /// The number of the last work that was given: an event keeps it.
 uint64_t last_work();

@@ -131,7 +131,7 @@ std::optional<LastWriter> last_writer(const void* host) {
   writer.block = internal::position_of(static_cast<int64_t>(serial - launch->begin), launch->grid);
   writer.thread = internal::position_of(internal::record::thread_of(record), launch->block);
   const uint64_t site = internal::record::site_of(record);
-  if (site < launch->sites.size()) writer.where = internal::place_of(*launch->module, launch->sites[site]);
+  if (site < launch->sites.size()) writer.place = internal::place_of(*launch->module, launch->sites[site]);
   return writer;
 }
 

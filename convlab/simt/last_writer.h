@@ -12,7 +12,7 @@ namespace convlab::simt {
 struct LastWriter {
   std::string kernel;      ///< "": some kernel wrote it, and we do not know which
   Position block, thread;  ///< of several threads of the block that wrote it, the first
-  std::string where;       ///< "conv.cu:31"
+  SourcePlace place;       ///< of the store
 };
 
 /// Who wrote the 4 bytes last that are now at this address of the host, after a copy from device memory: nullopt if no

@@ -83,8 +83,9 @@ void work(Grid& grid) noexcept {
 std::string wrong_extent(const char* what, LaunchExtent e, int64_t max_x, int64_t max_y, int64_t max_z) {
   if (e.x >= 1 && e.x <= max_x && e.y >= 1 && e.y <= max_y && e.z >= 1 && e.z <= max_z) return "";
   const bool empty = e.x < 1 || e.y < 1 || e.z < 1;
-  return fmt::format("a {} of {} x {} x {} is {}, at most {} x {} x {} is possible", what, e.x, e.y, e.z,
-                     empty ? "empty" : "too large", max_x, max_y, max_z);
+  return empty ? fmt::format("a {} of {} x {} x {} is empty", what, e.x, e.y, e.z)
+               : fmt::format("a {} of {} x {} x {} is too large; the limit is {} x {} x {}", what, e.x, e.y, e.z, max_x,
+                             max_y, max_z);
 }
 
 std::string wrong_extent(const LaunchShape& shape) {
@@ -93,13 +94,13 @@ std::string wrong_extent(const LaunchShape& shape) {
   if (std::string why = wrong_extent("block", block, kMaxBlockXY, kMaxBlockXY, kMaxBlockZ); !why.empty()) return why;
   const int64_t threads = block.x * block.y * block.z;
   if (threads <= kMaxBlockThreads) return "";
-  return fmt::format("a block of {} x {} x {} has {} threads, at most {} are possible", block.x, block.y, block.z,
-                     threads, kMaxBlockThreads);
+  return fmt::format("a block of {} x {} x {} has {} threads; the limit is {}", block.x, block.y, block.z, threads,
+                     kMaxBlockThreads);
 }
 
 std::string too_much_shared(size_t static_bytes, size_t dynamic_bytes) {
-  return fmt::format("{} bytes of static and {} of dynamic shared memory, but a block has {} in all", static_bytes,
-                     dynamic_bytes, kMaxSharedBytes);
+  return fmt::format("{} bytes of static and {} bytes of dynamic shared memory; the limit is {} bytes a block",
+                     static_bytes, dynamic_bytes, kMaxSharedBytes);
 }
 
 cuda::dim3 narrow(LaunchExtent e) {
@@ -135,7 +136,7 @@ std::optional<FailedCall> refused_launch(const void* kernel, const LaunchShape& 
   const size_t static_bytes = symbol ? module.static_shared_bytes(*symbol) : 0;
   const size_t usual = kUsualSharedBytes - std::min(kUsualSharedBytes, static_bytes);
   FailedCall refused{.kernel = symbol ? short_symbol(symbol->mangled) : "a kernel",
-                     .where = internal::place_of(module, {nullptr, shape.where}),
+                     .place = internal::place_of(module, {nullptr, shape.where}),
                      .code = 1,
                      .error = "cudaErrorInvalidValue: invalid argument"};
   if (std::string why = wrong_extent(shape); !why.empty()) {
@@ -145,11 +146,11 @@ std::optional<FailedCall> refused_launch(const void* kernel, const LaunchShape& 
   } else if (static_bytes > kMaxSharedBytes || shape.shared_bytes > kMaxSharedBytes - static_bytes) {
     refused.why = too_much_shared(static_bytes, shape.shared_bytes);
   } else if (shape.shared_bytes > dynamic_limit.value_or(usual)) {
-    const std::string_view why =
-        dynamic_limit ? "cudaFuncSetAttribute() has asked for {}"
-                      : "without cudaFuncSetAttribute() of cudaFuncAttributeMaxDynamicSharedMemorySize a block has {}";
-    refused.why = fmt::format("{} bytes of dynamic shared memory, but ", shape.shared_bytes) +
-                  fmt::format(fmt::runtime(why), dynamic_limit.value_or(usual));
+    refused.why = fmt::format("{} bytes of dynamic shared memory; the limit is {} bytes{}", shape.shared_bytes,
+                              dynamic_limit.value_or(usual), dynamic_limit ? ", set by cudaFuncSetAttribute" : "");
+    refused.help = fmt::format(
+        "call cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes) before the launch",
+        refused.kernel);
   } else {
     return std::nullopt;
   }
@@ -184,7 +185,7 @@ std::map<std::string, int> take_large_blocks() {
 
 void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   if (std::optional<FailedCall> refused = refused_launch(call.function, shape, kMaxSharedBytes)) {
-    const std::string text = to_text(*refused);
+    const std::string text = in_one_line(finding_of(*refused));
     keep_failed_call(std::move(*refused));
     throw bad_input("{}", text);
   }
@@ -223,11 +224,11 @@ void launch_grid(const KernelCall& call, const LaunchShape& shape) {
   grid.printed.show(grid.first_fault_block);
   if (grid.error) std::rethrow_exception(grid.error);
   if (grid.faults.empty()) internal::report_doubts(grid);
-  if (!grid.faults.empty()) throw FaultError(internal::describe(grid));
+  if (!grid.faults.empty()) throw FaultError(internal::describe(grid, grid.faults, grid.first_fault_block));
   internal::remember_launch(grid);
   if (grid.apart) {
-    internal::begin_kernel(call, fmt::format("kernel {}, launched at {}, may still use", internal::kernel_name_of(grid),
-                                             internal::place_of(*grid.module, {nullptr, shape.where})));
+    internal::begin_kernel(call, fmt::format("kernel {}", internal::kernel_name_of(grid)),
+                           internal::place_of(*grid.module, {nullptr, shape.where}));
   }
   if (grid.counted) internal::keep_counts(grid);
 }

@@ -62,11 +62,11 @@ class Registry {
     if (!near || near->base != range.base) add(std::move(range));
   }
 
-  void remove(uintptr_t owner, std::string_view how = "") {
+  void remove(uintptr_t owner, std::string_view how = "", const SourcePlace& place = {}) {
     change([&](Ranges& ranges) {
       auto at = std::find_if(ranges.begin(), ranges.end(), [&](const auto& r) { return r->owner == owner; });
       if (at == ranges.end()) return;
-      if (!how.empty()) released_.push_back({(*at)->base, (*at)->bytes, (*at)->name, std::string(how)});
+      if (!how.empty()) released_.push_back({(*at)->base, (*at)->bytes, (*at)->name, std::string(how), place});
       if (released_.size() > kMostReleased) released_.pop_front();
       ranges.erase(at);
     });
@@ -234,10 +234,10 @@ void* allocate(size_t bytes, std::string_view name) {
   return owned.release() + kGuardBytes;
 }
 
-void release(void* memory, std::string_view how) {
+void release(void* memory, std::string_view how, const SourcePlace& place) {
   if (!memory) return;
   if (Recorder* const records = recorder()) return records->release(memory);
-  Registry::instance().remove(address_of(memory), how);
+  Registry::instance().remove(address_of(memory), how, place);
   Registry::instance().remove_block(address_of(memory) - kGuardBytes);
   std::free(static_cast<char*>(memory) - kGuardBytes);
 }

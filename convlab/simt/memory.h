@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "convlab/diagnostics/finding.h"
+
 namespace convlab::simt {
 
 /// Device memory of the host. A kernel may touch what is allocated or registered here, its own stack, its arguments and
@@ -24,9 +26,9 @@ size_t host_bytes(size_t bytes);
 /// fills the memory itself must call mark_initialised. Error(unavailable) when there is not enough memory.
 void* allocate(size_t bytes, std::string_view name);
 
-/// Gives back memory of allocate(); nullptr is allowed. A kernel's later access is then out of bounds. `how` appears in
-/// reports: "cudaFree gave back at conv.cu:31".
-void release(void* memory, std::string_view how = "was given back");
+/// Releases memory of allocate(); nullptr is allowed. A kernel's later access is then out of bounds. Reports say `how`,
+/// "cudaFree releases it here", and show the line.
+void release(void* memory, std::string_view how = "it was released", const SourcePlace& place = {});
 
 enum class RangeAccess { read_only, read_write };
 
@@ -98,6 +100,7 @@ struct Released {
   uintptr_t base = 0;
   size_t bytes = 0;
   std::string name, how;
+  SourcePlace place = {};
 };
 
 /// The one that held `address`, of the last many, unless another array is there now.

@@ -76,7 +76,7 @@ ShadowResult touch_cell(Cell& cell, Shadow::Of of, AccessKind kind, const Access
   if (!is_write(kind)) {
     const bool is_volatile = kind == AccessKind::volatile_read;
     if (unwritten) {
-      result.kind = ShadowResult::uninitialised;
+      result.kind = ShadowResult::uninitialized;
     } else if (!(is_volatile && cell.write.atomic) && concurrent(cell.write, accessor)) {
       result = {.kind = ShadowResult::race, .other = cell.write, .other_was_write = true};
     }
@@ -88,7 +88,7 @@ ShadowResult touch_cell(Cell& cell, Shadow::Of of, AccessKind kind, const Access
   const bool was_written = !(atomic && cell.write.atomic) && concurrent(cell.write, accessor);
   const bool was_read = !(atomic && cell.read.atomic) && concurrent(cell.read, accessor);
   if (kind == AccessKind::atomic_update && unwritten) {
-    result.kind = ShadowResult::uninitialised;
+    result.kind = ShadowResult::uninitialized;
   } else if (was_written) {
     result = {.kind = ShadowResult::race, .other = cell.write, .other_was_write = true};
   } else if (was_read) {
@@ -223,7 +223,7 @@ ShadowResult touch(Shadow& shadow, size_t offset, size_t bytes, AccessKind kind,
     ShadowResult unwritten;
     for (; offset < stop; ++offset) {
       ShadowResult result = touch_cell(parts[offset % 4], shadow.of(), kind, accessor);
-      if (result.kind == ShadowResult::uninitialised) {
+      if (result.kind == ShadowResult::uninitialized) {
         unwritten = result;
       } else {
         any_written = true;

@@ -161,7 +161,7 @@ inline bool is_write(AccessKind kind) { return kind != AccessKind::read && kind 
 
 /// What was wrong with an access, and the other side of a race; in_flight: a copy that its thread has not waited for.
 struct ShadowResult {
-  enum Kind : uint8_t { ok, uninitialised, race, in_flight } kind = ok;
+  enum Kind : uint8_t { ok, uninitialized, race, in_flight } kind = ok;
   AccessRecord other{};
   bool other_was_write = false;
   /// Of a race: is it none if the access stores what is there already? `if_others_did`: if the stores before it in this

@@ -17,7 +17,7 @@ std::string static_shared_excess(const void* address) {
     if (bytes <= kUsualSharedBytes) continue;
     return fmt::format(
         "{}: kernel '{}' uses too much shared data ({:#x} bytes, {:#x} max); help: make the array dynamic (extern "
-        "__shared__), and raise its limit by cudaFuncSetAttribute()",
+        "__shared__), and raise its limit with cudaFuncSetAttribute",
         module.where(reinterpret_cast<const void*>(kernel->begin + module.bias() + 1)), short_symbol(kernel->mangled),
         bytes, kUsualSharedBytes);
   }

@@ -173,8 +173,8 @@ std::string name_before(std::string_view text, char bracket) {
 
 }  // namespace
 
-std::string file_and_line(std::string_view path, int64_t line) {
-  return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line);
+std::string short_text(const SourcePlace& place) {
+  return to_text({place.file.substr(place.file.rfind('/') + 1), place.line, 0});
 }
 
 std::string subscripted_name(std::string_view line, int column) {
@@ -481,15 +481,17 @@ const void* Module::code_ending_in(uint32_t low, int bits) const {
   return reinterpret_cast<const void*>(found);
 }
 
-std::string Module::where(const void* return_address) const {
+SourcePlace Module::place(const void* return_address) const {
   const uintptr_t address = reinterpret_cast<uintptr_t>(return_address) - 1;
 #ifdef CONVLAB_SIMT_HAS_BACKTRACE
-  if (const Line line = line_of(address); line.line != 0) return file_and_line(line.file, line.line);
+  if (const Line line = line_of(address); line.line != 0) return {line.file, static_cast<int>(line.line), 0};
 #endif
   if (const Symbol* function = function_at(address)) {
-    return fmt::format("{}+{:#x}", short_symbol(function->mangled), address - bias_ - function->begin);
+    return {fmt::format("{}+{:#x}", short_symbol(function->mangled), address - bias_ - function->begin), 0, 0};
   }
-  return fmt::format("{:#x}", address - bias_);
+  return {fmt::format("{:#x}", address - bias_), 0, 0};
 }
+
+std::string Module::where(const void* return_address) const { return short_text(place(return_address)); }
 
 }  // namespace convlab::simt::internal

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "convlab/diagnostics/finding.h"
+
 /// The program's own symbol table, read from its ELF file: names for kernels, shared arrays and constants, and the line
 /// of an instruction. A stripped program still runs and is still checked; its reports then give offsets for names.
 namespace convlab::simt::internal {
@@ -32,8 +34,8 @@ struct SharedArrays {
   const Symbol* nearest(int64_t offset) const;
 };
 
-/// "conv.cu:31" for a line of "/home/ada/conv.cu".
-std::string file_and_line(std::string_view path, int64_t line);
+/// "conv.cu:31" for line 31 of "/home/ada/conv.cu".
+std::string short_text(const SourcePlace& place);
 
 /// The array of a subscript in a source line, given the column of its ']' (g++) or of its first letter (clang): "tile"
 /// for `y = tile[a[1]][n];`. "" if the text there is no subscript.
@@ -103,7 +105,10 @@ class Module {
 
   bool has_symbols() const { return !objects_.empty() || !functions_.empty(); }
 
-  /// "conv.cu:31" for the instruction before `return_address`; without line tables "kernel+0x1f".
+  /// The source line of the instruction before `return_address`; without line tables "kernel+0x1f" in place of a file.
+  SourcePlace place(const void* return_address) const;
+
+  /// "conv.cu:31": place() without folders.
   std::string where(const void* return_address) const;
 
  private:

@@ -75,7 +75,7 @@ uint64_t Worker::warp_operation(const WarpRequest& request, uint64_t value, Wher
   fault.location = where;
   if (agreed && !(request.mask & accessor.now.lanes)) {
     fault.kind = FaultKind::inactive_lane;
-    fault.detail = fmt::format("lane {} calls {} with mask {:#010x}, which does not name it", lane,
+    fault.detail = fmt::format("lane {} calls {} with mask {:#010x}, which does not include it", lane,
                                name_of(request.operation), request.mask);
     fail(std::move(fault));
   }
@@ -83,7 +83,7 @@ uint64_t Worker::warp_operation(const WarpRequest& request, uint64_t value, Wher
       (request.width < 1 || request.width > 32 || (request.width & (request.width - 1)) != 0)) {
     fault.kind = FaultKind::inactive_lane;
     fault.detail =
-        fmt::format("{} with width {}: not a power of two up to 32", name_of(request.operation), request.width);
+        fmt::format("{} with width {}; it must be a power of two up to 32", name_of(request.operation), request.width);
     fail(std::move(fault));
   }
   self.request = request;
@@ -241,7 +241,7 @@ std::string Worker::missing_lane_text(const CudaThread& waiting, int missing) co
     text += fmt::format("waits at {} with mask {:#010x}, line {}", name_of(other.request.operation), other.request.mask,
                         other.where.line());
   } else {
-    text += "does not come";
+    text += "has exited or is in another branch";
   }
   return text;
 }

@@ -200,14 +200,17 @@ void require_as_many(size_t got, int64_t expected) {
   }
 }
 
-std::string describe(const OutputElement& element) {
-  const std::string got =
-      std::bit_cast<uint32_t>(element.got) == kPoison ? "what nothing wrote" : fmt::format("{:.9g}", element.got);
-  return fmt::format("y[n{} k{} p{} q{}]: expected {:.9g}, got {} (tolerance {:.3g})", element.n, element.k, element.p,
-                     element.q, element.expected, got, element.tolerance);
-}
-
 }  // namespace
+
+std::string describe(const OutputElement& element) {
+  const std::string place =
+      fmt::format("image {}, output channel {}, row {}, column {}", element.n, element.k, element.p, element.q);
+  if (std::bit_cast<uint32_t>(element.got) == kPoison) {
+    return fmt::format("{}: expected {:.6g}, never written", place, element.expected);
+  }
+  const std::string tolerance = element.tolerance > 0 ? fmt::format(" (tolerance {:.3g})", element.tolerance) : "";
+  return fmt::format("{}: expected {:.6g}, got {:.6g}{}", place, element.expected, element.got, tolerance);
+}
 
 ErrorModel exact_model(const ConvStep& step) {
   ErrorModel model{.slope = slope_of(step.epilogue.activation)};
@@ -303,22 +306,20 @@ void BatchComparison::add(int64_t first, std::span<const int64_t> at, std::span<
 
 Verdict BatchComparison::verdict() const { return state_->all.verdict(); }
 
-std::string describe(const Verdict& verdict, const std::string& clause) {
-  if (verdict.passed()) return "";
+std::string headline(const Verdict& verdict) {
   if (verdict.wrong == 0) {
-    return fmt::format(
-        "each element is within its tolerance, but the relative L2 error of all is {:.2g}; at most {:.2g} is right",
-        verdict.relative_l2, verdict.relative_l2_limit);
+    return fmt::format("the relative L2 error of all outputs is {:.2g}; the limit is {:.2g}", verdict.relative_l2,
+                       verdict.relative_l2_limit);
   }
   std::string text =
-      fmt::format("{} of {} elements {} wrong", verdict.wrong, verdict.count, verdict.wrong == 1 ? "is" : "are");
-  if (verdict.poison > 0 && clause.empty()) text += fmt::format(", {} of them unwritten", verdict.poison);
-  text += clause + "; first " + describe(verdict.first);
-  const OutputElement &first = verdict.first, &worst = verdict.worst;
-  if (first.n != worst.n || first.k != worst.k || first.p != worst.p || first.q != worst.q) {
-    text += "; worst " + describe(worst);
-  }
+      fmt::format("{} of {} outputs {} wrong", verdict.wrong, verdict.count, verdict.wrong == 1 ? "is" : "are");
+  if (verdict.poison > 0) text += fmt::format(", {} of them never written", verdict.poison);
   return text;
+}
+
+std::string describe(const Verdict& verdict) {
+  if (verdict.wrong == 0) return headline(verdict);
+  return fmt::format("{}; first: {}", headline(verdict), describe(verdict.first));
 }
 
 }  // namespace convlab

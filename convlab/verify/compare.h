@@ -117,8 +117,13 @@ class BatchComparison {
 /// all other elements right in the sense above. Verdict::first is the first element where this fails.
 Verdict compare_nan(const Expected& expected, std::span<const float> got, const ErrorModel& model, bool may_spread);
 
-/// "3 of 24 elements are wrong, first y[n0 k1 p2 q3]: expected 5, got 7 (tolerance 0), ..."; "" if it passed. With the
-/// clause of a cause (see likely_cause()): "3 of 24 elements are wrong, as if ...; first ...".
-std::string describe(const Verdict& verdict, const std::string& clause = "");
+/// "image 0, output channel 1, row 2, column 3: expected 5, got 7 (tolerance 0.1)".
+std::string describe(const OutputElement& element);
+
+/// "3 of 24 outputs are wrong", of a verdict that did not pass.
+std::string headline(const Verdict& verdict);
+
+/// headline() with the first wrong element.
+std::string describe(const Verdict& verdict);
 
 }  // namespace convlab

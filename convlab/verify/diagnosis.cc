@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -137,33 +138,33 @@ class Mistakes {
   void add_sums() {
     const int64_t channels = problem_.channels_per_group(), rows = problem_.r, columns = problem_.s;
     if (channels > 1) {
-      add_part("only channel 0 were summed: the loop over the channels is missing",
+      add_part("only channel 0 is summed: the loop over channels is missing",
                [](const Element&, int64_t c, int64_t, int64_t) { return c == 0; });
-      add_part("only the last channel were summed: the sum begins anew, or is overwritten, at each channel",
+      add_part("only the last channel is summed: the sum is reset or overwritten for each channel",
                [=](const Element&, int64_t c, int64_t, int64_t) { return c == channels - 1; });
-      add_part("the last channel were left out: the loop over the channels ends early",
+      add_part("the last channel is left out: the loop over channels ends one early",
                [=](const Element&, int64_t c, int64_t, int64_t) { return c != channels - 1; });
-      add_part("channel 0 were left out: the loop over the channels begins late",
+      add_part("channel 0 is left out: the loop over channels starts one late",
                [](const Element&, int64_t c, int64_t, int64_t) { return c != 0; });
     }
     if (rows > 1) {
-      add_part("the filter's last row were left out: the loop over its rows ends early",
+      add_part("the filter's last row is left out: the loop over its rows ends one early",
                [=](const Element&, int64_t, int64_t r, int64_t) { return r != rows - 1; });
-      add_part("the filter's first row were left out: the loop over its rows begins late",
+      add_part("the filter's first row is left out: the loop over its rows starts one late",
                [](const Element&, int64_t, int64_t r, int64_t) { return r != 0; });
-      add_part("only the filter's last row were summed: the sum begins anew at each row",
+      add_part("only the filter's last row is summed: the sum is reset for each row",
                [=](const Element&, int64_t, int64_t r, int64_t) { return r == rows - 1; });
-      add_part("only the filter's first row were summed: the loop over its rows is missing",
+      add_part("only the filter's first row is summed: the loop over its rows is missing",
                [](const Element&, int64_t, int64_t r, int64_t) { return r == 0; });
     }
     if (columns > 1) {
-      add_part("the filter's last column were left out: the loop over its columns ends early",
+      add_part("the filter's last column is left out: the loop over its columns ends one early",
                [=](const Element&, int64_t, int64_t, int64_t s) { return s != columns - 1; });
-      add_part("the filter's first column were left out: the loop over its columns begins late",
+      add_part("the filter's first column is left out: the loop over its columns starts one late",
                [](const Element&, int64_t, int64_t, int64_t s) { return s != 0; });
-      add_part("only the filter's last column were summed: the sum begins anew at each column",
+      add_part("only the filter's last column is summed: the sum is reset for each column",
                [=](const Element&, int64_t, int64_t, int64_t s) { return s == columns - 1; });
-      add_part("only the filter's first column were summed: the loop over its columns is missing",
+      add_part("only the filter's first column is summed: the loop over its columns is missing",
                [](const Element&, int64_t, int64_t, int64_t s) { return s == 0; });
     }
   }
@@ -171,40 +172,40 @@ class Mistakes {
   void add_filters() {
     const int64_t channels = problem_.channels_per_group(), rows = problem_.r, columns = problem_.s;
     if (problem_.k > 1) {
-      add_with_weight("every map had map 0's filter: the map is missing from the filter's index",
+      add_with_weight("every output channel uses filter 0: the output channel is missing from the filter's index",
                       [this](const Element&, int64_t c, int64_t r, int64_t s) { return a_.w(0, c, r, s); });
     }
     if (channels > 1) {
-      add_with_weight("every channel had channel 0's filter: the channel is missing from the filter's index",
+      add_with_weight("every channel uses channel 0 of the filter: the channel is missing from the filter's index",
                       [this](const Element& e, int64_t, int64_t r, int64_t s) { return a_.w(e.k, 0, r, s); });
-      add_with_weight("the filter's map and channel were swapped in its index",
+      add_with_weight("the output channel and the channel are swapped in the filter's index",
                       [this, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
                         return a_.w_at(((c * problem_.k + e.k) * rows + r) * columns + s);
                       });
-      add_with_weight("the stride of a filter's map were one channel: the number of channels is missing from its index",
+      add_with_weight("the stride between filters is one channel: the number of channels is missing from its index",
                       [this, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
                         return a_.w_at(((e.k + c) * rows + r) * columns + s);
                       });
     }
-    add_with_weight("the filter were turned by 180 degrees: a convolution in the mathematicians' sense",
+    add_with_weight("the filter is rotated by 180 degrees: the convolution of networks does not flip it",
                     [this, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
                       return a_.w(e.k, c, rows - 1 - r, columns - 1 - s);
                     });
     if (rows > 1 && columns > 1) {
-      add_with_weight("r stood in for s in the filter's index",
+      add_with_weight("r is used instead of s in the filter's index",
                       [this](const Element& e, int64_t c, int64_t r, int64_t) { return a_.w(e.k, c, r, r); });
-      add_with_weight("s stood in for r in the filter's index",
+      add_with_weight("s is used instead of r in the filter's index",
                       [this](const Element& e, int64_t c, int64_t, int64_t s) { return a_.w(e.k, c, s, s); });
     }
     if (rows == columns) {
-      add_with_weight("the filter's rows and columns were swapped",
+      add_with_weight("the filter's rows and columns are swapped",
                       [this](const Element& e, int64_t c, int64_t r, int64_t s) { return a_.w(e.k, c, s, r); });
     } else {
-      add_with_weight("the filter were as wide as it is high: the stride of its rows is wrong",
+      add_with_weight("the filter's row stride is its height, not its width",
                       [this, channels, rows, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
                         return a_.w_at((e.k * channels + c) * rows * columns + r * rows + s);
                       });
-      add_with_weight("the filter were as high as it is wide: the stride of its channels is wrong",
+      add_with_weight("the filter's channel stride is width times width, not height times width",
                       [this, channels, columns](const Element& e, int64_t c, int64_t r, int64_t s) {
                         return a_.w_at(((e.k * channels + c) * columns + r) * columns + s);
                       });
@@ -213,44 +214,42 @@ class Mistakes {
 
   void add_pixels() {
     if (problem_.n > 1) {
-      add_with_pixel("every image were image 0: the image is missing from x's index",
+      add_with_pixel("every image reads image 0: the image is missing from x's index",
                      [this](const Element& e, int64_t c, int64_t r, int64_t s) {
                        return a_.x(0, a_.first_channel(e) + c, a_.h(e, r), a_.w_of(e, s));
                      });
     }
     if (problem_.c > 1) {
       add_with_pixel(
-          "every channel were channel 0: the channel is missing from x's index",
+          "every channel reads channel 0: the channel is missing from x's index",
           [this](const Element& e, int64_t, int64_t r, int64_t s) { return a_.x(e.n, 0, a_.h(e, r), a_.w_of(e, s)); });
       add_with_pixel(
-          "the stride of an image were one channel: the number of channels is missing from x's index",
+          "the stride between images is one channel: the number of channels is missing from x's index",
           [this](const Element& e, int64_t c, int64_t r, int64_t s) {
             return a_.x_at(((e.n + a_.first_channel(e) + c) * problem_.h + a_.h(e, r)) * problem_.w + a_.w_of(e, s));
           });
     }
-    add_with_pixel("x's rows and columns were swapped", [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+    add_with_pixel("x's rows and columns are swapped", [this](const Element& e, int64_t c, int64_t r, int64_t s) {
       return a_.x(e.n, a_.first_channel(e) + c, a_.w_of(e, s), a_.h(e, r));
     });
-    add_with_pixel("r and s were swapped in x's index", [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+    add_with_pixel("r and s are swapped in x's index", [this](const Element& e, int64_t c, int64_t r, int64_t s) {
       return a_.x(e.n, a_.first_channel(e) + c, a_.h(e, s), a_.w_of(e, r));
     });
     if (problem_.h != problem_.w) {
       add_with_pixel(
-          "x's rows were as long as it is high: height and width are mixed up",
-          [this](const Element& e, int64_t c, int64_t r, int64_t s) {
+          "x's row stride is its height, not its width", [this](const Element& e, int64_t c, int64_t r, int64_t s) {
             return a_.x_at(((e.n * problem_.c + a_.first_channel(e) + c) * problem_.h + a_.h(e, r)) * problem_.h +
                            a_.w_of(e, s));
           });
     }
-    add_with_pixel(
-        "x's rows were as long as y's: the output's width stands in for the input's",
-        [this](const Element& e, int64_t c, int64_t r, int64_t s) {
-          return a_.x_at(((e.n * problem_.c + a_.first_channel(e) + c) * problem_.h + a_.h(e, r)) * problem_.q() +
-                         a_.w_of(e, s));
-        });
-    add_with_pixel("the filter's row were not added to x's row",
+    add_with_pixel("x's row stride is the output's width, not the input's", [this](const Element& e, int64_t c,
+                                                                                   int64_t r, int64_t s) {
+      return a_.x_at(((e.n * problem_.c + a_.first_channel(e) + c) * problem_.h + a_.h(e, r)) * problem_.q() +
+                     a_.w_of(e, s));
+    });
+    add_with_pixel("the filter's row is not added to x's row",
                    [this](const Element& e, int64_t c, int64_t, int64_t s) { return a_.pixel(e, c, 0, s); });
-    add_with_pixel("the filter's column were not added to x's column",
+    add_with_pixel("the filter's column is not added to x's column",
                    [this](const Element& e, int64_t c, int64_t r, int64_t) { return a_.pixel(e, c, r, 0); });
   }
 
@@ -265,13 +264,12 @@ class Mistakes {
     });
   }
   void add_geometry() {
-    add_other("there were no stride", [](ConvProblem& problem) { problem.stride_h = problem.stride_w = 1; });
-    add_other("the stride of rows were that of columns",
-              [](ConvProblem& problem) { problem.stride_h = problem.stride_w; });
-    add_other("there were no padding", [](ConvProblem& problem) { problem.pad_top = problem.pad_left = 0; });
-    add_other("there were no dilation", [](ConvProblem& problem) { problem.dilation_h = problem.dilation_w = 1; });
+    add_other("the stride is ignored", [](ConvProblem& problem) { problem.stride_h = problem.stride_w = 1; });
+    add_other("rows use the stride of columns", [](ConvProblem& problem) { problem.stride_h = problem.stride_w; });
+    add_other("the padding is ignored", [](ConvProblem& problem) { problem.pad_top = problem.pad_left = 0; });
+    add_other("the dilation is ignored", [](ConvProblem& problem) { problem.dilation_h = problem.dilation_w = 1; });
     if (problem_.groups > 1) {
-      add_with_pixel("every group had the channels of group 0",
+      add_with_pixel("every group reads the channels of group 0",
                      [this](const Element& e, int64_t c, int64_t r, int64_t s) {
                        return a_.x(e.n, c, a_.h(e, r), a_.w_of(e, s));
                      });
@@ -280,7 +278,7 @@ class Mistakes {
 
   void add_outputs() {
     if (problem_.p() == problem_.q()) {
-      add("rows and columns were swapped in y", [this](const Element& e) { return a_.output(e, e.q, e.p); });
+      add("rows and columns are swapped in y", [this](const Element& e) { return a_.output(e, e.q, e.p); });
     }
     constexpr std::array<std::string_view, 3> kRows{"a row above", "", "a row below"},
         kColumns{"a column to the left", "", "a column to the right"};
@@ -289,28 +287,27 @@ class Mistakes {
         if (down == 0 && right == 0) continue;
         const std::string_view row = kRows[static_cast<size_t>(down + 1)],
                                column = kColumns[static_cast<size_t>(right + 1)];
-        add(fmt::format("each value were that of the output {}{}{}", row, row.empty() || column.empty() ? "" : " and ",
+        add(fmt::format("each value belongs to the output {}{}{}", row, row.empty() || column.empty() ? "" : " and ",
                         column),
             [=, this](const Element& e) { return a_.output(e, e.p + down, e.q + right); });
       }
     }
-    add("everything were added twice", [](const Element& e) { return 2 * e.expected; });
-    add("the sign were wrong", [](const Element& e) { return -e.expected; });
-    add("an activation had made what is negative 0", [](const Element& e) { return std::max(e.expected, 0.0); });
-    add("an integer held the result", [](const Element& e) { return std::trunc(e.expected); });
+    add("everything is added twice", [](const Element& e) { return 2 * e.expected; });
+    add("the sign is wrong", [](const Element& e) { return -e.expected; });
+    add("a ReLU sets negative values to 0", [](const Element& e) { return std::max(e.expected, 0.0); });
+    add("the result is truncated to an integer", [](const Element& e) { return std::trunc(e.expected); });
   }
 
   void add_halos() {
     if (!problem_.unit_stride() || !problem_.unit_dilation()) return;
     for (const int64_t tile : {4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 64}) {
       const auto inside = [tile](int64_t output, int64_t filter) { return output % tile + filter < tile; };
-      add_part(fmt::format("pixels beyond its tile of {0} x {0} counted as nothing: the halo is not loaded", tile),
+      add_part(fmt::format("pixels outside of the {0} x {0} tile count as 0: the halo is not loaded", tile),
                [=](const Element& e, int64_t, int64_t r, int64_t s) { return inside(e.p, r) && inside(e.q, s); });
-      add_part(fmt::format("pixels below its tile of {} rows counted as nothing: the lower halo is not loaded", tile),
+      add_part(fmt::format("pixels below the tile of {} rows count as 0: the lower halo is not loaded", tile),
                [=](const Element& e, int64_t, int64_t r, int64_t) { return inside(e.p, r); });
-      add_part(
-          fmt::format("pixels right of its tile of {} columns counted as nothing: the right halo is not loaded", tile),
-          [=](const Element& e, int64_t, int64_t, int64_t s) { return inside(e.q, s); });
+      add_part(fmt::format("pixels right of the tile of {} columns count as 0: the right halo is not loaded", tile),
+               [=](const Element& e, int64_t, int64_t, int64_t s) { return inside(e.q, s); });
     }
   }
 
@@ -369,7 +366,7 @@ class Wrongs {
   /// What is the same of all wrong elements: "rows 64 to 65". Nothing else may be wrong, and hardly anything there
   /// right.
   std::string place() const {
-    constexpr std::array<std::string_view, 4> kOne{"image", "map", "row", "column"};
+    constexpr std::array<std::string_view, 4> kOne{"image", "output channel", "row", "column"};
     for (size_t dimension = 0; dimension < kOne.size(); ++dimension) {
       const std::vector<int64_t>& by = by_place_[dimension];
       const auto is_wrong = [](int64_t count) { return count > 0; };
@@ -443,72 +440,109 @@ std::string mistake_in(const WrongOutput& wrong, const Wrongs& wrongs) {
 /// products have no thread either, but seldom leave the same everywhere.
 bool has_no_writer(const WrongOutput& wrong, const Wrongs& wrongs) {
   if (!wrongs.zero() && !wrongs.poison() && !wrongs.as_before()) return false;
-  return std::ranges::all_of(
-      wrongs.samples(), [&](const Element& e) { return simt_writer(&wrong.got[wrongs.index_of(e)]) == kNoWriter; });
+  return std::ranges::all_of(wrongs.samples(), [&](const Element& e) {
+    const std::optional<Label> writer = simt_writer(&wrong.got[wrongs.index_of(e)]);
+    return writer && writer->text == kNoWriter;
+  });
 }
 
 /// What was left out between the device and the host's array; "" if nothing was, as far as we know.
 std::string missing_copy(const WrongOutput& wrong, const Wrongs& wrongs, const std::string& place) {
   const auto came = [&](const Element& e) { return came_from_simt(&wrong.got[wrongs.index_of(e)]); };
   if (!wrongs.as_before() || std::ranges::any_of(wrongs.samples(), came)) return "";
-  if (wrongs.right().empty()) return "the host's output is as it was before the call: is a cudaMemcpy back missing?";
+  if (wrongs.right().empty()) return "the host output is unchanged: is the cudaMemcpy from the device missing?";
   if (!std::ranges::any_of(wrongs.right(), came)) return "";
-  return fmt::format("nothing was copied to {} of the host's output: does the cudaMemcpy back copy too few bytes?",
+  return fmt::format("the host output is unchanged in {}: does the cudaMemcpy from the device copy too few bytes?",
                      place.empty() ? "parts" : place);
 }
 
-}  // namespace
-
-std::string Cause::clause() const {
-  if (kind == Kind::unknown) return "";
-  return (kind == Kind::likely ? ", as if " : ": ") + text;
+/// "image 0, channels 0..11, rows 5..9, columns 7..11 of x": what an output sums; "" if it is pooled.
+std::string sources_of(const OutputElement& element, const ConvStep& step) {
+  if (step.epilogue.pool) return "";
+  const ConvProblem& problem = step.problem;
+  const int64_t channels = problem.channels_per_group();
+  // From the first to the last, as far as they exist.
+  const auto range = [](int64_t first, int64_t last, int64_t count) {
+    first = std::max<int64_t>(first, 0);
+    last = std::min(last, count - 1);
+    return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
+  };
+  const int64_t c = element.k / problem.maps_per_group() * channels;
+  const int64_t h = element.p * problem.stride_h - problem.pad_top;
+  const int64_t w = element.q * problem.stride_w - problem.pad_left;
+  return fmt::format("image {}, channels {}, rows {}, columns {} of x", element.n,
+                     range(c, c + channels - 1, problem.c),
+                     range(h, h + (problem.r - 1) * problem.dilation_h, problem.h),
+                     range(w, w + (problem.s - 1) * problem.dilation_w, problem.w));
 }
+
+}  // namespace
 
 Cause likely_cause(const WrongOutput& wrong) {
   using enum Cause::Kind;
   const Wrongs wrongs(wrong);
   if (wrongs.count() == 0) return {};
   const std::string place = wrongs.place();
-  const std::string what = !place.empty() ? place : wrongs.count() == 1 ? "it" : "them";
-  if (std::string copy = missing_copy(wrong, wrongs, place); !copy.empty()) return {unwritten, std::move(copy)};
-  if (has_no_writer(wrong, wrongs)) return {unwritten, fmt::format("no thread wrote {}", what)};
+  const std::string what = !place.empty() ? place : wrongs.count() == 1 ? "the element" : "the elements";
+  if (std::string copy = missing_copy(wrong, wrongs, place); !copy.empty()) return {not_copied, std::move(copy)};
+  if (has_no_writer(wrong, wrongs)) return {unwritten, fmt::format("no thread writes {}", what)};
   if (wrongs.poison()) {
-    return {poisoned, fmt::format("nothing wrote {}, or only what came of memory that nothing wrote", what)};
+    return {poisoned, fmt::format("nothing writes {}, or only values computed from uninitialized memory", what)};
   }
-  const bool is_written = !simt_writer(&wrong.got[wrongs.index_of(wrongs.samples().front())]).empty();
+  const bool is_written = simt_writer(&wrong.got[wrongs.index_of(wrongs.samples().front())]).has_value();
   const std::string nothing =
-      is_written ? "all terms were 0" : fmt::format("nothing wrote {}, or all terms were 0", what);
+      is_written ? "all terms are 0" : fmt::format("nothing writes {}, or all terms are 0", what);
   if (wrongs.zero() && !place.empty()) return {likely, nothing};
   const std::string mistake = mistake_in(wrong, wrongs);
   if (!mistake.empty()) return {likely, place.empty() ? mistake : fmt::format("{} ({} only)", mistake, place)};
   if (wrongs.zero()) return {likely, nothing};
   if (place.empty()) return {};
-  return {likely, fmt::format("{} were left to other code than the rest: all is wrong there alone", place)};
+  return {likely, fmt::format("only the outputs of {} are wrong: check the code that computes them", place)};
 }
 
-std::string origin_of(const OutputElement& element, const WrongOutput& wrong) {
-  const ConvProblem& problem = wrong.step.problem;
-  const int64_t channels = problem.channels_per_group(), maps = problem.maps_per_group();
-  // From the first to the last, as far as they are there.
-  const auto range = [](int64_t first, int64_t last, int64_t count) {
-    first = std::max<int64_t>(first, 0);
-    last = std::min(last, count - 1);
-    return first == last ? fmt::format("{}", first) : fmt::format("{}..{}", first, last);
-  };
-  std::string text;
-  if (!wrong.step.epilogue.pool) {
-    const int64_t c = element.k / maps * channels;
-    const int64_t h = element.p * problem.stride_h - problem.pad_top;
-    const int64_t w = element.q * problem.stride_w - problem.pad_left;
-    text = fmt::format("it sums x[n{} c{} h{} w{}]", element.n, range(c, c + channels - 1, problem.c),
-                       range(h, h + (problem.r - 1) * problem.dilation_h, problem.h),
-                       range(w, w + (problem.s - 1) * problem.dilation_w, problem.w));
+Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong) {
+  Finding finding{.kind = std::string(kWrongOutput), .text = headline(verdict)};
+  if (verdict.wrong == 0) return finding;
+  const Cause cause = likely_cause(wrong);
+  const bool is_unwritten = cause.kind == Cause::Kind::unwritten || cause.kind == Cause::Kind::not_copied;
+  if (is_unwritten) {
+    finding.kind = kUnwrittenOutput;
+    finding.text = fmt::format("{} of {} outputs were never written", verdict.wrong, verdict.count);
+  }
+  const OutputElement &first = verdict.first, &worst = verdict.worst;
+  finding.notes.push_back("first: " + describe(first));
+  const bool is_same = first.n == worst.n && first.k == worst.k && first.p == worst.p && first.q == worst.q;
+  if (!is_same && !is_unwritten) finding.notes.push_back("largest error: " + describe(worst));
+  switch (cause.kind) {
+    case Cause::Kind::unknown:
+      break;
+    case Cause::Kind::likely:
+      finding.help = "possibly " + cause.text;
+      break;
+    case Cause::Kind::not_copied:
+      finding.help = cause.text;
+      break;
+    case Cause::Kind::unwritten:
+      finding.notes.insert(finding.notes.begin(), cause.text);
+      finding.help = "possibly the grid has too few threads, or a bounds check is too strict";
+      break;
+    case Cause::Kind::poisoned:
+      finding.notes.insert(finding.notes.begin(), cause.text);
+      finding.help = "write every output, and read only what was written";
+      break;
+  }
+  if (is_unwritten) return finding;
+  if (const std::string sources = sources_of(first, wrong.step); !sources.empty()) {
+    finding.notes.push_back("the first sums " + sources);
   }
   const Shape shape = wrong.step.output_shape();
-  const int64_t at = ((element.n * shape[1] + element.k) * shape[2] + element.p) * shape[3] + element.q;
-  const std::string writer = simt_writer(&wrong.got[static_cast<size_t>(at)]);
-  if (!writer.empty()) text += (text.empty() ? "" : "; ") + writer;
-  return text;
+  const int64_t at = ((first.n * shape[1] + first.k) * shape[2] + first.p) * shape[3] + first.q;
+  std::optional<Label> writer = simt_writer(&wrong.got[static_cast<size_t>(at)]);
+  if (writer && writer->place.line != 0) {
+    writer->text = writer->text.substr(0, writer->text.rfind(" it")) + " the first wrong output";
+    finding.labels.push_back(std::move(*writer));
+  }
+  return finding;
 }
 
 }  // namespace convlab

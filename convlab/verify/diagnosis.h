@@ -4,7 +4,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "convlab/diagnostics/finding.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/oracle.h"
 
@@ -24,26 +26,27 @@ struct WrongOutput {
 struct Cause {
   enum class Kind : uint8_t {
     unknown,
-    likely,     ///< what was got is what a mistake would give, element for element
-    unwritten,  ///< nothing wrote the elements
-    poisoned,   ///< they come from memory that nothing wrote
+    likely,      ///< what was got is what a mistake would give, element for element
+    unwritten,   ///< no thread wrote the elements
+    not_copied,  ///< nothing was copied to them
+    poisoned,    ///< they come from memory that nothing wrote
   };
   Kind kind = Kind::unknown;
   std::string text;
-
-  /// How it follows "3 of 24 elements are wrong": ", as if only channel 0 were summed", ": no thread wrote row 6", "".
-  std::string clause() const;
 };
 
 /// What a wrong output looks like. What nothing wrote has no other cause. Otherwise it is a mistake that people make in
 /// convolutions (an index or a loop left out, a halo not loaded, a tail not guarded, rows and columns mixed up) whose
-/// result is, element for element, what was got; or, where none is, the rows, columns, maps or images that are wrong
-/// and nothing else is. Values are compared where the step has no epilogue.
+/// result is, element for element, what was got; or, where none is, the rows, columns, output channels or images that
+/// are wrong and nothing else is. Values are compared where the step has no epilogue.
 Cause likely_cause(const WrongOutput& wrong);
 
-/// Where an output element comes from, in a clause: the pixels that it sums, and on simt who wrote it: "it sums x[n0
-/// c0..11 h5..9 w7..11]; thread (3,4,0) of block (1,2,0) of convolve wrote it, at conv.cu:33". `wrong.got` must be
-/// where the device's memory was copied to; otherwise the writer is left out.
-std::string origin_of(const OutputElement& element, const WrongOutput& wrong);
+/// The kinds of wrong outputs.
+inline constexpr std::string_view kWrongOutput = "wrong output", kUnwrittenOutput = "output never written";
+
+/// A wrong output as a finding: how much is wrong, the first element and the worst one, the likely cause, and, on simt,
+/// the line that stored the first one. `wrong.got` must be where the device's memory was copied to; otherwise that line
+/// is left out.
+Finding wrong_output(const Verdict& verdict, const WrongOutput& wrong);
 
 }  // namespace convlab

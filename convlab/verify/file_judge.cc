@@ -110,14 +110,12 @@ class Comparing {
   void explain(const ConvStep& step, const OracleLayer& layer, std::span<const float> got,
                std::optional<float> before = {}) {
     const WrongOutput wrong{step, layer, at_, got, model_, before};
-    cause_ = likely_cause(wrong);
-    const Verdict all = all_.verdict();
-    if (all.wrong > 0 && cause_.kind != Cause::Kind::unwritten) {
-      origin_ = "; of the first: " + origin_of(all.first, wrong);
-    }
+    explained_ = likely_cause(wrong).kind != Cause::Kind::poisoned;
+    finding_ = wrong_output(all_.verdict(), wrong);
   }
 
-  const Cause& cause() const { return cause_; }
+  /// Whether a wrong output needs no other finding to explain it.
+  bool is_explained() const { return explained_; }
 
   void tell(FileVerdict& verdict, const KernelSource& source) const {
     const Verdict all = all_.verdict();
@@ -126,7 +124,7 @@ class Comparing {
       verdict.math = source.half ? Math::fp16 : Math::tf32;
     }
     verdict.outcome = all.passed() ? Outcome::passed : Outcome::failed;
-    verdict.reason = describe(all, cause_.clause()) + origin_;
+    if (!all.passed()) verdict.findings.push_back(finding_);
   }
 
  private:
@@ -136,8 +134,8 @@ class Comparing {
   double largest_;
   ErrorModel model_;
   BatchComparison all_;
-  Cause cause_;
-  std::string origin_;
+  Finding finding_;
+  bool explained_ = true;
   std::vector<double> largest_errors_;  ///< of each thread
 };
 
@@ -157,12 +155,12 @@ class HostArray {
   void check(std::span<const float> unchanged) const {
     for (size_t i = 0; i < kGuard; ++i) {
       if (values_[kGuard - 1 - i] != kUnzeroed)
-        throw wrong_result("it wrote before the beginning of the host's {}", name_);
+        throw wrong_result("it writes before the start of the host array {}", name_);
       if (values_[kGuard + count_ + i] != kUnzeroed)
-        throw wrong_result("it wrote beyond the end of the host's {}", name_);
+        throw wrong_result("it writes past the end of the host array {}", name_);
     }
     if (!unchanged.empty() && std::memcmp(unchanged.data(), values_.data() + kGuard, unchanged.size_bytes()) != 0) {
-      throw wrong_result("it changed its input, the host's {}", name_);
+      throw wrong_result("it changes its input, the host array {}", name_);
     }
   }
 
@@ -267,11 +265,10 @@ FileVerdict FileJudge::judge(const ConvProblem& problem, Before before) const {
     }
     comparing.tell(verdict, source_);
   } catch (...) {
-    verdict.reason = message_of_exception();
-    verdict.faults = simt_faults();
+    verdict.findings = findings_of_exception();
   }
-  const bool is_explained = comparing.cause().kind != Cause::Kind::poisoned;
-  tell_noticed(take_noticed(), is_explained, {verdict.outcome, verdict.reason, verdict.note, verdict.faults});
+  add_noticed(take_noticed(), comparing.is_explained(), verdict.outcome, verdict.findings);
+  if (verdict.outcome == Outcome::failed) verdict.reason = reason_of(verdict.findings);
   return verdict;
 }
 

@@ -15,9 +15,8 @@ namespace convlab {
 /// What a course's kernel file made of one problem.
 struct FileVerdict {
   Outcome outcome = Outcome::failed;
-  std::string reason;             ///< failed: what is wrong, where; skipped: why; passed: ""
-  std::string note;               ///< on simt: what is doubtful, but was without consequence
-  std::vector<SimtFault> faults;  ///< on simt: what its kernels did wrong
+  std::string reason;             ///< failed: the first finding's message; passed: ""
+  std::vector<Finding> findings;  ///< failed: what is wrong, causes first; passed: warnings
   Math math = Math::fp32;         ///< passed: the class whose tolerance it meets
   double largest_error = 0;       ///< largest error over largest value
   PhaseSeconds seconds;

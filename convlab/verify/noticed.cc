@@ -1,11 +1,15 @@
-// What simt noticed beside what it threw, and how it is told.
+// What simt noticed in addition to what it threw, as a case's findings.
 
 #include "convlab/verify/noticed.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
+
+#include "convlab/base/error.h"
+#include "convlab/verify/diagnosis.h"
 
 namespace convlab {
 
@@ -13,47 +17,83 @@ Noticed take_noticed() {
   return {.call = take_simt_failed_call(), .doubtful = take_simt_notes(), .leaks = take_simt_leaks()};
 }
 
-void tell_noticed(const Noticed& noticed, bool is_explained, const Told& told) {
-  auto& [outcome, reason, note, faults] = told;
-  const auto& [call, doubtful, leaks] = noticed;
-  if (call && call->kind == kBrokenHostArray && outcome == Outcome::passed) {
-    outcome = Outcome::failed;
-    reason = "the result is right here";
+/// What outputs show after a known cause becomes a note of it.
+static void add_consequences(std::vector<Finding>& findings) {
+  Finding& cause = findings.front();
+  for (const Finding& each : findings) {
+    if (!is_fault(each)) cause.notes.push_back("as a result, " + each.text);
   }
+  std::erase_if(findings, [](const Finding& each) { return !is_fault(each); });
+}
+
+void add_noticed(const Noticed& noticed, bool is_explained, Outcome& outcome, std::vector<Finding>& findings) {
+  const auto& [call, doubtful, leaks] = noticed;
+  if (call && call->kind == kBrokenHostArray) outcome = Outcome::failed;
   if (outcome == Outcome::passed) {
-    if (call) {
-      note = call->text;
-    } else if (!doubtful.empty()) {
-      note = doubtful.front().text;
+    if (call) findings.push_back(*call);
+    findings.insert(findings.end(), doubtful.begin(), doubtful.end());
+    for (Finding& each : findings) each.severity = Severity::warning;  // nothing came of it here
+    if (!leaks.empty()) {
+      findings.push_back({.severity = Severity::warning,
+                          .kind = "memory leak",
+                          .text = fmt::format("device memory is never freed: {}", leaks),
+                          .help = "call cudaFree for each cudaMalloc"});
     }
-    if (leaks.empty()) return;
-    note += fmt::format("{}it keeps device memory that it does not free: {}", note.empty() ? "" : "; ", leaks);
-    return;
   }
   if (outcome != Outcome::failed) return;
-  std::vector<SimtFault> causes = doubtful;
-  std::erase_if(causes, [](const SimtFault& fault) { return fault.kind == kRedundantWrite; });  // it changes no result
-  if (faults.empty() && !causes.empty()) {
-    const std::string& first = causes.front().text;
-    reason = is_explained ? fmt::format("{}; {}", reason, first) : fmt::format("{}; so {}", first, reason);
-    faults = std::move(causes);
-  }
+  const bool has_fault = std::ranges::any_of(findings, [](const Finding& each) { return !each.kernel.empty(); });
+  std::vector<Finding> causes = doubtful;
+  std::erase_if(causes, [](const Finding& each) { return each.kind == kRedundantWrite; });  // it changes no result
+  for (Finding& each : causes) each.severity = Severity::error;
+  if (!has_fault) findings.insert(is_explained ? findings.end() : findings.begin(), causes.begin(), causes.end());
+  if (!has_fault && !is_explained && !causes.empty()) add_consequences(findings);
   if (!call || call->kind == kHarmlessCall) return;
-  const bool is_all = reason.find(call->text) != std::string::npos;  // a kernel that throws it, or a fault of the call
-  reason = is_all ? call->text : fmt::format("{}; after that, {}", call->text, reason);
-  const auto says_it = [&text = call->text](const SimtFault& fault) { return fault.text.starts_with(text); };
-  if (std::ranges::none_of(faults, says_it)) faults.insert(faults.begin(), *call);
+  // A kernel that throws says it, too, and so may a finding of the call's direction.
+  std::erase_if(findings, [&](const Finding& each) {
+    return in_one_line(each) == in_one_line(*call) || each.text == in_one_line(*call);
+  });
+  findings.insert(findings.begin(), *call);
+  add_consequences(findings);
+}
+
+std::vector<Finding> findings_of_exception() {
+  if (std::vector<Finding> faults = simt_faults(); !faults.empty()) return faults;
+  try {
+    throw;
+  } catch (const FindingError& error) {
+    return error.findings();
+  } catch (...) {
+    return {{.kind = "failure", .text = message_of_exception()}};
+  }
+}
+
+bool is_fault(const Finding& finding) {
+  constexpr std::array<std::string_view, 7> kOthers{
+      "abnormal end",      kWrongOutput, kUnwrittenOutput, "state between launches",
+      "different results", "failure",    "memory leak"};
+  return std::ranges::count(kOthers, finding.kind) == 0;
+}
+
+std::string reason_of(const std::vector<Finding>& findings) {
+  const auto is_error = [](const Finding& each) { return each.severity == Severity::error; };
+  const auto first = std::ranges::find_if(findings, is_error);
+  if (first == findings.end()) return "";
+  const auto others = std::ranges::count_if(findings, is_error) - 1;
+  std::string text = message_of(*first);
+  if (others > 0) text += fmt::format("; {} more finding{}", others, others == 1 ? "" : "s");
+  return text;
 }
 
 void name_elements_of(const ConvStep& step) {
   const ConvProblem& problem = step.problem;
   const Shape output = step.output_shape();
-  std::vector<SimtArrayShape> shapes{{"w", "kcrs", {problem.k, problem.channels_per_group(), problem.r, problem.s}}};
+  std::vector<SimtArrayShape> shapes{
+      {"w", {"filter", "channel", "row", "column"}, {problem.k, problem.channels_per_group(), problem.r, problem.s}}};
   if (step.input_layout == Layout::plain && step.input == ElementType::f32) {
-    shapes.push_back({"x", "nchw", {problem.n, problem.c, problem.h, problem.w}});
+    shapes.push_back({"x", {"image", "channel", "row", "column"}, {problem.n, problem.c, problem.h, problem.w}});
   }
   if (step.output_layout == Layout::plain) {
-    shapes.push_back({"y", "nkpq", {output[0], output[1], output[2], output[3]}});
+    shapes.push_back({"y", {"image", "output channel", "row", "column"}, {output[0], output[1], output[2], output[3]}});
   }
   set_simt_array_shapes(shapes);
 }

@@ -10,6 +10,7 @@
 
 #include "convlab/base/error.h"
 #include "convlab/base/limits.h"
+#include "convlab/diagnostics/finding.h"
 #include "convlab/verify/cases.h"
 #include "convlab/verify/compare.h"
 #include "convlab/verify/diagnosis.h"
@@ -138,12 +139,7 @@ Verdict require_right(Rig& rig, int layer, std::span<const float> got, const Con
   if (verdict.passed()) return verdict;
   std::vector<int64_t> at(static_cast<size_t>(step.problem.n));
   std::iota(at.begin(), at.end(), 0);
-  const WrongOutput wrong{step, rig.layer(layer), at, got, model};
-  const Cause cause = likely_cause(wrong);
-  std::string text = describe(verdict, cause.clause());
-  if (verdict.wrong > 0 && cause.kind != Cause::Kind::unwritten)
-    text += "; of the first: " + origin_of(verdict.first, wrong);
-  throw wrong_result("{}", text);
+  throw FindingError(ErrorKind::wrong_result, wrong_output(verdict, {step, rig.layer(layer), at, got, model}));
 }
 
 void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle& oracle) {
@@ -156,8 +152,12 @@ void check_integers(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Or
     // Was it the other layer? This one is prepared again, straight before its launch.
     rig.load(layer, oracle.layer(step, Fill::integers, limits, layer));
     require_right(rig, layer, rig.launch(layer), step, model);
-    throw wrong_result("right alone, but not when two layers take turns (the kernel keeps state between calls): {}",
-                       describe(together));
+    throw FindingError(
+        ErrorKind::wrong_result,
+        {.kind = "state between launches",
+         .text = "right alone, but wrong when launches of two layers alternate",
+         .notes = {describe(together)},
+         .help = "keep no state between launches: static variables, or arrays that only the first launch fills"});
   }
 }
 
@@ -170,7 +170,11 @@ double check_reals(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Ora
   const std::vector<float> second = rig.launch(0);
   for (size_t i = 0; i < first.size(); ++i) {
     if (std::bit_cast<uint32_t>(first[i]) == std::bit_cast<uint32_t>(second[i])) continue;
-    throw wrong_result("a second run gives other bits, first in y[{}]: {:.9g}, then {:.9g}", i, first[i], second[i]);
+    throw FindingError(ErrorKind::wrong_result,
+                       {.kind = "different results",
+                        .text = "a second launch with the same input returns other bits",
+                        .notes = {fmt::format("first at y[{}]: {:.9g}, then {:.9g}", i, first[i], second[i])},
+                        .help = "possibly threads add in a different order, or read memory that was never written"});
   }
   return verdict.relative_l2;
 }
@@ -180,7 +184,13 @@ void check_nan(Rig& rig, const ConvKernel& kernel, const ConvStep& step, Oracle&
   rig.load(0, oracle.layer(step, Fill::one_nan, {}, 0));
   const Verdict verdict =
       compare_nan(rig.expected(0), rig.launch(0), rounding_model(step, kernel.info), kernel.info.sum == Sum::transform);
-  if (!verdict.passed()) throw wrong_result("{}", describe(verdict));
+  if (verdict.passed()) return;
+  throw FindingError(ErrorKind::wrong_result,
+                     {.kind = std::string(kWrongOutput),
+                      .text = headline(verdict),
+                      .notes = {"first: " + describe(verdict.first)},
+                      .help = "NaN must reach exactly the outputs that sum it; possibly a value is multiplied by 0 "
+                              "instead of being skipped"});
 }
 
 /// Values, tolerances and copies are kept whole; a problem too large for that is refused here, not by the system's
@@ -197,6 +207,15 @@ void require_host_memory(const ConvStep& step) {
   }
 }
 
+/// A failed case; wrong outputs say in which check.
+CaseResult failed(std::vector<Finding> findings, const std::string& check) {
+  for (Finding& each : findings) {
+    if (!check.empty() && !is_fault(each)) each.notes.push_back(check);
+  }
+  std::string reason = reason_of(findings);
+  return {.outcome = Outcome::failed, .reason = std::move(reason), .findings = std::move(findings)};
+}
+
 }  // namespace
 
 std::string_view name_of(Outcome outcome) {
@@ -211,36 +230,33 @@ std::string_view name_of(Outcome outcome) {
   return "?";
 }
 
-CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle,
-                         std::vector<SimtFault>* faults) {
+CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle) {
   if (const Refusal refusal = kernel.refuses(step, device.caps())) return {Outcome::skipped, *refusal};
   require_host_memory(step);
   std::optional<Rig> memory;
   try {
     memory.emplace(kernel, step, device);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::unavailable) return {Outcome::failed, error.what()};
+    if (error.kind() != ErrorKind::unavailable) return failed(findings_of_exception(), "");
     return {Outcome::skipped, error.what()};
   } catch (...) {
-    return {Outcome::failed, fmt::format("its memory: {}", message_of_exception())};
+    return failed(findings_of_exception(), "while it says how much memory it needs");
   }
   take_noticed();
   name_elements_of(step);
   CaseResult result{Outcome::passed, ""};
-  std::vector<SimtFault> found;
-  std::string check = "integers";
+  std::string check = "with integer inputs, for which results are exact";
   try {
     check_integers(*memory, kernel, step, oracle);
-    check = "reals";
+    check = "";
     result.relative_l2 = check_reals(*memory, kernel, step, oracle);
-    check = "one NaN pixel";
+    check = "with one NaN among the inputs";
     check_nan(*memory, kernel, step, oracle);
   } catch (...) {
-    result = {Outcome::failed, fmt::format("{}: {}", check, message_of_exception())};
-    found = simt_faults();
+    result = failed(findings_of_exception(), check);
   }
-  tell_noticed(take_noticed(), true, {result.outcome, result.reason, result.note, found});
-  if (faults != nullptr) *faults = std::move(found);
+  add_noticed(take_noticed(), true, result.outcome, result.findings);
+  if (result.outcome == Outcome::failed) result.reason = reason_of(result.findings);
   return result;
 }
 

@@ -15,9 +15,9 @@ std::string_view name_of(Outcome outcome);
 
 struct CaseResult {
   Outcome outcome = Outcome::failed;
-  std::string reason;      ///< failed: which check, what and where; skipped: the kernel's refusal; passed: ""
-  double relative_l2 = 0;  ///< of real numbers; 0 unless passed
-  std::string note = {};   ///< passed: what simt noticed, without consequence here
+  std::string reason;                  ///< failed: the first finding's message; skipped: why; passed: ""
+  double relative_l2 = 0;              ///< of real numbers; 0 unless passed
+  std::vector<Finding> findings = {};  ///< failed: what is wrong, causes first; passed: warnings
 };
 
 /// Verifies one kernel on one step, element by element, with the memory and streams of `device` (of the kernel's own
@@ -31,10 +31,7 @@ struct CaseResult {
 ///
 /// Errors of the kernel itself, such as a launch failure, fail the case, with their message; a case whose arrays do not
 /// fit into the device's memory is skipped. Error(bad_input) where the host has too little.
-///
-/// `faults`, if not null, gets what simt has against a kernel that failed.
-CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle,
-                         std::vector<SimtFault>* faults = nullptr);
+CaseResult verify_kernel(const ConvKernel& kernel, const ConvStep& step, Device& device, Oracle& oracle);
 
 /// What is asked of a kernel before it is timed: verify_kernel() on at most two images of the step. A library is
 /// trusted; timing checks outputs at the problem's own size.

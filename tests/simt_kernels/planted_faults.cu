@@ -35,7 +35,7 @@ __global__ void global_null(const float* x, float* y) {
   y[threadIdx.x] = x[threadIdx.x];
 }
 
-__global__ void global_uninitialised(float* y) {
+__global__ void global_uninitialized(float* y) {
   if (threadIdx.x < 8) y[threadIdx.x] = 1.0f;
   __syncthreads();
   y[threadIdx.x + 16] = y[threadIdx.x];
@@ -122,14 +122,14 @@ __global__ void local_index(const float* x, float* y, int count) {
   y[threadIdx.x] = own[3];
 }
 
-__global__ void uninitialised_shared(const float* x, float* y) {
+__global__ void uninitialized_shared(const float* x, float* y) {
   __shared__ float written[33];
   written[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
   y[threadIdx.x] = written[threadIdx.x + 1];
 }
 
-__global__ void uninitialised_shared_half(const float* x, float* y) {
+__global__ void uninitialized_shared_half(const float* x, float* y) {
   __shared__ __half halves[64];
   halves[2 * threadIdx.x] = __float2half(x[threadIdx.x]);
   __syncthreads();
@@ -498,8 +498,8 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
       return launch(global_write_to_read_only, one_warp, stream, x, y);
     case Planted::global_null:
       return launch(global_null, one_warp, stream, x, y);
-    case Planted::global_uninitialised:
-      return launch(global_uninitialised, one_warp, stream, y);
+    case Planted::global_uninitialized:
+      return launch(global_uninitialized, one_warp, stream, y);
     case Planted::global_misaligned:
       return launch(global_misaligned, one_warp, stream, x, y);
     case Planted::constant_write:
@@ -521,10 +521,10 @@ void plant(Planted fault, const float* x, float* y, cudaStream_t stream) {
       return launch(dynamic_shared_past_end, {.block = 32, .shared_bytes = 32 * sizeof(float)}, stream, x, y);
     case Planted::local_index:
       return launch(local_index, one_warp, stream, x, y, 9);
-    case Planted::uninitialised_shared:
-      return launch(uninitialised_shared, one_warp, stream, x, y);
-    case Planted::uninitialised_shared_half:
-      return launch(uninitialised_shared_half, one_warp, stream, x, y);
+    case Planted::uninitialized_shared:
+      return launch(uninitialized_shared, one_warp, stream, x, y);
+    case Planted::uninitialized_shared_half:
+      return launch(uninitialized_shared_half, one_warp, stream, x, y);
     case Planted::never_written_shared:
       return launch(never_written_shared, one_warp, stream, y);
     case Planted::stale_shared:

@@ -15,6 +15,7 @@
 #include "convlab/simt/fault.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
+#include "convlab/simt/symbols.h"
 #include "tests/paths.h"
 #include "tests/simt_kernels/race_pairs.h"
 #include "tests/source_tree.h"
@@ -104,26 +105,27 @@ TEST_P(Races, AreReportedWhereThereAreAny) {
   for (const int workers : {1, 2, 2, 2}) {
     simt::set_workers(workers);
     const std::vector<Fault> right = faults_of(pair.right, pair);
-    EXPECT_TRUE(right.empty()) << right[0].message;
+    EXPECT_TRUE(right.empty()) << in_one_line(right[0].finding);
     const std::vector<Fault> wrong = faults_of(pair.wrong, pair);
     ASSERT_FALSE(wrong.empty()) << workers << " workers";
     const auto is_race = [](const Fault& fault) { return fault.kind != FaultKind::redundant_write; };
     EXPECT_EQ(std::ranges::any_of(wrong, is_race), !is_redundant(pair));
     for (const Fault& fault : wrong) {
-      SCOPED_TRACE(fault.message);
+      SCOPED_TRACE(in_one_line(fault.finding));
       if (is_race(fault)) {
         EXPECT_TRUE(fault.kind == FaultKind::race_shared || fault.kind == FaultKind::race_global);
       }
       EXPECT_EQ(fault.kernel, std::string(pair.name) + "<false>");
-      EXPECT_TRUE(is_in_kernel(fault.where, pair.name)) << fault.where;
+      EXPECT_TRUE(is_in_kernel(where(fault), pair.name)) << where(fault);
+      ASSERT_EQ(fault.finding.labels.size(), 2u);
+      const Label& other = fault.finding.labels[1];
       // Of several blocks that read an element the first is remembered; if that writes, the others are not known.
-      if (fault.message.find("what another block read") != std::string::npos) {
+      if (other.text.starts_with("another block reads ")) {
         EXPECT_EQ(fault.kind, FaultKind::race_global);
         continue;
       }
       EXPECT_TRUE(fault.other_thread);
-      EXPECT_TRUE(is_in_kernel(fault.other_where, pair.name)) << fault.other_where;
-      EXPECT_THAT(fault.message, testing::HasSubstr(fault.other_where));
+      EXPECT_TRUE(is_in_kernel(simt::internal::short_text(other.place), pair.name)) << other.text;
     }
   }
 }
@@ -140,7 +142,8 @@ TEST_P(Races, ThatChangeNothingAreUsuallyNotes) {
     if (is_redundant(pair)) {
       ASSERT_FALSE(notes.empty());
       EXPECT_EQ(notes[0].kind, FaultKind::redundant_write);
-      EXPECT_THAT(notes[0].message, testing::HasSubstr("store the same value in '"));
+      EXPECT_THAT(notes[0].finding.text, testing::HasSubstr("store the same value in "));
+      EXPECT_EQ(notes[0].finding.severity, Severity::warning);
     }
   }
 }
@@ -176,7 +179,7 @@ TEST_P(SameValues, AreRacesWhereTheyMayChangeSomething) {
     simt::set_strictness(simt::Strictness::usual);
     const std::vector<Fault> usually = faults_of(each.kernel, each.blocks, each.threads);
     EXPECT_EQ(usually.empty(), each.usually != SameValue::race);
-    for (const Fault& fault : usually) EXPECT_NE(fault.kind, FaultKind::redundant_write) << fault.message;
+    for (const Fault& fault : usually) EXPECT_NE(fault.kind, FaultKind::redundant_write) << fault.finding.text;
     const std::vector<Fault> notes = simt::take_notes();
     if (each.usually != SameValue::race) {
       EXPECT_EQ(notes.empty(), each.usually == SameValue::right);
@@ -190,17 +193,18 @@ INSTANTIATE_TEST_SUITE_P(Kernels, SameValues, testing::ValuesIn(same_values().be
 TEST(RedundantWrites, SayHowManyStoreTheSame) {
   simt::set_strictness(simt::Strictness::usual);
   for (const auto& [number, text] :
-       {std::pair{0, "redundant write: 4 blocks store the same value in 'y', at "},
-        std::pair{1, "redundant write: 4 threads of a block store the same value in 'tile', at "},
-        std::pair{2, "redundant write: 2 warps of a block store the same value in 'tile', at "}}) {
+       {std::pair{0, "redundant write: 4 blocks store the same value in global memory 'y'"},
+        std::pair{1, "redundant write: 4 threads of a block store the same value in shared memory 'tile'"},
+        std::pair{2, "redundant write: 2 warps of a block store the same value in shared memory 'tile'"}}) {
     const SameValue& each = same_values()[static_cast<size_t>(number)];
     EXPECT_TRUE(faults_of(each.kernel, each.blocks, each.threads).empty());
     const std::vector<Fault> notes = simt::take_notes();
     ASSERT_EQ(notes.size(), 1u);
-    EXPECT_THAT(notes[0].message, testing::StartsWith(std::string(text) + "redundant_writes.cu:"));
-    EXPECT_THAT(notes[0].message,
-                testing::ContainsRegex("write of (4|64) bytes at (y\\[[0-9]+\\]|element [0-9]+ of 'tile'): "
-                                       "writes what thread .* wrote at "));
+    EXPECT_EQ(notes[0].finding.text, text);
+    EXPECT_THAT(
+        in_one_line(notes[0].finding),
+        testing::ContainsRegex("thread .* writes .*(y|tile)\\[[0-9]+\\].*; thread .* writes .*, the same value at "
+                               "redundant_writes.cu:[0-9]+ .*, at redundant_writes.cu:[0-9]+$"));
   }
   simt::set_strictness(simt::Strictness::strict);
 }

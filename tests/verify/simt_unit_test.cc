@@ -20,6 +20,7 @@
 #include "convlab/simt/cuda/math.h"
 #include "convlab/simt/cuda/wmma.h"
 #include "convlab/simt/element.h"
+#include "convlab/simt/extents.h"
 #include "convlab/simt/global_shadow.h"
 #include "convlab/simt/launch.h"
 #include "convlab/simt/memory.h"
@@ -256,18 +257,52 @@ TEST(StoresUnderWay, ThatWaitForEachOtherTakeTurns) {
 
 TEST(Elements, AreNamedByTheirArraysShape) {
   using internal::element_text;
-  set_array_shapes({{"x", "nchw", {2, 3, 4, 5}}, {"y", "nkpq", {2, 1, 3, 3}}, {"z", "nkpq", {1, 2, 3, 3}}});
-  EXPECT_EQ(element_text("x", 480, 4 * (60 + 20 + 5 + 2), 4), "x[n1 c1 h1 w2]");
-  EXPECT_EQ(element_text("device_x", 480, 8, 4), "device_x[2], which is x[n0 c0 h0 w2]");
-  EXPECT_EQ(element_text("x", 400, 8, 4), "x[2]") << "a part of it has other coordinates";
-  EXPECT_EQ(element_text("device_y", 72, 8, 4), "device_y[2]") << "two arrays have this size";
-  EXPECT_EQ(element_text("x", 480, 480, 4), "x[120]");
-  EXPECT_EQ(element_text("x", 480, -1, 4), "x[-1]");
-  EXPECT_EQ(element_text("x", 480, 16, 8), "x[2]");
-  EXPECT_EQ(element_text("x", 480, 16, 16), "x[n0 c0 h0 w4]") << "a vector of floats";
-  EXPECT_EQ(element_text("dynamic shared memory", 480, 8, 4), "element 2 of dynamic shared memory");
+  using internal::meaning_text;
+  const std::array<std::string, 4> axes{"image", "channel", "row", "column"};
+  set_array_shapes({{"x", axes, {2, 3, 4, 5}}, {"y", axes, {2, 1, 3, 3}}, {"z", axes, {1, 2, 3, 3}}});
+  EXPECT_EQ(meaning_text("x", 480, 4 * (60 + 20 + 5 + 2), 4), "image 1, channel 1, row 1, column 2");
+  EXPECT_EQ(meaning_text("device_x", 480, 8, 4), "image 0, channel 0, row 0, column 2 of x");
+  EXPECT_EQ(meaning_text("x", 400, 8, 4), "") << "a part of it has other coordinates";
+  EXPECT_EQ(meaning_text("device_y", 72, 8, 4), "") << "two arrays have this size";
+  EXPECT_EQ(meaning_text("x", 480, 480, 4), "");
+  EXPECT_EQ(meaning_text("x", 480, -1, 4), "");
+  EXPECT_EQ(meaning_text("x", 480, 16, 8), "");
+  EXPECT_EQ(meaning_text("x", 480, 16, 16), "image 0, channel 0, row 0, column 4") << "a vector of floats";
   set_array_shapes({});
-  EXPECT_EQ(element_text("x", 480, 8, 4), "x[2]");
+  EXPECT_EQ(meaning_text("x", 480, 8, 4), "");
+  EXPECT_EQ(element_text("x", 480, 4), "x[120]");
+  EXPECT_EQ(element_text("x", -1, 4), "x[-1]");
+  EXPECT_EQ(element_text("x", 16, 8), "x[2]");
+  EXPECT_EQ(element_text("dynamic shared memory", 8, 4), "element 2 of dynamic shared memory");
+}
+
+TEST(Elements, OfSharedArraysHaveTheSourcesIndices) {
+  using internal::extents_in_source;
+  using testing::ElementsAre;
+  using testing::IsEmpty;
+  const std::string source =
+      "#define TILE 16  // threads\n#define WIDE (2 * TILE)\nconstexpr int kRows = 4, kColumns = kRows + 2;\n"
+      "enum { kDepth = 3 };\ntemplate <int N> __global__ void kernel(const float* tile) {\n"
+      "  __shared__ float tile[TILE][TILE + 1], line[WIDE];\n  __shared__ float cube[kDepth][kRows][kColumns];\n"
+      "  __shared__ float square[N][N], mixed[N][M], none[unknown(3)];\n  float own[7][9];\n"
+      "  tile[1][2] = line[3];\n}\n__global__ void other() {\n  __shared__ int twice[2][8];\n}\n"
+      "__global__ void third() {\n  __shared__ int twice[8][2];\n}\n";
+  EXPECT_THAT(extents_in_source(source, "tile", 272), ElementsAre(16, 17));
+  EXPECT_THAT(extents_in_source(source, "line", 32), ElementsAre(32));
+  EXPECT_THAT(extents_in_source(source, "cube", 72), ElementsAre(3, 4, 6));
+  EXPECT_THAT(extents_in_source(source, "square", 64), ElementsAre(8, 8)) << "one unknown number";
+  EXPECT_THAT(extents_in_source(source, "square", 65), IsEmpty());
+  EXPECT_THAT(extents_in_source(source, "mixed", 64), IsEmpty()) << "two unknown numbers";
+  EXPECT_THAT(extents_in_source(source, "none", 5), ElementsAre(5));
+  EXPECT_THAT(extents_in_source(source, "tile", 100), IsEmpty()) << "not what is declared";
+  EXPECT_THAT(extents_in_source(source, "own", 63), IsEmpty()) << "not shared";
+  EXPECT_THAT(extents_in_source(source, "twice", 16), IsEmpty()) << "which of the two?";
+  EXPECT_THAT(extents_in_source(source, "", 16), IsEmpty());
+  EXPECT_THAT(extents_in_source("#define A B\n#define B A\n__shared__ int a[A][2];", "a", 6), ElementsAre(3, 2));
+  EXPECT_THAT(extents_in_source("__shared__ int a[1 / 0][2", "a", 6), ElementsAre(6)) << "does not end";
+  EXPECT_EQ(internal::subscripts({16, 17}, 21), "[1][4]");
+  EXPECT_EQ(internal::subscripts({16, 17}, 16 * 17), "[16][0]") << "past the end";
+  EXPECT_EQ(internal::subscripts({4}, 3), "[3]");
 }
 
 TEST(Elements, OfMacrosHaveTheArraysName) {

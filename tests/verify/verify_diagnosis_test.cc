@@ -63,7 +63,7 @@ const std::vector<Mistake> kMistakes{
        }
        return sum;
      },
-     "only channel 0 were summed"},
+     "only channel 0 is summed"},
     {"SumBeginsAnew", kUneven,
      [](Arrays a) {
        float sum = 0;
@@ -75,7 +75,7 @@ const std::vector<Mistake> kMistakes{
        }
        return sum;
      },
-     "only the last channel were summed"},
+     "only the last channel is summed"},
     {"ChannelMissesInX", kUneven,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) { return a.pixel(0, a.p + r, a.q + s) * a.weight(c, r, s); });
@@ -97,7 +97,7 @@ const std::vector<Mistake> kMistakes{
        a.k = 0;
        return a.right();
      },
-     "the map is missing from the filter's index"},
+     "the output channel is missing from the filter's index"},
     {"StrideOfImages", kUneven,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) {
@@ -118,51 +118,51 @@ const std::vector<Mistake> kMistakes{
          return a.pixel(c, a.p + r, a.q + s) * a.w[((c * a.problem.k + a.k) * a.problem.r + r) * a.problem.s + s];
        });
      },
-     "the filter's map and channel were swapped"},
+     "the output channel and the channel are swapped in the filter's index"},
     {"FilterTurned", kSquare,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) {
          return a.pixel(c, a.p + r, a.q + s) * a.weight(c, a.problem.r - 1 - r, a.problem.s - 1 - s);
        });
      },
-     "turned by 180 degrees"},
+     "rotated by 180 degrees"},
     {"FilterTransposed", kSquare,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) { return a.pixel(c, a.p + r, a.q + s) * a.weight(c, s, r); });
      },
-     "the filter's rows and columns were swapped"},
+     "the filter's rows and columns are swapped"},
     {"OutputTransposed", kSquare,
      [](Arrays a) {
        std::swap(a.p, a.q);
        return a.right();
      },
-     "rows and columns were swapped in y"},
+     "rows and columns are swapped in y"},
     {"HeightForWidth", kUneven,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) {
          return a.x[((a.n * a.problem.c + c) * a.problem.h + a.p + r) * a.problem.h + a.q + s] * a.weight(c, r, s);
        });
      },
-     "height and width are mixed up"},
+     "x's row stride is its height, not its width"},
     {"LastRowLeftOut", kUneven,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) {
          return r + 1 < a.problem.r ? a.pixel(c, a.p + r, a.q + s) * a.weight(c, r, s) : 0;
        });
      },
-     "the loop over its rows ends early"},
+     "the loop over its rows ends one early"},
     {"LastColumnLeftOut", kUneven,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) {
          return s + 1 < a.problem.s ? a.pixel(c, a.p + r, a.q + s) * a.weight(c, r, s) : 0;
        });
      },
-     "the loop over its columns ends early"},
+     "the loop over its columns ends one early"},
     {"RowNotAdded", kUneven,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) { return a.pixel(c, a.p, a.q + s) * a.weight(c, r, s); });
      },
-     "the filter's row were not added"},
+     "the filter's row is not added"},
     {"NoHalo", kSquare,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) {
@@ -170,7 +170,7 @@ const std::vector<Mistake> kMistakes{
          return staged ? a.pixel(c, a.p + r, a.q + s) * a.weight(c, r, s) : 0;
        });
      },
-     "its tile of 4 x 4 counted as nothing: the halo is not loaded"},
+     "the 4 x 4 tile count as 0: the halo is not loaded"},
     {"NoLowerHalo", kSquare,
      [](Arrays a) {
        return a.sum([&](int64_t c, int64_t r, int64_t s) {
@@ -184,23 +184,25 @@ const std::vector<Mistake> kMistakes{
        ++a.p;
        return a.right();
      },
-     "that of the output a row below (rows 0 to 5 only)"},
-    {"Twice", kUneven, [](Arrays a) { return 2 * a.right(); }, "everything were added twice"},
-    {"Activated", kUneven, [](Arrays a) { return std::fmax(a.right(), 0.0f); }, "an activation had made"},
-    {"ResultIsAnInteger", kUneven, [](Arrays a) { return std::trunc(a.right()); }, "an integer held the result"},
+     "belongs to the output a row below (rows 0 to 5 only)"},
+    {"Twice", kUneven, [](Arrays a) { return 2 * a.right(); }, "everything is added twice"},
+    {"Activated", kUneven, [](Arrays a) { return std::fmax(a.right(), 0.0f); }, "a ReLU sets negative values to 0"},
+    {"ResultIsAnInteger", kUneven, [](Arrays a) { return std::trunc(a.right()); },
+     "the result is truncated to an integer"},
     {"LastRowUnwrittenWhereOneIsRight", kUneven,
-     [](Arrays a) { return a.p < 6 || (a.n == 0 && a.k == 0 && a.q == 0) ? a.right() : 0; }, "nothing wrote row 6"},
+     [](Arrays a) { return a.p < 6 || (a.n == 0 && a.k == 0 && a.q == 0) ? a.right() : 0; }, "nothing writes row 6"},
     {"LastColumnsUnwritten", kUneven, [](Arrays a) { return a.q < 8 ? a.right() : kUnwritten; },
-     "nothing wrote columns 8 to 9"},
-    {"LastRowUnwritten", kUneven, [](Arrays a) { return a.p < 6 ? a.right() : kUnwritten; }, "nothing wrote row 6"},
-    {"LastImageUnwritten", kUneven, [](Arrays a) { return a.n < 2 ? a.right() : 0; }, "nothing wrote image 2"},
+     "nothing writes columns 8 to 9"},
+    {"LastRowUnwritten", kUneven, [](Arrays a) { return a.p < 6 ? a.right() : kUnwritten; }, "nothing writes row 6"},
+    {"LastImageUnwritten", kUneven, [](Arrays a) { return a.n < 2 ? a.right() : 0; }, "nothing writes image 2"},
     // Zeros are also what other mistakes make of small sums.
-    {"ZerosWhereSumsAreSmall", "n3_c1h9w9_k4r1s1", [](Arrays) { return 0.0f; }, "nothing wrote them, or all terms"},
+    {"ZerosWhereSumsAreSmall", "n3_c1h9w9_k4r1s1", [](Arrays) { return 0.0f; },
+     "nothing writes the elements, or all terms"},
     {"ZerosHereAndThere", kUneven, [](Arrays a) { return std::abs(a.right()) < 0.5f ? 0 : a.right(); },
-     "nothing wrote them, or all terms"},
+     "nothing writes the elements, or all terms"},
     {"LastMapOtherwise", kUneven,
      [](Arrays a) { return a.k < 3 ? a.right() : a.right() + 1 + static_cast<float>(a.q); },
-     "map 3 were left to other code"},
+     "only the outputs of output channel 3 are wrong"},
 };
 
 /// What is said of the output in which every element is `value`.

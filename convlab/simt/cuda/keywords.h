@@ -19,7 +19,7 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 
 /// One copy per worker thread, and a worker runs one block at a time. `used`: without it the compiler would take an
-/// array that nothing writes for zeros, and nobody would see an uninitialised read. `constinit`: without it g++ guards
+/// array that nothing writes for zeros, and nobody would see an uninitialized read. `constinit`: without it g++ guards
 /// arrays of classes (__half) with a flag of its own, whose accesses are not the kernel's; clang has no such flag and
 /// refuses. The alignment keeps two arrays from sharing a word, or anything that one access reaches,
 /// and suffices for wmma, as it does where nvcc lays out the arrays.

@@ -39,7 +39,7 @@ void multiply(Worker& worker, void* const lanes[kLanes], Where where) {
     RawFault fault;
     fault.kind = FaultKind::divergent_warp;
     fault.location = where;
-    fault.detail = fmt::format("mma needs the whole warp, lane {} is not there", lane);
+    fault.detail = fmt::format("mma needs the whole warp, but lane {} does not take part", lane);
     worker.fail(std::move(fault));
     return;
   }

@@ -61,11 +61,11 @@ State& state() {
   return one;
 }
 
-std::string place_of(const Where& where) { return simt::internal::file_and_line(where.file_name(), where.line()); }
+SourcePlace place_of(const Where& where) { return {where.file_name(), static_cast<int>(where.line()), 0}; }
 
 FailedCall failed_call(cudaError_t error, std::string_view call, const Where& where, std::string_view why) {
   return {.call = std::string(call),
-          .where = place_of(where),
+          .place = place_of(where),
           .code = error,
           .error = fmt::format("{}: {}", cudaGetErrorName(error), cudaGetErrorString(error)),
           .why = std::string(why)};
@@ -126,17 +126,17 @@ std::string_view name_of(cudaMemcpyKind kind) {
 
 // Why a copy of this kind is not allowed; "" if it is.
 std::string_view refusal(const void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
-  if (to == nullptr) return "the target is a null pointer";
+  if (to == nullptr) return "the destination is a null pointer";
   if (from == nullptr) return "the source is a null pointer";
   const Side target = side_of(to, bytes), source = side_of(from, bytes);
-  if (target == Side::past_end) return "the copy passes the end of the target's array";
-  if (source == Side::past_end) return "the copy passes the end of the source's array";
+  if (target == Side::past_end) return "the copy goes past the end of the destination array";
+  if (source == Side::past_end) return "the copy goes past the end of the source array";
   if (kind == cudaMemcpyDefault) return "";
-  if (goes_to_device(kind) && target == Side::host) return "the target is no memory of the device";
-  if (comes_from_device(kind) && source == Side::host) return "the source is no memory of the device";
+  if (goes_to_device(kind) && target == Side::host) return "the destination is not device memory";
+  if (comes_from_device(kind) && source == Side::host) return "the source is not device memory";
   if (kind != cudaMemcpyHostToHost) return "";
-  if (target == Side::device) return "the target is memory of the device, not of the host";
-  if (source == Side::device) return "the source is memory of the device, not of the host";
+  if (target == Side::device) return "the destination is device memory, not host memory";
+  if (source == Side::device) return "the source is device memory, not host memory";
   return "";
 }
 
@@ -146,7 +146,7 @@ std::string wrong_direction(const void* to, const void* from, size_t bytes, cuda
   const bool up = source == Side::host && target == Side::device;
   const bool down = source == Side::device && target == Side::host;
   if (!(up && comes_from_device(kind)) && !(down && goes_to_device(kind))) return "";
-  return fmt::format("it copies from {} memory, but its direction is {}, so that nothing is copied",
+  return fmt::format("it copies from {} memory, but its direction is {}, so nothing is copied",
                      up ? "host to device" : "device to host", name_of(kind));
 }
 
@@ -154,8 +154,8 @@ std::string wrong_direction(const void* to, const void* from, size_t bytes, cuda
 cudaError_t fail_direction(const Where& where, std::string_view why) {
   Fault fault{};
   fault.kind = FaultKind::copy_direction;
-  fault.where = place_of(where);
-  fault.message = to_text(failed_call(cudaErrorInvalidValue, "cudaMemcpy", where, why));
+  fault.finding = finding_of(failed_call(cudaErrorInvalidValue, "cudaMemcpy", where, why));
+  fault.finding.kind = name_of(fault.kind);
   simt::internal::keep_host_fault(std::move(fault));
   return failed(cudaErrorInvalidValue, "cudaMemcpy", where, why);
 }
@@ -167,9 +167,8 @@ void note_direction(const void* to, const void* from, size_t bytes, cudaMemcpyKi
   if (!is_told_otherwise || side_of(to, bytes) != Side::device || side_of(from, bytes) != Side::device) return;
   keep_failed_call(
       {.call = "cudaMemcpy",
-       .where = place_of(where),
-       .why = fmt::format("copies within device memory, but its direction is {}; a GPU copies it all the same",
-                          name_of(kind)),
+       .place = place_of(where),
+       .why = fmt::format("copies within device memory, but its direction is {}; a GPU ignores that", name_of(kind)),
        .harmless = true});
 }
 
@@ -406,7 +405,7 @@ cudaError_t cudaFree(void* memory, Where where) noexcept {
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (s.device.erase(memory) > 0) {
-    release(memory, "cudaFree gave back at " + place_of(where));
+    release(memory, "cudaFree releases it here", place_of(where));
     return cudaSuccess;
   }
   if (s.host_allocations.erase(memory) > 0) {
@@ -415,7 +414,7 @@ cudaError_t cudaFree(void* memory, Where where) noexcept {
     return cudaSuccess;
   }
   return fail(s, cudaErrorInvalidValue, "cudaFree", where,
-              "this is nothing that cudaMalloc gave, or it is freed already");
+              "cudaMalloc did not return this pointer, or it is already free");
 }
 
 cudaError_t cudaFreeHost(void* memory, Where where) noexcept {
@@ -424,7 +423,7 @@ cudaError_t cudaFreeHost(void* memory, Where where) noexcept {
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (s.host_allocations.erase(memory) == 0) {
-    return fail(s, cudaErrorInvalidValue, "cudaFreeHost", where, "this is nothing that cudaMallocHost gave");
+    return fail(s, cudaErrorInvalidValue, "cudaFreeHost", where, "cudaMallocHost did not return this pointer");
   }
   s.host.erase(memory);
   std::free(memory);
@@ -435,7 +434,7 @@ cudaError_t cudaHostRegister(void* memory, size_t bytes, unsigned, Where where) 
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (memory == nullptr || bytes == 0) {
-    return fail(s, cudaErrorInvalidValue, "cudaHostRegister", where, "there is no memory");
+    return fail(s, cudaErrorInvalidValue, "cudaHostRegister", where, "the pointer is null or the size is 0");
   }
   s.host.try_emplace(memory, memory, bytes, "an array of the host");
   return cudaSuccess;
@@ -445,7 +444,7 @@ cudaError_t cudaHostUnregister(void* memory, Where where) noexcept {
   State& s = state();
   std::lock_guard lock(s.mutex);
   if (s.host.erase(memory) == 0) {
-    return fail(s, cudaErrorInvalidValue, "cudaHostUnregister", where, "this is not registered");
+    return fail(s, cudaErrorInvalidValue, "cudaHostUnregister", where, "this memory is not registered");
   }
   return cudaSuccess;
 }
@@ -472,9 +471,9 @@ cudaError_t checked_copy(void* to, const void* from, size_t bytes, cudaMemcpyKin
   if (room < bytes) {
     const bool writes = host_room(to) == room;
     keep_failed_call({.call = "cudaMemcpy",
-                      .where = place_of(where),
-                      .why = fmt::format("{} {} bytes, but the host's array there ends after {}",
-                                         writes ? "writes" : "reads", bytes, room)});
+                      .place = place_of(where),
+                      .why = fmt::format("{} {} bytes, but the host array ends after {}", writes ? "writes" : "reads",
+                                         bytes, room)});
   }
   note_direction(to, from, bytes, kind, where);
   copy(to, from, std::min(bytes, room));
@@ -495,10 +494,9 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpy
   runtime::on_stream(stream);
   const cudaError_t error = checked_copy(to, from, bytes, kind, where);
   if (error != cudaSuccess || recorder() != nullptr) return error;
-  const std::string what = "cudaMemcpyAsync at " + place_of(where);
   const Side target = side_of(to, bytes), source = side_of(from, bytes);
-  if (source == Side::pinned) simt::internal::begin_copy(from, bytes, false, what + " reads");
-  if (target == Side::pinned) simt::internal::begin_copy(to, bytes, true, what + " fills");
+  if (source == Side::pinned) simt::internal::begin_copy(from, bytes, false, "cudaMemcpyAsync", place_of(where));
+  if (target == Side::pinned) simt::internal::begin_copy(to, bytes, true, "cudaMemcpyAsync", place_of(where));
   // To memory that is not page-locked it returns when it is done.
   if (target == Side::host) simt::internal::wait_for_stream(stream);
   return error;
@@ -650,7 +648,7 @@ std::string take_runtime_leaks() {
   for (auto& [memory, each] : s.device) {
     if (std::exchange(each.told, true)) continue;
     const std::string name = each.name.empty() ? "an array" : each.name;
-    Leak& leak = leaks[fmt::format("{} (cudaMalloc in {}", name, place_of(each.where))];
+    Leak& leak = leaks[fmt::format("{} (cudaMalloc at {}", name, simt::internal::short_text(place_of(each.where)))];
     leak.first = leak.count == 0 ? each.number : std::min(leak.first, each.number);
     leak.bytes += each.bytes;
     ++leak.count;

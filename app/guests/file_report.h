@@ -1,0 +1,50 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "app/guests/file_trial.h"
+#include "app/results/output.h"
+#include "convlab/diagnostics/finding.h"
+#include "convlab/diagnostics/text_form.h"
+
+namespace convlab::app {
+
+/// What came of verifying one kernel file.
+struct FileReport {
+  std::string file, kind, semester;
+  std::string device;    ///< "simt", "cuda:0", "cpu"; "" if it was not compiled
+  double compile_s = 0;  ///< 0: the cache had it
+  FileOutcome outcome = FileOutcome::refused;
+  std::string reason;           ///< if there are no cases
+  std::vector<Finding> causes;  ///< of that reason, and the compiler's warnings about a file that is wrong
+  std::vector<std::string> notes;
+  std::string printed;  ///< by the file itself
+  std::vector<CaseReport> cases;
+
+  bool passed() const { return outcome == FileOutcome::passed; }
+  bool has_semester_layers() const { return !semester.empty() && kind != "own" && kind != "function"; }
+};
+
+/// Different findings of all cases, each counted, errors first; paths as the user typed the file, or relative to the
+/// current folder, with columns.
+std::vector<Finding> findings_of(const FileReport& report);
+
+/// How much is printed.
+struct ReportStyle {
+  TextStyle text;
+  bool verbose = false;  ///< a line for each of many cases
+  bool all = false;      ///< all findings
+  bool many_files = false;
+};
+
+/// Results first, then what is wrong: at most 25 lines unless the style asks for more.
+void print_report(Output& output, const FileReport& report, const ReportStyle& style);
+
+/// "2 files: 1 PASSED, 1 FAILED (3 findings). Try: convlab ...": the verdict, and the next command.
+std::string verdict_line(const std::vector<FileReport>& reports);
+
+Json to_json(const FileReport& report);
+
+}  // namespace convlab::app

@@ -1,0 +1,571 @@
+// From what a worker noticed to what a person reads: names, lines and remedies.
+
+#include "convlab/simt/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "convlab/base/error.h"
+#include "convlab/base/resources.h"
+#include "convlab/base/symbol.h"
+#include "convlab/simt/element.h"
+#include "convlab/simt/execution.h"
+#include "convlab/simt/extents.h"
+#include "convlab/simt/host_access.h"
+
+namespace convlab::simt::internal {
+namespace {
+
+/// The path of a source, given as the compiler was given it: absolute, or relative to a build folder in the repository.
+/// "" where the sources are not installed.
+std::filesystem::path source_file(const std::filesystem::path& path) try {
+  if (path.is_absolute()) return path;
+  const auto named = std::ranges::find_if(path, [](const std::filesystem::path& part) { return part != ".."; });
+  return find_resource(std::accumulate(named, path.end(), std::filesystem::path(), std::divides<>()));
+} catch (const Error&) {
+  return {};
+}
+
+std::string text_of_file(const std::filesystem::path& path) {
+  std::ifstream file(source_file(path));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string line_of_file(const char* path, uint32_t number) {
+  std::ifstream file(source_file(path));
+  std::string line;
+  for (uint32_t i = 0; i < number; ++i) {
+    if (!std::getline(file, line)) return "";
+  }
+  return line;
+}
+
+// The number of elements of "'float [16][17]'".
+size_t elements_of(std::string_view type) {
+  size_t product = 1;
+  for (size_t at = type.find('['); at != std::string_view::npos; at = type.find('[', at + 1)) {
+    product *= std::max<size_t>(1, std::strtoull(type.data() + at + 1, nullptr, 10));
+  }
+  return product;
+}
+
+// The shared array whose bounds an index left, or nullptr if it was no shared array. The source has its name, at the
+// position that the compiler reports; without the source it can only be the kernel's one shared array.
+const Symbol* find_subscripted(const Grid& grid, const SubscriptSite& site, std::string& name) {
+  name = subscripted_name(line_of_file(site.file, site.line), static_cast<int>(site.column));
+  // For a macro the compiler reports where it is used.
+  if (const std::string array = array_of_macro(text_of_file(site.file), name); !array.empty()) name = array;
+  std::vector<const Symbol*> own;
+  if (grid.kernel) own = grid.module->static_shared_of(*grid.kernel);
+  if (name.empty()) return own.size() == 1 ? own.front() : nullptr;
+  for (const Symbol* symbol : own) {
+    if (short_symbol(symbol->mangled) == name) return symbol;
+  }
+  // Perhaps an array of a device function: the name and the type must fit.
+  for (const Symbol* other : grid.shared_arrays->symbols) {
+    if (short_symbol(other->mangled) == name && other->bytes % elements_of(site.array_type->name) == 0) return other;
+  }
+  return nullptr;
+}
+
+/// The array and element that an access begins at, in words.
+struct Target {
+  std::string memory;     ///< "shared memory 'tile'", for a headline
+  std::string element;    ///< "tile[0][4]"
+  std::string meaning;    ///< "image 0, channel 0, row 3, column 4"; "" if unknown
+  std::string beyond;     ///< "past the end (32 elements)", of an access outside of the array
+  std::string read_only;  ///< why a kernel must not write it, though it exists
+  bool is_constant = false, is_unset = false;
+  std::vector<Label> history = {};  ///< where the memory came from or went
+};
+
+// "past the end (32 elements)".
+std::string beyond(int64_t offset, int64_t bytes, int access_bytes) {
+  const std::string_view where = offset < 0 ? "before the start" : offset < bytes ? "across the end" : "past the end";
+  return fmt::format("{} ({})", where, elements_text(static_cast<size_t>(bytes), access_bytes));
+}
+
+/// One fault, described.
+class Description {
+ public:
+  Description(const Grid& grid, const RawFault& raw, int64_t block) : grid_(grid), raw_(raw) {
+    fault_.kind = raw.kind;
+    fault_.kernel = kernel_name_of(grid);
+    fault_.block = grid.block_position(block);
+    fault_.thread = grid.thread_position(raw.thread);
+    if (raw.other_thread >= 0 && raw.other_thread < grid.block_threads) {
+      fault_.other_thread = grid.thread_position(raw.other_thread);
+    }
+    fault_.access_bytes = raw.access_bytes;
+    fault_.is_write = raw.is_write;
+    fault_.times = raw.times;
+  }
+
+  Fault take() {
+    if (raw_.subscript) {
+      describe_subscript();
+    } else {
+      here_.place = place_of(*grid_.module, {raw_.code, raw_.location});
+      find_target();
+      describe_kind();
+    }
+    here_.thread = to_text(fault_.thread);
+    if (here_.subject.empty() && fault_.array.find_first_of(" (") == std::string::npos) here_.subject = fault_.array;
+    here_.writes_it = raw_.is_write;
+    finding_.kind = name_of(fault_.kind);
+    finding_.labels.insert(finding_.labels.begin(), std::move(here_));
+    for (Label& label : finding_.labels) {
+      const std::filesystem::path path = source_file(label.place.file);
+      if (label.place.line != 0 && !path.empty()) label.place.file = path.string();
+    }
+    finding_.kernel = fault_.kernel;
+    finding_.block = to_text(fault_.block);
+    finding_.array = fault_.array;
+    if (raw_.times > 1) finding_.notes.push_back(fmt::format("{} more at this line in the block", raw_.times - 1));
+    if (!target_.meaning.empty()) finding_.notes.push_back(fmt::format("{} is {}", target_.element, target_.meaning));
+    fault_.finding = std::move(finding_);
+    return std::move(fault_);
+  }
+
+ private:
+  std::string_view verb() const { return raw_.is_write ? "writes" : "reads"; }
+  std::string thread() const { return "thread " + to_text(fault_.thread); }
+  std::string thread_does() const { return fmt::format("{} {}{}", thread(), verb(), bytes_text()); }
+  // " 12 bytes at" for a memcpy, whose accesses are not those of one element.
+  std::string bytes_text() const {
+    const auto bytes = static_cast<unsigned>(raw_.access_bytes);
+    return std::has_single_bit(bytes) && bytes <= 16 ? "" : fmt::format(" {} bytes at", bytes);
+  }
+
+  void set_text(std::string text) { finding_.text = std::move(text); }
+
+  void describe_subscript() {
+    const SubscriptSite& site = *raw_.subscript;
+    const Symbol* symbol = find_subscripted(grid_, site, fault_.array);
+    if (symbol) fault_.array = short_symbol(symbol->mangled);
+    if (!symbol) fault_.kind = FaultKind::out_of_bounds_local;
+    here_.place = {site.file, static_cast<int>(site.line), 0};
+    const std::string named = fault_.array.empty() ? "" : fmt::format(" '{}'", fault_.array);
+    set_text(fmt::format("index out of bounds of {}array{}", symbol ? "shared " : "", named));
+    std::string_view type = site.array_type->name;
+    if (type.starts_with('\'') && type.ends_with('\'')) type = type.substr(1, type.size() - 2);
+    here_.text = fmt::format("{} uses index {}; the type is {}", thread(), raw_.index, type);
+    finding_.help = "declare the array larger, or keep the index inside of it";
+  }
+
+  // ---- the access's target
+
+  void find_target() {
+    switch (raw_.space) {
+      case RawFault::Space::none:
+        return;
+      case RawFault::Space::static_shared:
+        return find_static_shared();
+      case RawFault::Space::dynamic_shared:
+        fault_.array = "dynamic shared memory";
+        fault_.offset = static_cast<int64_t>(raw_.address);
+        target_.memory = fault_.array;
+        target_.element = element_text(fault_.array, fault_.offset, raw_.access_bytes);
+        target_.beyond = beyond(fault_.offset, static_cast<int64_t>(grid_.shared_bytes), raw_.access_bytes);
+        return;
+      case RawFault::Space::global:
+        return find_global();
+    }
+  }
+
+  void find_static_shared() {
+    const auto at = static_cast<int64_t>(raw_.address);
+    const Symbol* symbol = grid_.shared_arrays->nearest(at);
+    target_.memory = "shared memory";
+    if (!symbol) {
+      fault_.offset = at;
+      target_.element = "shared memory of which the kernel has none there";
+      return;
+    }
+    fault_.array = short_symbol(symbol->mangled);
+    fault_.offset = at - static_cast<int64_t>(symbol->begin);
+    target_.memory = fmt::format("shared memory '{}'", fault_.array);
+    const auto bytes = static_cast<int64_t>(symbol->bytes);
+    target_.beyond = beyond(fault_.offset, bytes, raw_.access_bytes);
+    const int64_t index = element_index(fault_.offset, raw_.access_bytes);
+    std::vector<int64_t> extents;
+    if (index >= 0 && raw_.access_bytes > 0) {
+      extents = extents_in_source(text_of_file(here_.place.file), fault_.array, bytes / raw_.access_bytes);
+    }
+    target_.element = extents.empty() ? element_text(fault_.array, fault_.offset, raw_.access_bytes)
+                                      : fault_.array + subscripts(extents, index);
+  }
+
+  void find_heap() {
+    target_.memory = "memory of malloc()";
+    const std::optional<DeviceHeap::Block> block = DeviceHeap::instance().block_at(raw_.address);
+    if (!block) {
+      target_.element = "the device heap, where malloc() has returned nothing";
+      return;
+    }
+    fault_.offset = static_cast<int64_t>(raw_.address - block->base);
+    fault_.array = "malloc()";
+    target_.element = fmt::format("element {}", element_index(fault_.offset, raw_.access_bytes));
+    target_.history.push_back({.place = grid_.module->place(block->given), .text = "malloc() returned it here"});
+    if (block->taken != nullptr) {
+      target_.history.push_back({.place = grid_.module->place(block->taken), .text = "free() released it here"});
+    } else {
+      target_.beyond = beyond(fault_.offset, static_cast<int64_t>(block->bytes), raw_.access_bytes);
+    }
+  }
+
+  // An array of the program's, by name.
+  void set_array(std::string name, uintptr_t base, size_t bytes) {
+    fault_.array = std::move(name);
+    fault_.offset = static_cast<int64_t>(raw_.address - base);
+    target_.memory = fault_.array.empty() ? "global memory" : fmt::format("global memory '{}'", fault_.array);
+    target_.element = element_text(fault_.array.empty() ? "an array" : fault_.array, fault_.offset, raw_.access_bytes);
+    target_.meaning = meaning_text(fault_.array, bytes, fault_.offset, raw_.access_bytes);
+  }
+
+  void look_at_constant() {
+    target_.is_constant = grid_.module->is_constant(raw_.address);
+    target_.is_unset = grid_.module->is_unset_constant(raw_.address);
+    if (target_.is_constant) target_.memory = fmt::format("__constant__ variable '{}'", fault_.array);
+  }
+
+  void find_global() {
+    target_.memory = "global memory";
+    if (raw_.address < 4096) {
+      target_.element = fmt::format("address {:#x}", raw_.address);
+      return;
+    }
+    if (DeviceHeap::instance().holds(raw_.address)) return find_heap();
+    const Range* range = nearest_range(*grid_.ranges, raw_.address);
+    const Symbol* symbol = grid_.module->object_at(raw_.address);
+    if (range && range->name.empty() && !symbol) symbol = grid_.module->object_at(range->base);
+    const bool inside = range && raw_.address - range->base < range->bytes;
+    if (symbol && !inside) {
+      set_array(short_symbol(symbol->mangled), symbol->begin + grid_.module->bias(), symbol->bytes);
+      look_at_constant();
+      if (target_.is_constant && raw_.is_write) target_.read_only = "kernels cannot write __constant__ memory";
+      return;
+    }
+    if (const std::optional<Released> released = inside ? std::nullopt : released_at(raw_.address)) {
+      set_array(released->name, released->base, released->bytes);
+      target_.history.push_back({.place = released->place, .text = released->how});
+      return;
+    }
+    constexpr uintptr_t kNear = uintptr_t{1} << 30;  // beyond, the nearest allocation has nothing to do with it
+    if (!range || (raw_.address < range->base - kNear && range->base > kNear) ||
+        (raw_.address > range->base && raw_.address - range->base > range->bytes + kNear)) {
+      target_.element = fmt::format("address {:#x}, far from all device memory", raw_.address);
+      return;
+    }
+    set_array(range->name.empty() && symbol ? short_symbol(symbol->mangled) : range->name, range->base, range->bytes);
+    look_at_constant();
+    const int64_t past = fault_.offset - static_cast<int64_t>(range->bytes);
+    if (inside && past + raw_.access_bytes <= 0) {
+      target_.read_only = target_.is_constant ? "kernels cannot write __constant__ memory" : "it is read-only";
+    } else {
+      target_.beyond = beyond(fault_.offset, static_cast<int64_t>(range->bytes), raw_.access_bytes);
+    }
+  }
+
+  // ---- kinds
+
+  void describe_kind() {
+    switch (fault_.kind) {
+      case FaultKind::out_of_bounds_global:
+      case FaultKind::host_memory:
+        return describe_out_of_global();
+      case FaultKind::out_of_bounds_shared:
+        return describe_out_of_shared();
+      case FaultKind::misaligned:
+        return describe_misaligned();
+      case FaultKind::uninitialized_shared:
+      case FaultKind::uninitialized_global:
+        return describe_uninitialized();
+      case FaultKind::race_shared:
+        return describe_race_in_block();
+      case FaultKind::race_global:
+        return raw_.other_block ? describe_race_of_blocks() : describe_race_in_block();
+      case FaultKind::redundant_write:
+        return describe_redundant_write();
+      case FaultKind::divergent_barrier:
+        return describe_divergent_barrier();
+      case FaultKind::stuck:
+        return describe_stuck();
+      default:
+        return describe_instruction();
+    }
+  }
+
+  void describe_out_of_global() {
+    if (const std::string host = describe_host_memory(grid_, raw_.address, raw_.access_bytes); !host.empty()) {
+      fault_.kind = FaultKind::host_memory;
+      fault_.array.clear();
+      fault_.offset = 0;
+      target_ = {};
+      set_text("kernel accesses host memory");
+      here_.text = fmt::format("{} {}", thread_does(), host);
+      finding_.notes.emplace_back("a GPU ends the kernel with cudaErrorIllegalAddress");
+      finding_.help = "allocate the array with cudaMalloc, copy it with cudaMemcpy, and pass the device pointer";
+      return;
+    }
+    if (!raw_.detail.empty()) {  // of the device heap
+      set_text("invalid free() in a kernel");
+      here_.text = fmt::format("{}: {}", thread(), raw_.detail);
+      return;
+    }
+    here_.text = fmt::format("{} {}", thread_does(), target_.element);
+    if (raw_.address < 4096) {
+      set_text("null pointer access");
+      finding_.help = "pass a pointer to device memory; is an allocation or an argument missing?";
+    } else if (!target_.read_only.empty()) {
+      set_text(fmt::format("write to {}", target_.memory));
+      here_.text += ", but " + target_.read_only;
+      finding_.help = target_.is_constant ? "set it from the host with cudaMemcpyToSymbol, or declare it __device__"
+                                          : "write to an output array instead";
+    } else if (const bool is_released = !target_.history.empty() && target_.beyond.empty(); is_released) {
+      set_text(fmt::format("use of {} after it was released", target_.memory));
+      finding_.labels = target_.history;
+      finding_.help = "release it after its last use";
+    } else {
+      set_text(fmt::format("out-of-bounds {} of {}", raw_.is_write ? "write" : "read", target_.memory));
+      if (!target_.beyond.empty()) here_.text += ", " + target_.beyond;
+      finding_.labels = target_.history;
+      finding_.help = "check the index before the access, for example: if (index < size)";
+    }
+  }
+
+  void describe_out_of_shared() {
+    if (!raw_.detail.empty()) {
+      set_text("asynchronous copy to memory that is not shared");
+      here_.text = fmt::format("{}: {}", thread(), raw_.detail);
+      return;
+    }
+    set_text(fmt::format("out-of-bounds {} of {}", raw_.is_write ? "write" : "read", target_.memory));
+    here_.text = fmt::format("{} {}, {}", thread_does(), target_.element, target_.beyond);
+    finding_.help = raw_.space == RawFault::Space::dynamic_shared
+                        ? "launch with more dynamic shared memory, or keep the index inside of it"
+                        : "declare the array larger, or keep the index inside of it";
+  }
+
+  void describe_misaligned() {
+    set_text("misaligned address");
+    if (raw_.detail.empty()) {
+      here_.text = fmt::format("{} {} bytes at {}, which is not aligned to {} bytes", thread_does(), raw_.access_bytes,
+                               target_.element, raw_.access_bytes);
+      finding_.help =
+          fmt::format("use an index at which {} bytes are aligned, or access single elements", raw_.access_bytes);
+    } else {
+      here_.text = fmt::format("{}: {}", thread(), raw_.detail);
+    }
+  }
+
+  void describe_uninitialized() {
+    set_text(fmt::format("{} of uninitialized {}", raw_.is_write ? "atomic update" : "read", target_.memory));
+    here_.text = fmt::format("{} {}", raw_.is_write ? thread() + " adds to" : thread_does(), target_.element);
+    if (target_.is_unset) {
+      here_.text += ", which the host never set";
+      finding_.help = "set it with cudaMemcpyToSymbol before the launch, or give it an initializer";
+    } else if (raw_.is_write) {
+      here_.text += ", which was never written";
+      finding_.help = "set the array to zero before the launch, for example with cudaMemset";
+    } else if (fault_.kind == FaultKind::uninitialized_shared) {
+      here_.text += ", which no thread of the block has written";
+      finding_.help = "load the element before it is read; possibly a halo or a tail of the tile is not loaded";
+    } else {
+      here_.text += ", which was never written";
+      finding_.help = "possibly a copy to the device is missing or copies too few bytes";
+    }
+    std::ranges::move(target_.history, std::back_inserter(finding_.labels));
+  }
+
+  /// The other side of a race, as a label.
+  Label other_side(std::string who, bool wrote, SourcePlace place) const {
+    return {.place = std::move(place),
+            .text = fmt::format("{} {} {}", who, wrote ? "writes" : "reads", target_.element),
+            .thread = fault_.other_thread ? to_text(*fault_.other_thread) : "",
+            .subject = fault_.array.find_first_of(" (") == std::string::npos ? fault_.array : "",
+            .writes_it = wrote};
+  }
+
+  void describe_race_in_block() {
+    here_.text = fmt::format("{} {}", thread_does(), target_.element);
+    const std::string other_thread = "thread " + to_text(*fault_.other_thread);
+    if (raw_.unawaited_copy) {
+      set_text(fmt::format("{} of {} during an asynchronous copy", raw_.is_write ? "write" : "read", target_.memory));
+      here_.text += fmt::format(", where a copy of {} has not arrived", other_thread);
+      finding_.help = "wait for the copy, for example with __pipeline_wait_prior(0), and then call __syncthreads()";
+      return;
+    }
+    set_text(fmt::format("data race on {}", target_.memory));
+    Label other = other_side(other_thread, raw_.other_wrote,
+                             raw_.other_code ? grid_.module->place(raw_.other_code) : SourcePlace{});
+    other.text += "; no barrier between";
+    const int line = here_.place.line, other_line = other.place.line;
+    const bool same_file = other.place.file == here_.place.file && line != 0 && other_line != 0;
+    if (same_file && other_line < line) {
+      finding_.help = fmt::format("add __syncthreads() between line {} and line {}", other_line, line);
+    } else if (same_file && other_line > line) {
+      finding_.help = fmt::format("add __syncthreads() after line {}, before line {} runs again", other_line, line);
+    } else if (same_file) {
+      finding_.help = "use an atomic operation such as atomicAdd, or let each thread write an element of its own";
+    } else {
+      finding_.help = "add __syncthreads() between the two accesses";
+    }
+    finding_.labels.push_back(std::move(other));
+  }
+
+  /// The other block's side; without a line where only that is known.
+  Label other_block_side() {
+    const OtherAccess& other = *raw_.other_block;
+    if (other.block < 0) return {.text = "another block reads " + target_.element};
+    fault_.other_block = grid_.block_position(other.block);
+    fault_.other_thread = grid_.thread_position(other.thread);
+    const bool is_known = other.site.code || other.site.where.line() != 0;
+    return other_side(fmt::format("thread {} of block {}", to_text(*fault_.other_thread), to_text(*fault_.other_block)),
+                      other.wrote, is_known ? place_of(*grid_.module, other.site) : SourcePlace{});
+  }
+
+  void describe_race_of_blocks() {
+    set_text(fmt::format("data race between blocks on {}", target_.memory));
+    here_.text = fmt::format("{} of block {} {} {}", thread(), to_text(fault_.block), verb(), target_.element);
+    Label other = other_block_side();
+    other.text += "; blocks run in any order";
+    finding_.labels.push_back(std::move(other));
+    finding_.help = "use an atomic operation such as atomicAdd, or give each element to one block";
+  }
+
+  void describe_redundant_write() {
+    Label other = raw_.other_block ? other_block_side()
+                                   : other_side("thread " + to_text(*fault_.other_thread), true,
+                                                raw_.other_code ? grid_.module->place(raw_.other_code) : SourcePlace{});
+    const int64_t count = raw_.other_block ? grid_.redundant.count(raw_.address) : raw_.writers;
+    const std::string_view who = raw_.other_block ? "blocks"
+                                 : raw_.by_warps  ? "warps of a block"
+                                                  : "threads of a block";
+    set_text(fmt::format("redundant write: {} {} store the same value in {}", count, who, target_.memory));
+    here_.text = fmt::format("{} {}", thread_does(), target_.element);
+    other.text += ", the same value";
+    finding_.labels.push_back(std::move(other));
+    finding_.help = "let one thread write the element; possibly a bounds check is missing";
+  }
+
+  void describe_divergent_barrier() {
+    set_text("__syncthreads() is not reached by all threads of the block");
+    here_.subject = "__syncthreads";
+    here_.text = thread() + " waits here";
+    if (raw_.waiting > 1) here_.text += fmt::format(", with {} more", raw_.waiting - 1);
+    if (!fault_.other_thread) return;
+    const std::string other = "thread " + to_text(*fault_.other_thread);
+    if (raw_.other_location.line() != 0) {
+      finding_.labels.push_back({.place = place_of(*grid_.module, {nullptr, raw_.other_location}),
+                                 .text = other + " waits here instead",
+                                 .thread = to_text(*fault_.other_thread),
+                                 .subject = "__syncthreads"});
+      finding_.help = "move __syncthreads() out of the branch, so that all threads of the block call the same one";
+    } else {
+      finding_.labels.push_back({.text = other + " has exited", .thread = to_text(*fault_.other_thread)});
+      finding_.help =
+          "do not return before the barrier: skip the work with an if, and call __syncthreads() outside of it";
+    }
+  }
+
+  void describe_stuck() {
+    set_text(fmt::format("no progress {}", raw_.detail));
+    here_.text = thread() + " is here";
+    if (target_.element.empty()) {
+      finding_.help = "possibly an endless loop, or a block that waits for one that has not started yet";
+      return;
+    }
+    const std::string element = std::exchange(target_.element, "");
+    target_.meaning.clear();
+    here_.text += fmt::format(" and has last read {}", element);
+    if (raw_.other_code) {
+      finding_.labels.push_back({.place = grid_.module->place(raw_.other_code),
+                                 .text = "it reads it here",
+                                 .subject = here_.subject.empty() ? fault_.array : here_.subject});
+    }
+    finding_.help = fmt::format(
+        "if it waits until another thread writes {}, declare that volatile, with a __threadfence() before the write: "
+        "otherwise the compiler may read it only once",
+        element);
+  }
+
+  // What an instruction did, or a thread that cannot go on.
+  void describe_instruction() {
+    here_.text = raw_.detail.empty() ? thread() : fmt::format("{}: {}", thread(), raw_.detail);
+    switch (fault_.kind) {
+      case FaultKind::divergent_warp:
+        set_text("warp operation is not reached by all lanes of its mask");
+        finding_.help = "call it outside of the branch, or with a mask of the lanes that call it";
+        return;
+      case FaultKind::inactive_lane:
+        set_text("warp operation with an inactive lane");
+        finding_.help = "let all lanes of the mask call it, and read only lanes that do";
+        return;
+      case FaultKind::stack_overflow:
+        set_text("stack overflow");
+        finding_.help = "make the thread's local arrays smaller, or its recursion less deep";
+        return;
+      case FaultKind::division:
+        set_text("integer division by zero, or a quotient that does not fit");
+        return;
+      case FaultKind::exception:
+        set_text("exception thrown in a kernel");
+        return;
+      case FaultKind::trap:
+        set_text("__trap() ends the kernel");
+        return;
+      case FaultKind::assertion:
+        set_text(fmt::format("assertion '{}' failed", raw_.detail));
+        here_.text = thread();
+        return;
+      default:
+        set_text("invalid instruction or address");
+        return;
+    }
+  }
+
+  const Grid& grid_;
+  const RawFault& raw_;
+  Fault fault_;
+  Finding finding_;
+  Label here_;
+  Target target_;
+};
+
+// Races behind a barrier that some threads do not reach follow from that.
+void put_causes_first(std::vector<Fault>& faults) {
+  std::stable_partition(faults.begin(), faults.end(), [](const Fault& each) {
+    return each.kind == FaultKind::divergent_barrier || each.kind == FaultKind::divergent_warp;
+  });
+}
+
+}  // namespace
+
+std::vector<Fault> describe(const Grid& grid, const std::vector<RawFault>& raw, int64_t block) {
+  std::vector<Fault> faults;
+  for (const RawFault& each : raw) faults.push_back(Description(grid, each, block).take());
+  put_causes_first(faults);
+  return faults;
+}
+
+std::string kernel_name_of(const Grid& grid) {
+  if (grid.kernel) return short_symbol(grid.kernel->mangled);
+  return fmt::format("at {:#x}", reinterpret_cast<uintptr_t>(grid.call.function) - grid.module->bias());
+}
+
+SourcePlace place_of(const Module& module, const Site& site) {
+  if (site.where.line() != 0) return {site.where.file_name(), static_cast<int>(site.where.line()), 0};
+  return site.code ? module.place(site.code) : SourcePlace{"unknown line", 0, 0};
+}
+
+}  // namespace convlab::simt::internal
