@@ -1,7 +1,10 @@
 // The input is an ONNX model: what the importer takes is simplified, folded and planned, in every mode, for few images
 // and for so many that they lie in lanes. Nothing is run.
+#include <algorithm>
+
 #include "convlab/device/cpu.h"
 #include "convlab/model/onnx/reading/onnx_import.h"
+#include "convlab/model/shapes.h"
 #include "convlab/plan/plan.h"
 #include "convlab/rewrite/fold.h"
 #include "convlab/rewrite/simplify.h"
@@ -11,12 +14,19 @@
 namespace convlab {
 namespace {
 
+/// Folding computes matrices as large as the arrays: a small file may ask for minutes of that, which is no fault.
+bool is_large(const Graph& graph, const Shape& input) {
+  constexpr int64_t kMostElements = 1 << 20;
+  return std::ranges::any_of(infer_shapes(graph, input),
+                             [](const Shape& shape) { return element_count(shape) > kMostElements; });
+}
+
 void plan(const Graph& model, PlanMode mode, int64_t images, const DeviceCaps& caps, ThreadPool& threads) {
   Shape input = model.inputs[0].shape;
   for (int64_t& open : input) open = open == -1 ? images : open;
   why_not_split(model, input);
   Graph graph = simplified(model.clone(), input, mode != PlanMode::layers);
-  if (mode == PlanMode::folded) fold_linear(graph, input, threads);
+  if (mode == PlanMode::folded && !is_large(graph, input)) fold_linear(graph, input, threads);
   const Plan plan = make_plan(graph, input, caps, {.mode = mode});
   demand(!plan.steps.empty(), "something computes the output");
   demand(!to_text(plan).empty(), "it can be told");
