@@ -120,9 +120,12 @@ class Writer {
       out_ += fmt::format("{} {}{}{}{}\n", gutter(), blanks, caret, label.text.empty() ? "" : " ", label.text);
       return;
     }
-    // What does not fit beside the caret stands below it, as far to the right as it can.
-    constexpr size_t kLeast = 36;
-    const size_t indent = std::min(part.caret, left - std::min(left, kLeast));
+    if (label.text.size() < part.caret) {  // there is room to the left
+      out_ += fmt::format("{} {:>{}} {}\n", gutter(), label.text, part.caret - 1, caret);
+      return;
+    }
+    // Otherwise the text stands below, as far to the right as it fits.
+    const size_t indent = std::min(part.caret, left - std::min(left, label.text.size()));
     out_ += fmt::format("{} {}{}\n", gutter(), blanks, caret);
     for (const std::string& line : wrapped(label.text, left - indent)) {
       out_ += fmt::format("{} {}{}\n", gutter(), std::string(indent, ' '), line);

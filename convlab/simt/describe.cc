@@ -49,6 +49,16 @@ std::string line_of_file(const char* path, uint32_t number) {
   return line;
 }
 
+// Whether the source has a barrier between two of its lines: then what races goes around a loop.
+bool has_barrier(const std::string& path, int first, int last) {
+  std::ifstream file(source_file(path));
+  std::string line;
+  for (int number = 1; number < last && std::getline(file, line); ++number) {
+    if (number > first && line.find("__syncthreads") != std::string::npos) return true;
+  }
+  return false;
+}
+
 // The number of elements of "'float [16][17]'".
 size_t elements_of(std::string_view type) {
   size_t product = 1;
@@ -188,7 +198,7 @@ class Description {
     target_.memory = "shared memory";
     if (!symbol) {
       fault_.offset = at;
-      target_.element = "shared memory of which the kernel has none there";
+      target_.element = "shared memory outside of the kernel's arrays";
       return;
     }
     fault_.array = short_symbol(symbol->mangled);
@@ -411,10 +421,11 @@ class Description {
     other.text += "; no barrier between";
     const int line = here_.place.line, other_line = other.place.line;
     const bool same_file = other.place.file == here_.place.file && line != 0 && other_line != 0;
-    if (same_file && other_line < line) {
-      finding_.help = fmt::format("add __syncthreads() between line {} and line {}", other_line, line);
-    } else if (same_file && other_line > line) {
-      finding_.help = fmt::format("add __syncthreads() after line {}, before line {} runs again", other_line, line);
+    const int first = std::min(line, other_line), last = std::max(line, other_line);
+    if (same_file && first < last && has_barrier(here_.place.file, first, last)) {
+      finding_.help = fmt::format("add __syncthreads() after line {}, before line {} runs again", last, first);
+    } else if (same_file && first < last) {
+      finding_.help = fmt::format("add __syncthreads() between line {} and line {}", first, last);
     } else if (same_file) {
       finding_.help = "use an atomic operation such as atomicAdd, or let each thread write an element of its own";
     } else {
