@@ -40,22 +40,24 @@ struct ExplainOptions {
   int64_t images = 1;
 };
 
-/// Why the step's kernel computes it: what the first one that would be preferred says, or how many take it.
+/// Why the step's kernel computes it: why the best kernel that would be preferred in the step's layout does not, or how
+/// many others support it.
 std::string why(const PlanStep& step) {
   if (step.conv == nullptr) return "";
   for (const Refused& refused : step.refused) {
     const ConvKernel* other = find_conv_kernel(refused.kernel, step.conv->info.device);
-    if (other != nullptr && !other->info.library && comes_before(other->info, step.conv->info)) {
-      return fmt::format("{}: {}", refused.kernel, refused.reason);
-    }
+    const bool competes = other != nullptr && !other->info.library && other->layout == step.conv->layout &&
+                          comes_before(other->info, step.conv->info);
+    if (competes) return fmt::format("not {}: {}", refused.kernel, refused.reason);
   }
-  return "the planner's first choice";
+  const size_t others = step.fitting.empty() ? 0 : step.fitting.size() - 1;
+  return others == 0 ? "only choice" : fmt::format("first of {} that support it", others + 1);
 }
 
 /// What a plan file says of its choice.
 std::string why(const KernelChoice& choice) {
-  const std::string other =
-      choice.next.empty() ? "no other fits" : fmt::format("{} took {:.3g} ms", choice.next, choice.next_ms);
+  const std::string other = choice.next.empty() ? "no other kernel supports it"
+                                                : fmt::format("{} took {:.3g} ms", choice.next, choice.next_ms);
   return fmt::format("tuned ({}): {:.3g} ms, {}", choice.why, choice.ms, other);
 }
 
@@ -124,7 +126,7 @@ void explain(const ExplainOptions& options, Output& output) {
   }
   print_steps(output, steps);
   const std::string summary = fmt::format(
-      "{}: {} nodes in {} steps, {:.4g} M weights, {:.4g} GFLOP, {:.4g} MB between steps{}", name, nodes, steps.size(),
+      "{}: {} nodes in {} steps, {:.4g} M weights, {:.4g} GFLOP, {:.4g} MB of activations{}", name, nodes, steps.size(),
       static_cast<double>(weights) * 1e-6, flops * 1e-9, static_cast<double>(plan.arena_bytes) * 1e-6,
       ceilings ? fmt::format("; at least {:.3g} ms on {}", bound * 1e3, device->caps().name) : "");
   output.print("\n{}\n", summary);
@@ -140,12 +142,12 @@ Action declare_explain(CLI::App& parser) {
       add_text(parser, "MODEL", options->model, "", "a shipped model's name, an .onnx file or an MXNet .params file"));
   add_text(parser, "-o,--output", options->output, "NET.svg", "draw the network: steps, shapes, kernels, bounds");
   add_int(parser, "-n,--images", options->images, 1, kMostImages,
-          "images at a time, where the model leaves it open (default 1)");
+          "batch size, if the model leaves it open (default: 1)");
   add_texts(parser, "--shape", options->shapes, 1, kAnyNumber, "[NAME=]NxCxHxW",
-            "the shape of an input, where the model leaves it open");
+            "shape of an input that has dynamic sizes");
   add_compute(parser, options->compute);
   add_plan_file(parser, options->compute);
-  add_parsed(parser, "--plan", "layers|fused|folded", "as of 'convlab run' (default fused)",
+  add_parsed(parser, "--plan", "layers|fused|folded", "as for 'convlab run' (default: fused)",
              [options](const std::string& text, const std::string& name) { options->plan = parse_plan(text, name); });
   return [options](Output& output) { explain(*options, output); };
 }

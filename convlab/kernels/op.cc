@@ -9,10 +9,10 @@ namespace {
 /// Why a kernel does not compute a step: its own refusal, a layout that it does not know, or too little precision.
 Refusal refusal_of(const OpKernel& kernel, const OpStep& step, Math math) {
   for (const Layout layout : {step.input_layout, step.output_layout}) {
-    if (layout != Layout::plain && layout != kernel.layout) return "does not know the layout of an array";
+    if (layout != Layout::plain && layout != kernel.layout) return "an array's layout is not supported";
   }
   if (kernel.info.math > math) {
-    return fmt::format("computes in {}, less precisely than {}", name_of(kernel.info.math), name_of(math));
+    return fmt::format("{} is less precise than {}", name_of(kernel.info.math), name_of(math));
   }
   return kernel.refuses(step);
 }
@@ -30,12 +30,19 @@ const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math)
 
 const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math math) {
   if (const OpKernel* kernel = find_op_kernel(step, device, math)) return *kernel;
-  std::string refusals;
+  const std::string why = why_unsupported(step, device, math);
+  throw unavailable("not supported on {}: {}{}{}", name_of(device), name_of(step.op), why.empty() ? "" : ": ", why);
+}
+
+std::string why_unsupported(const OpStep& step, DeviceKind device, Math math) {
+  OpStep other = step;
+  other.op = ScaleOp{};  // no kernel computes it
   for (const OpKernel& kernel : op_kernels()) {
     if (kernel.info.device != device) continue;
-    refusals += fmt::format("; {}: {}", kernel.info.name, *refusal_of(kernel, step, math));
+    const Refusal refusal = refusal_of(kernel, step, math);
+    if (refusal && refusal != refusal_of(kernel, other, math)) return *refusal;
   }
-  throw unavailable("no kernel computes {} on {}{}", name_of(step.op), name_of(device), refusals);
+  return "";
 }
 
 size_t workspace_bytes(const OpKernel& kernel, const OpStep& step, int threads) {

@@ -57,7 +57,11 @@ size_t workspace_bytes(const OpKernel& kernel, const OpStep& step, int threads);
 /// The kernel that the planner takes: the first by comes_before() that does not refuse; or nullptr.
 const OpKernel* find_op_kernel(const OpStep& step, DeviceKind device, Math math = Math::fp32);
 
-/// The same, but Error(unavailable) with the refusals where there is none.
+/// The same, but Error(unavailable) with the reason if there is none.
 const OpKernel& choose_op_kernel(const OpStep& step, DeviceKind device, Math math = Math::fp32);
+
+/// Why no kernel of the device supports the step: the first reason that a kernel of this operator has, "" if there is
+/// no such kernel.
+std::string why_unsupported(const OpStep& step, DeviceKind device, Math math = Math::fp32);
 
 }  // namespace convlab

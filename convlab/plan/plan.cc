@@ -1,11 +1,15 @@
 #include "convlab/plan/plan.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "convlab/base/error.h"
+#include "convlab/base/text.h"
 #include "convlab/model/shapes.h"
 #include "convlab/plan/arrays.h"
 #include "convlab/plan/bytes.h"
@@ -27,7 +31,7 @@ PlanRequest request_for(const Graph& graph, InputShapes inputs, const DeviceCaps
   const std::optional<bool> lanes = request.chosen != nullptr ? request.chosen->channel_lanes : options.channel_lanes;
   if (lanes ? *lanes : keeps_channels(request)) request.channels = channel_layout(request);
   if (lanes && *lanes && !request.keeps_channels()) {
-    throw bad_input("{}: no plan {} on {} in {} keeps channels in lanes", graph.name, name_of(options.mode),
+    throw bad_input("{}: a '{}' plan on {} in {} cannot keep channels in lanes", graph.name, name_of(options.mode),
                     name_of(caps.kind), name_of(options.math));
   }
   request.bytes = has_bytes(graph);
@@ -74,6 +78,7 @@ class Planner {
         plan_op(node);
       }
     }
+    require_supported();
     require_all_chosen();
     for (size_t i = 0; i < graph_.outputs.size(); ++i) copy_output(i);
     arrays_.place(plan_);
@@ -84,7 +89,7 @@ class Planner {
   /// Choices that nothing takes are for another network.
   void require_all_chosen() const {
     if (request_.chosen == nullptr || request_.chosen->kernels.size() == convolutions_) return;
-    throw bad_input("{}: it has {} convolutions, the model {}; tune again",
+    throw bad_input("{}: the file has {} convolutions and the model has {}; tune again",
                     request_.options.choices->at(request_.chosen->line), request_.chosen->kernels.size(),
                     convolutions_);
   }
@@ -444,10 +449,39 @@ class Planner {
     return step;
   }
 
+  void note_unsupported(const OpStep& step, const std::string& name) {
+    const std::string op = name_of(step.op);
+    if (unsupported_.empty()) {
+      const std::string why = why_unsupported(step, request_.caps.kind, request_.options.math);
+      first_unsupported_ = fmt::format("{} (node '{}'){}{}", op, printable(name), why.empty() ? "" : ": ", why);
+    }
+    unsupported_.push_back(op);
+  }
+
+  /// "not supported on cuda: LayerNorm (node '/blocks.0/norm'); 12 more nodes (Erf, LayerNorm); use --device cpu".
+  void require_supported() const {
+    if (unsupported_.empty()) return;
+    std::string others;
+    if (unsupported_.size() > 1) {
+      const std::set<std::string> kinds(unsupported_.begin() + 1, unsupported_.end());
+      others = fmt::format("; {} more node{} ({})", unsupported_.size() - 1, unsupported_.size() > 2 ? "s" : "",
+                           fmt::join(kinds, ", "));
+    }
+    const DeviceKind device = request_.caps.kind;
+    throw unavailable("{}: not supported on {}: {}{}{}", graph_.name, name_of(device), first_unsupported_, others,
+                      device == DeviceKind::cpu ? "" : "; use --device cpu");
+  }
+
   void emit_op(OpStep step, const std::vector<Operand>& operands, size_t output, std::string name) {
     std::vector<size_t> inputs;
     for (const Operand& operand : operands) inputs.push_back(operand.array);
-    const OpKernel& kernel = choose_op_kernel(step, request_.caps.kind, request_.options.math);
+    const OpKernel* const found = find_op_kernel(step, request_.caps.kind, request_.options.math);
+    if (found == nullptr) {
+      note_unsupported(step, name);
+      arrays_.note_step(std::move(inputs), output);
+      return;
+    }
+    const OpKernel& kernel = *found;
     PlanStep result{.name = std::move(name), .op = &kernel};
     if (kernel.prepared_bytes != nullptr) result.prepared_bytes = kernel.prepared_bytes(step);
     result.workspace_bytes = workspace_bytes(kernel, step, request_.caps.threads);
@@ -473,6 +507,8 @@ class Planner {
   const Graph& graph_;
   const PlanRequest request_;
   PlanArrays arrays_;
+  std::vector<std::string> unsupported_;                        // operators of nodes that no kernel computes
+  std::string first_unsupported_;                               // the first of them, with its node and reason
   size_t convolutions_ = 0;                                     // planned so far
   std::vector<bool> done_;                                      // by node: an earlier node's step computes it, too
   std::map<std::tuple<size_t, Layout, Shape>, size_t> copies_;  // by array, layout and shape: see copy_of()
