@@ -1,4 +1,4 @@
-# convlab in a container, in two targets: `cpu`, and `cuda` for NVIDIA GPUs. docs/containers.md says how to build and run them.
+# convlab in a container, in two targets: `cpu`, and `cuda` for NVIDIA GPUs. docs/guide/containers.md says how to build and run them.
 ARG DEBIAN=debian:12-slim
 ARG CUDA=13.0.2
 # devel, for kernel files on a GPU: it has nvcc.
@@ -17,7 +17,7 @@ RUN cmake --preset cpu -DCONVLAB_TESTS=OFF -DCONVLAB_CLASS=OFF && ninja -C build
     cpack --config build/cpu/CPackConfig.cmake -B /packages
 
 FROM nvidia/cuda:${CUDA}-devel-ubuntu24.04 AS cuda-build
-# As "80;90a"; empty: all that docs/containers.md names.
+# As "80;90a"; empty: all that docs/guide/containers.md names.
 ARG CUDA_ARCHITECTURES=
 WORKDIR /src
 COPY cmake cmake

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What each of the course's techniques gains, and what is true of what reports believe: measures, and makes docs/ablation.md.
+"""What each of the course's techniques gains, and which common beliefs hold: measures them, and writes docs/measured/ablation.md.
 
     python3 bench/ablation.py measure BINARY NAME     writes results/ablation/NAME.json and its picture, NAME.svg
-    python3 bench/ablation.py                         writes docs/ablation.md
-    python3 bench/ablation.py --check                 exit status 1 if the Records give another page
+    python3 bench/ablation.py                         writes docs/measured/ablation.md
+    python3 bench/ablation.py --check                 exits with status 1 if the page is out of date
 
-NAME says where: `nvidia-h200` (the clock of this machine's GPU; about two minutes there), `simt` (counts, and nvcc's machine
-code if it is here with cuobjdump; no GPU) or `cpu` (the clock of this machine's processor, idle, please). Each is what
-`convlab ablate` says of files of this folder on fa19's convolutions.
+NAME selects the device: `nvidia-h200` (times on this machine's GPU; about two minutes), `simt` (counts, and nvcc's machine
+code if nvcc and cuobjdump are installed; no GPU) or `cpu` (times on this machine's processor, which must be idle). Each runs
+`convlab ablate` on files of this folder and fa19's convolutions.
 """
 
 from __future__ import annotations
@@ -27,23 +27,46 @@ OPTIONS = {"cuda": ["-n", "2000", "--seconds", "0.5", "--samples", "25"], "simt"
 TECHNIQUES, BELIEFS, ON_CPU = "bench/techniques.cu", "bench/beliefs.cu", "bench/cpu_techniques.cc"
 LAYERS_OF = {TECHNIQUES: ["conv1", "conv2"], BELIEFS: ["conv2"], ON_CPU: ["conv2"]}
 GPU = "nvidia-h200"
-# What the figures show: by somebody who saw them.
+# What the figures show, written by hand from the measurements.
 SHOWN = {
-    TECHNIQUES: "Four maps a thread and unrolled loops gain by themselves and together: with the tile, and without constant memory, 2.6 times "
-    "the speed in conv1. The tile alone gains nothing: a first-level cache holds the same pixels. Constant memory, which gains 7 to 10 % on the "
-    "plain kernel, makes the whole 8 to 14 times slower. No count shows that. The machine code does in part: with tile and maps nvcc "
-    "takes each weight for the block's and loads it as ULDC into a register of the whole warp, and every variant that does so is slow; "
-    "without the tile it is LDC, one of a thread, and conv1 is as fast as without constant memory. conv2 is not: its weights are "
-    "28.8 KB, which the caches for constants next to the schedulers do not hold, and four maps at once read four places of them. "
-    "So gains do not multiply, and the best variant leaves constant memory out.",
-    BELIEFS: "`++i` is the same machine code to the last bit, and the same time. `__restrict__` changes no more than the sort of the loads, which "
-    "become LDG.CONSTANT, of data that nobody writes, and no time. `#pragma unroll` before loops of unknown length makes the code smaller, not "
-    "larger: nvcc unrolls the innermost loop several times by itself, and the pragma, which asks for all of it, turns that off; alone that is 9 % "
-    "faster. The grid in place of `%` saves two of three divisions, once a thread, beside a sum of 300 terms: it does not pay for threads "
-    "without an output at the end of each map. Filters in constant memory make this kernel slower, by a third alone and to half among the "
-    "others: 28.8 KB of weights are more than the caches for constants next to the schedulers hold.",
+    TECHNIQUES: "Four output channels per thread and unrolled loops gain alone and together: with the tile and without constant memory, the "
+    "speedup in conv1 is 2.6. The tile alone gains nothing, because L1 holds the same pixels. Constant memory gains 7 to 10 % on the "
+    "basic kernel, but makes the variant with all techniques 8 to 14 times slower. No count shows that. The machine code does in part: with the "
+    "tile and four output channels, nvcc treats each weight as uniform for the block and loads it by ULDC into a uniform register, and every "
+    "variant that does so is slow. Without the tile nvcc uses LDC, which loads per thread, and conv1 is as fast as without constant memory. conv2 is not: "
+    "its weights are 28.8 KB, more than the constant caches next to the schedulers hold, and four output channels at once read from four "
+    "addresses. So gains do not multiply, and the fastest variant leaves constant memory out.",
+    BELIEFS: "`++i` compiles to the same machine code, bit for bit, and takes the same time. `__restrict__` only changes the kind of the loads, which "
+    "become LDG.CONSTANT (read-only data), and not the time. `#pragma unroll` before loops of unknown length makes the code smaller, not "
+    "larger: nvcc automatically unrolls the innermost loop several times, and the pragma, which requests full unrolling, turns that off; alone it is 9 % "
+    "faster. Using the grid instead of `%` saves two of three divisions once per thread, next to a sum of 300 products: that does not pay for the threads "
+    "without an output at the end of each output channel. Filters in constant memory make this kernel slower: to 0.74 of the speed alone, and to half "
+    "with the others. 28.8 KB of weights are more than the constant caches next to the schedulers hold.",
 }
-MISSING = f"*Not measured yet; on a machine with such a GPU `bench/ablation.py measure BINARY {GPU}` does it.*"
+MISSING = f"*Not measured yet; run `bench/ablation.py measure BINARY {GPU}` on a machine with this GPU.*"
+# Words of older Records, as the page says them.
+SAYS = {
+    "each thread makes four maps, so that it loads a pixel once for all of them": "each thread computes four output channels, so it loads a pixel once for all four",
+    "the pixels under a block's outputs are staged in shared memory, channel by channel": "the pixels that a block needs are staged in shared memory, channel by channel",
+    "filters come from constant memory, if they fit into its 64 KiB": "filters are read from constant memory if they fit into its 64 KiB",
+    "filters in constant memory, if they fit into its 64 KiB": "filters are read from constant memory if they fit into its 64 KiB",
+    "loops over the filter are unrolled for sizes that the compiler knows, 5 and 3": "loops over the filter are unrolled for compile-time sizes 5 and 3",
+    "const and __restrict__: arrays do not overlap": "const and __restrict__: arrays do not alias",
+    "the grid tells image and map: no % and one division by a number of the launch, not six":
+        "image and output channel come from the grid: no %, and one division by a run-time value instead of six",
+    "#pragma unroll before loops whose length only the launch tells": "#pragma unroll before loops with a run-time length",
+    "++i in place of i++": "++i instead of i++",
+    "another machine code": "different machine code",
+    "same machine code: the compiler does it already": "same machine code: the compiler already does it",
+    "in the end": "with the others",
+    "nothing once the others are on": "no effect once the others are on",
+}
+
+
+def said(text: str) -> str:
+    for old, new in SAYS.items():
+        text = text.replace(old, new)
+    return text
 
 
 def device_of(name: str) -> str:
@@ -79,7 +102,7 @@ class Ablations:
 
 
 def figure(ablation: dict, name: str) -> dict[str, dict]:
-    """The effects by switch; none where all variants have the same."""
+    """The effects by switch; empty if all variants have the same value."""
     found = [each for each in ablation["figures"] if each["figure"] == name]
     return {effect["name"]: effect for effect in found[0]["effects"]} if found else {}
 
@@ -93,28 +116,28 @@ def times(gain: dict | None) -> str:
 
 
 def switches(ablation: dict) -> list[str]:
-    return table(["switch", "what it is"], [[f"`{each['name']}`", each["what"].replace("_", "\\_")] for each in ablation["switches"]])
+    return table(["switch", "what it is"], [[f"`{each['name']}`", said(each["what"]).replace("_", "\\_")] for each in ablation["switches"]])
 
 
 def clock(ablation: dict | None, layer: str) -> list[str]:
-    """Gains by the clock."""
+    """Gains in time."""
     if ablation is None:
-        return [f"**{layer}**, by the clock: {MISSING}", ""]
-    rows = [[f"`{name}`", times(effect.get("alone")), times(effect.get("left_out")), effect["verdict"]]
+        return [f"**{layer}**, measured time: {MISSING}", ""]
+    rows = [[f"`{name}`", times(effect.get("alone")), times(effect.get("left_out")), said(effect["verdict"])]
             for name, effect in figure(ablation, "ms").items()]  # fmt: skip
     none, all_on = (next(each for each in ablation["variants"] if each["variant"] == name) for name in ("none", "all"))
-    lines = [f"**{layer}** (`{ablation['problem']}`), by the clock of {ablation['machine']['device']}, {ablation['when'][:10]}: "
-             f"none {none['hot_ms']['median']:.3f} ms, all {all_on['hot_ms']['median']:.3f} ms.", "",
-             *table(["switch", "alone: times as fast", "left out: times as slow", "verdict"], rows), ""]  # fmt: skip
+    lines = [f"**{layer}** (`{ablation['problem']}`), measured on {ablation['machine']['device']}, {ablation['when'][:10]}: "
+             f"all switches off {none['hot_ms']['median']:.3f} ms, all on {all_on['hot_ms']['median']:.3f} ms.", "",
+             *table(["switch", "alone: speedup", "left out: slowdown", "verdict"], rows), ""]  # fmt: skip
     entry = ablation["figures"][0]
     if "multiplied" in entry:
-        lines += [f"The gains alone, multiplied, would give {entry['multiplied']['times']:.2f}; together they give "
+        lines += [f"The product of the speedups alone is {entry['multiplied']['times']:.2f}; the speedup of all together is "
                   f"{entry['together']['times']:.2f}.", ""]  # fmt: skip
     return lines
 
 
 def counts(ablation: dict, layer: str) -> list[str]:
-    """What simt counts: how many times fewer, alone and left out."""
+    """What simt counts: by what factor each switch reduces it, alone and left out."""
     names = [each["figure"] for each in ablation["figures"]]
     rows = []
     for switch in ablation["switches"]:
@@ -123,9 +146,9 @@ def counts(ablation: dict, layer: str) -> list[str]:
             continue
         rows.append([f"`{switch['name']}`", *[f"{times(each['alone'])}, {times(each['left_out'])}" for each in effects]])
     others = len(ablation["switches"]) - len(rows)
-    lines = [f"**{layer}** (`{ablation['problem']}`), counted on simt: how many times fewer alone, and in the end.", "",
+    lines = [f"**{layer}** (`{ablation['problem']}`), counted by simt: the factor by which a switch reduces each count, alone and with the others.", "",
              *table(["switch", *names], rows), ""]  # fmt: skip
-    return lines + ([f"The other {others} change no count.", ""] if others else [])
+    return lines + ([f"The other {others} switches change no count.", ""] if others else [])
 
 
 CODE = ["instructions", "global loads", "shared loads", "constant loads", "multiply-adds", "integer multiply-adds", "divisions",
@@ -133,15 +156,15 @@ CODE = ["instructions", "global loads", "shared loads", "constant loads", "multi
 
 
 def code(ablation: dict) -> list[str]:
-    """The machine code of each switch alone, beside none and all."""
+    """The machine code of each switch alone, and with none and all."""
     if "code_of" not in ablation:
-        return ["The machine code was not there to be read.", ""]
+        return ["The machine code was not available.", ""]
     variants = {each["variant"]: each for each in ablation["variants"] if "code" in each}
-    said = {each["name"]: each.get("code", "") for each in ablation["switches"]}
-    rows = [[f"`{name}`" if name in said else name, *[str(variants[name]["code"][each]) for each in CODE], said.get(name, "")]
-            for name in ["none", *said, "all"] if name in variants]  # fmt: skip
-    return [f"The machine code of the kernel that this layer launches, {ablation['code_of']}: instructions as they stand there, "
-            "however often they run.", "", *table(["variant", *CODE, "the switch gives"], rows), ""]  # fmt: skip
+    verdicts = {each["name"]: said(each.get("code", "")) for each in ablation["switches"]}
+    rows = [[f"`{name}`" if name in verdicts else name, *[str(variants[name]["code"][each]) for each in CODE], verdicts.get(name, "")]
+            for name in ["none", *verdicts, "all"] if name in variants]  # fmt: skip
+    return [f"The machine code of the kernel that this layer launches, {ablation['code_of']}: static counts of instructions, "
+            "not how often they run.", "", *table(["variant", *CODE, "effect of the switch"], rows), ""]  # fmt: skip
 
 
 def of_gpu_file(title: str, file: str, words: str) -> list[str]:
@@ -157,21 +180,23 @@ def page() -> str:
     picture = GPU if (RECORDS / f"{GPU}.svg").exists() else "simt"
     lines = [
         "# What each optimization gains", "",
-        "Reports name several optimizations and one time. `convlab ablate` takes them apart: a kernel file has a switch for each, every",
-        "variant is verified, and all are measured in turns. *Alone*: the switch added to none. *Left out*: all but it, against all. A gain",
-        "that is there both times adds up; one that is there only alone is cancelled by the others. [How to do it](kernel_files.md#what-each-optimization-gains)",
-        "with a file of one's own.", "",
-        f"![What each technique gains alone and in the end](../results/ablation/{picture}.svg)", "",
-        *of_gpu_file("The course's techniques", TECHNIQUES, "one thread an output, and five techniques on top. Any subset of them is right."),
-        *of_gpu_file("What reports believe", BELIEFS, "small changes that reports name as optimizations. Where the machine code is the same, the "
-                     "compiler did it already, and no clock can tell the two apart."),
+        "For students who report optimizations: what each of several optimizations gains, alone and combined with the others.",
+        "",
+        "A report usually names several optimizations and one time. `convlab ablate` separates them: a kernel file has a switch for each",
+        "optimization, every variant is verified, and all variants are measured interleaved. *Alone*: only this switch on, compared with all off.",
+        "*Left out*: all but this switch on, compared with all on. A gain that appears in both adds up; one that appears only alone is cancelled by the others.",
+        "[How to do this](../guide/kernel_files.md#what-each-optimization-gains) with your own file.", "",
+        f"![What each technique gains, alone and with the others](../../results/ablation/{picture}.svg)", "",
+        *of_gpu_file("The course's techniques", TECHNIQUES, "a kernel with one thread per output, and five techniques that can be combined freely."),
+        *of_gpu_file("What reports believe", BELIEFS, "small changes that reports call optimizations. If the machine code is the same, the "
+                     "compiler already does it, and the time cannot differ."),
     ]  # fmt: skip
     cpu = Ablations("cpu")
     example = cpu.of(ON_CPU, "conv2")
     if example is not None:
-        lines += ["## On a CPU", "", f"`{ON_CPU}`, as an example with a clock that every machine has:", "",
+        lines += ["## On a CPU", "", f"`{ON_CPU}`, an example that every machine can measure:", "",
                   *switches(example), "", *clock(example, "conv2")]  # fmt: skip
-    lines += ["`bench/ablation.py` measures, and writes this page."]
+    lines += ["`bench/ablation.py` measures the variants and writes this page."]
     return "\n".join(lines) + "\n"
 
 
@@ -184,8 +209,8 @@ def main() -> int:
         measure(arguments.binary, arguments.name)
         return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where the page would change")
-    return publish({ROOT / "docs" / "ablation.md": page()}, parser.parse_args().check)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if the page is out of date")
+    return publish({ROOT / "docs/measured/ablation.md": page()}, parser.parse_args().check)
 
 
 if __name__ == "__main__":

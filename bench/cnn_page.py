@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes docs/cnn_peers.md from the Records of bench/cnn_peers.py and bench/cnn_classes.py in results/cnn.
+"""Writes docs/measured/cnn_peers.md from the Records of bench/cnn_peers.py and bench/cnn_classes.py in results/cnn.
 
     python3 bench/cnn_page.py                writes it
-    python3 bench/cnn_page.py --check        exit status 1 if the Records give another
+    python3 bench/cnn_page.py --check        exits with status 1 if the page is out of date
 
 Needs only Python.
 """
@@ -17,27 +17,29 @@ import sys
 
 from pages import ROOT, publish, table
 
-PAGE = ROOT / "docs" / "cnn_peers.md"
+PAGE = ROOT / "docs/measured/cnn_peers.md"
+CLASSES = {"first": "first convolution", "joins, pools and the rest": "concatenation, pooling and others"}  # Records have older names
 PEERS = {"fp32": ("ONNX Runtime", "OpenVINO"), "bf16": ("OpenVINO",)}  # ONNX Runtime has no bf16
 
 
 def records(kind: str) -> list[dict]:
-    """In the order of their files' names."""
+    """In the order of their file names."""
     found = [json.loads(path.read_text()) for path in sorted((ROOT / "results" / "cnn").glob("*.json"))]
     return [record for record in found if record["kind"] == kind]
 
 
 def arithmetic(record: dict) -> str:
     names = [row["network"] for row in record["networks"]]
-    quantized = {"int8": "int8", "int7": "int8, weights of 7 bits"}
+    quantized = {"int8": "int8", "int7": "int8 with 7-bit weights"}
     return next((text for kind, text in quantized.items() if all(name.endswith(f"_{kind}") for name in names)), record["math"])
 
 
 def processor(record: dict) -> str:
     has = record["machine"]["has"]
     best = next(name for flag, name in (("amx_bf16", "AMX"), ("avx512_vnni", "AVX512-VNNI"), ("avx512f", "AVX-512"), ("avx2", "AVX2")) if flag in has)
-    seen = "seen as one that ends at " if record["machine"].get("as") else ""
-    return f"{record['machine']['cpu']} of {record['machine']['cores']} cores, {seen}{best}"
+    limited = "CPUID limited to " if record["machine"].get("as") else ""
+    cpu = record["machine"]["cpu"].replace("(R)", "").replace(" Processor", "")
+    return f"{cpu}, {record['machine']['cores']} cores, {limited}{best}"
 
 
 def batches(record: dict) -> list[int]:
@@ -57,7 +59,7 @@ def ms(seconds: float) -> str:
 
 
 def cells(row: dict, peers: tuple[str, ...]) -> list[str]:
-    """A network at one batch: each engine's time, how many times as fast, memory beside the smaller peer."""
+    """A network at one batch: each engine's time, speedup over the faster peer, memory relative to the smaller peer."""
     engines = row["engines"]
     smallest = min(engines[peer]["memory"] for peer in peers)
     return [*(ms(engines[engine]["seconds"]) for engine in ("convlab", *peers)), f"{row['times']:.2f}",
@@ -65,10 +67,10 @@ def cells(row: dict, peers: tuple[str, ...]) -> list[str]:
 
 
 def turns(record: dict) -> str:
-    """Of each engine; networks whose turns differ much may have more."""
+    """Measurements per engine; networks with a large spread may have more."""
     counts = [len(row["engines"][engine]["turns"]) for row in record["networks"] for engine in ("convlab", *PEERS[record["math"]])]
     least, most = min(counts), max(counts)
-    return f"{least} turns" if least == most else f"{least} to {most} turns"
+    return f"{least} runs" if least == most else f"{least} to {most} runs"
 
 
 def errors(record: dict) -> str:
@@ -81,12 +83,13 @@ def peers_section(record: dict) -> list[str]:
     engines, peers = record["networks"][0]["engines"], PEERS[record["math"]]
     versions = ", ".join(f"{name} {engines[name]['version']}" for name in ("convlab", *peers))
     lines = [f"## {processor(record)}: {arithmetic(record)}", "",
-             f"{record['threads']} threads, {turns(record)} of each engine, {record['time'][:10]}; {versions}. Largest errors: {errors(record)}.", ""]  # fmt: skip
+             f"{record['threads']} threads, {turns(record)} per engine, {record['time'][:10]}; {versions}. Largest relative L2 errors: {errors(record)}.", ""]  # fmt: skip
     for batch in batches(record):
         of_all = times(record, batch)
         rows = [[row["network"], *cells(row, peers)] for row in record["networks"] if row["batch"] == batch]
-        rows.append(["geometric mean", *[""] * (1 + len(peers)), f"{geometric_mean(of_all):.2f}, least {min(of_all):.2f}", ""])
-        lines += [*table([f"batch {batch}", "convlab, ms", *(f"{peer}, ms" for peer in peers), "times", "memory"], rows), ""]
+        rows.append(["geometric mean", *[""] * (1 + len(peers)), f"{geometric_mean(of_all):.2f}", ""])
+        rows.append(["minimum", *[""] * (1 + len(peers)), f"{min(of_all):.2f}", ""])
+        lines += [*table([f"batch {batch}", "convlab, ms", *(f"{peer}, ms" for peer in peers), "speedup", "memory ratio"], rows), ""]
     return lines
 
 
@@ -96,28 +99,33 @@ def classes_section(record: dict) -> list[str]:
     for name, found in record["networks"].items():
         whole = sum(entry["s"] for entry in found.values())
         rows.append([name, ms(whole),
-                     *("" if found[each]["s"] == 0 else f"{found[each]['s'] / whole:.0%}, {found[each]['bound_s'] / found[each]['s']:.0%}" for each in classes)])  # fmt: skip
+                     *("" if found[each]["s"] == 0 else f"{100 * found[each]['s'] / whole:.0f} ({100 * found[each]['bound_s'] / found[each]['s']:.0f})" for each in classes)])  # fmt: skip
     return [f"### {processor(record)}: {record['math']}, batch {record['batch']}, {record['threads']} threads", "",
-            *table(["network", "ms", *classes], rows), ""]  # fmt: skip
+            *table(["network", "time, ms", *[f"{CLASSES.get(each, each)}, %" for each in classes]], rows), ""]  # fmt: skip
 
 
 def page() -> str:
-    lines = ["# Well-known CNNs on a CPU, beside others", "",
-             "Made by `bench/cnn_page.py` from the Records in `results/cnn`. Each engine runs alone in a process of its own, in turns, on the same",
-             "files, inputs and threads (`bench/cnn_peers.py` tells how). `times`: how many times as fast as the faster peer convlab is.",
-             "Errors are relative L2 beside what ONNX Runtime gives in fp32 on the processor as it is; of quantized networks, beside its quantized",
-             "outputs: where products of 8 bits are summed in 16, as they are without dot products of bytes, they overflow in the others. For such",
-             "processors ONNX Runtime's quantizer advises weights of 7 bits (`reduce_range`), with which nothing overflows.",
-             "`memory`: convlab's largest beside that of the smaller peer, each without the program and its libraries. Machines are shared:",
-             "the ratios say more than the milliseconds.", ""]  # fmt: skip
+    lines = ["# Well-known CNNs on a CPU", "",
+             "For engineers who choose an engine: the latency and memory of convlab on well-known CNNs, compared with ONNX Runtime and OpenVINO. In",
+             "bf16 only OpenVINO is compared, because ONNX Runtime has no bf16 on CPUs.", "",
+             "Each engine runs alone in its own process, interleaved with the others, with the same files, inputs and threads",
+             "(`bench/cnn_peers.py`). *Speedup*: the time of the faster other engine divided by convlab's; below 1, convlab is slower. *Memory ratio*:",
+             "convlab's peak memory divided by that of the smaller other engine, each without program and libraries. The machines are shared with other",
+             "work, so the ratios are more reliable than the milliseconds.", "",
+             "*CPUID limited to* AVX2 or AVX512-VNNI: the processor has more, but all engines are shown one with this instruction set.", "",
+             "Errors are relative to the output of ONNX Runtime in fp32 on the unlimited processor; for quantized networks, to its output of the quantized",
+             "network. Without VNNI, the other engines sum 8-bit products in 16 bits, which overflows. For these processors, ONNX Runtime's quantizer",
+             "recommends 7-bit weights (`reduce_range`), with which nothing overflows.", "",
+             "`bench/cnn_page.py` writes this page from the Records in `results/cnn`.", ""]  # fmt: skip
     for record in records("cnn_peers"):
         lines += peers_section(record)
     classes = records("cnn_classes")
     if classes:
-        lines += ["## What takes the time, and what limits it", "",
-                  "By class of layer: its share of the network's time, and how much of that the machine's bound would take: arithmetic at the best",
-                  "rate of multiply-adds that two threads showed, or its bytes from memory (`bench/cnn_classes.py`). Winograd's method multiplies less than is",
-                  "counted, so that 3x3 may pass 100 %; what lies in a cache may, too.", ""]  # fmt: skip
+        lines += ["## Time by class of layer, and its roofline bound", "",
+                  "Each cell is the class's share of the network's time, in %, and in parentheses its roofline bound as a share of the measured time, in",
+                  "%. The bound is the arithmetic at the highest rate of multiply-adds that two threads reached, or the bytes from memory, whichever takes",
+                  "longer (`bench/cnn_classes.py`). It may exceed 100 % for 3x3 filters, because Winograd needs fewer multiplications than are counted, and",
+                  "for data that stays in a cache.", ""]  # fmt: skip
         for record in classes:
             lines += classes_section(record)
     return "\n".join(lines)
@@ -125,7 +133,7 @@ def page() -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where the page would change")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if the page is out of date")
     return publish({PAGE: page()}, parser.parse_args().check)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""simt's counts beside a GPU's counters, for the ladder's kernels on fa19's convolutions.
+"""simt's counts compared with a GPU's hardware counters, for the ladder's kernels on fa19's convolutions.
 
     python3 bench/counts.py measure BINARY FOLDER [--data DIR]   FOLDER/counts.json and FOLDER/shared.txt; on a GPU
-    python3 bench/counts.py write [--check]                      docs/counts.md from results/counts/
+    python3 bench/counts.py write [--check]                      docs/measured/counts.md from results/counts/
 
 `measure` needs ncu, nvcc and an NVIDIA GPU with permission to read its counters, and takes about three minutes. It also
 runs bench/shared_patterns.cu, whose counters tests/warps compares with what simt counts.
@@ -24,9 +24,9 @@ from gpu_common import now, output_of
 from pages import ROOT, publish, table
 
 RESULTS = ROOT / "results/counts"
-PAGE = ROOT / "docs/counts.md"
+PAGE = ROOT / "docs/measured/counts.md"
 IMAGES = 2
-LADDER = 40  # rungs from here on are no part of it: kProductionRung in convlab/kernels/kernel.h
+LADDER = 40  # rungs from here on are not part of the ladder: kProductionRung in convlab/kernels/kernel.h
 
 GLOBAL = "l1tex__t_{}_pipe_lsu_mem_global_op_{}.sum"
 WAVEFRONTS = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
@@ -36,7 +36,7 @@ INSTRUCTIONS = "smsp__sass_inst_executed_op_shared_{}.sum"
 FLOPS = {f"smsp__sass_thread_inst_executed_op_{name}_pred_on.sum": flops
          for name, flops in (("fadd", 1), ("fmul", 1), ("ffma", 2))}  # fmt: skip
 
-# A figure's name, simt's place for it, and the GPU's counters, which are added up.
+# A figure's name, its path in simt's JSON, and the GPU's counters, which are summed.
 FIGURES = [
     ("global load requests", ("global", "load", "requests"), [GLOBAL.format("requests", "ld")]),
     ("global load sectors", ("global", "load", "sectors"), [GLOBAL.format("sectors", "ld")]),
@@ -49,20 +49,20 @@ FIGURES = [
     ("shared store wavefronts", ("shared", "store", "wavefronts"), [WAVEFRONTS.format("st")]),
 ]  # fmt: skip
 
-# Why a figure of a kernel differs, in words: the page has no difference without them.
+# Why a figure of a kernel differs. Every difference needs a reason.
 REASONS = {
-    ("cuda.unroll_gemm", "shared load"): "nvcc loads four weights that lie together at once: 7 loads instead of 25",
-    ("cuda.fused_unroll_gemm", "shared load"): "nvcc loads two weights that lie together at once: 13 loads instead of 25",
-    ("cuda.per_layer", "shared load"): "nvcc loads four weights that lie together at once: 7 loads instead of 25",
-    ("cuda.half2", "shared load"): "nvcc loads two pairs of weights that lie together at once",
-    ("cuda.half2", "flops"): "products of pairs of halves have a counter of their own, op_hfma: 6,641,152 in conv2, of four flops each. simt counts 6,537,216 such products; nvcc's moves of constants by the same instruction are the rest",
-    ("cuda.winograd", "flops"): "of products by the constants 1, -1 and 0 of the transforms the two compilers leave out different ones",
-    ("cuda.fft", "flops"): "nvcc makes no product by the sign, 1 or -1, of each stage: one flop a stage and thread",
-    ("cuda.tensor_core", "flops"): "products on tensor cores are no scalar instructions: simt counts them, these counters do not",
-    ("cuda.tensor_core", "shared store"): "where a condition chooses between two values the host's compiler branches and stores twice, nvcc selects and stores once",
-    ("cuda.wmma_tf32", "flops"): "products on tensor cores are no scalar instructions: simt counts them, these counters do not",
-    ("cuda.wmma_tf32", "shared"): "CUDA does not say which lane holds what of a fragment: simt takes it row by row, the GPU otherwise, and stores two results of a lane at once",
-    ("cuda.cp_async", "shared store"): "an asynchronous copy writes to shared memory without a store instruction, and this counter leaves it out",
+    ("cuda.unroll_gemm", "shared load"): "nvcc loads four adjacent weights at once: 7 loads instead of 25",
+    ("cuda.fused_unroll_gemm", "shared load"): "nvcc loads two adjacent weights at once: 13 loads instead of 25",
+    ("cuda.per_layer", "shared load"): "nvcc loads four adjacent weights at once: 7 loads instead of 25",
+    ("cuda.half2", "shared load"): "nvcc loads two adjacent half2 weights at once",
+    ("cuda.half2", "flops"): "half2 products have their own counter, op_hfma: 6,641,152 in conv2, four flops each. simt counts 6,537,216 half2 products; nvcc also uses this instruction to move constants",
+    ("cuda.winograd", "flops"): "the two compilers omit different products by the transforms' constants 1, -1 and 0",
+    ("cuda.fft", "flops"): "nvcc omits the product by the sign, 1 or -1, of each stage: one flop per stage and thread",
+    ("cuda.tensor_core", "flops"): "tensor core products are not scalar instructions: simt counts them, these counters do not",
+    ("cuda.tensor_core", "shared store"): "if a condition selects one of two values, the host's compiler branches and stores twice; nvcc selects and stores once",
+    ("cuda.wmma_tf32", "flops"): "tensor core products are not scalar instructions: simt counts them, these counters do not",
+    ("cuda.wmma_tf32", "shared"): "CUDA does not document a fragment's layout across lanes: simt assumes row by row; the GPU uses another one, and stores two results of a lane at once",
+    ("cuda.cp_async", "shared store"): "an asynchronous copy writes to shared memory without a store instruction, so this counter omits it",
 }  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def counted_by_simt(binary: str, kernel: str, options: list[str]) -> list[dict]:
     return output_of([binary, "profile", *run_of(kernel, options), "--device", "simt", "--counters", "--json", "-"])["kernels"]
 
 
-def beside_gpu(binary: str, kernel: str, options: list[str], counts: list[dict]) -> list[dict]:
+def compared_with_gpu(binary: str, kernel: str, options: list[str], counts: list[dict]) -> list[dict]:
     launches = counters_of([binary, "run", *run_of(kernel, options), "--device", "cuda"], 24)
     rows = []
     for counted in counts:
@@ -139,7 +139,7 @@ def measure(arguments: argparse.Namespace) -> int:
     gpu = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], check=True,
                          capture_output=True, text=True).stdout.splitlines()[0]  # fmt: skip
     head = ["# One warp's accesses to shared memory by a GPU's counters (bench/counts.py): access, bytes a lane, lanes in hexadecimal,",
-            "# for each lane the place that it takes, in units of its bytes; wavefronts, bank conflicts."]  # fmt: skip
+            "# for each lane the index that it accesses, in units of its bytes; wavefronts, bank conflicts."]  # fmt: skip
     (arguments.folder / "shared.txt").write_text("\n".join([*head, *measure_patterns()]) + "\n")
     saved = {"gpu": gpu, "when": now(), "images": IMAGES, "counts": []}
     options = ["--data", arguments.data] if arguments.data else []
@@ -148,7 +148,7 @@ def measure(arguments: argparse.Namespace) -> int:
     with ThreadPoolExecutor() as pool:
         counts = pool.map(lambda kernel: counted_by_simt(binary, kernel, options), kernels)
     for kernel, counted in zip(kernels, counts, strict=True):
-        rows = beside_gpu(binary, kernel, options, counted)
+        rows = compared_with_gpu(binary, kernel, options, counted)
         saved["counts"] += rows
         differing = sum(row["simt"][name] != row["gpu"][name] for row in rows for name in row["gpu"])
         print(f"{kernel}: {sum(len(row['gpu']) for row in rows)} figures, {differing} differ", flush=True)
@@ -159,7 +159,7 @@ def measure(arguments: argparse.Namespace) -> int:
 def reason_for(kernel: str, name: str) -> str:
     found = [words for (begin, what), words in REASONS.items() if kernel.startswith(begin) and name.startswith(what)]
     if not found:
-        sys.exit(f"{kernel}: '{name}' differs from the GPU's, and nothing says why")
+        sys.exit(f"{kernel}: '{name}' differs from the GPU's, and REASONS does not explain it")
     return found[0]
 
 
@@ -182,20 +182,20 @@ def write(check: bool) -> int:
     totals = [[name, str(sum(each == name for _, each in used)), str(sum(each == name for _, each in same))] for name in names]
     patterns = sum(not line.startswith("#") for line in (RESULTS / "nvidia-h200-shared.txt").read_text().splitlines())
     page = [
-        "# Counts without a GPU, beside a GPU's counters", "",
-        "`convlab profile --device simt --counters` counts what a kernel's lines do to memory as a GPU's own counters do. Here its figures",
-        f"stand beside those of an {saved['gpu'].split(',')[0]}, read by ncu: {len({row['kernel'] for row in rows})} rungs of the ladder, fa19's two",
-        f"convolutions, {saved['images']} images ({saved['when'][:10]}). `bench/counts.py` measures, and writes this page.", "",
-        f"Of {len(used)} figures {len(same)} are the same, to the last unit:", "",
-        *table(["figure", "kernels and layers that have it", "exactly the same"], totals), "",
-        "Where they differ, the compilers differ, or a counter leaves something out:", "",
-        *table(["kernel", "layer, function", "figure", "simt", "GPU", "why"], differences(rows)), "",
-        "Bank conflicts are wavefronts beyond the fewest that a request needs. The GPU's own counter of bank conflicts also counts what",
-        "waits behind other traffic to the first-level cache, a few in ten thousand and never the same twice, so wavefronts are compared",
-        f"here. How many wavefronts a request takes, 4, 8 or 16 bytes a lane, was tried on the same GPU in {patterns} patterns",
-        "(`bench/shared_patterns.cu`); a test compares simt's rule with each.", "",
-        "Counting looks at the way of each lane through the code's basic blocks, and lets lanes go together from where loops end and",
-        "branches meet (`convlab/warps/lockstep.h`). Registers are what nvcc says, where it is there; what time all of it should take, [`convlab predict`](predict.md) says.", ""]  # fmt: skip
+        "# Counts without a GPU, compared with a GPU's counters", "",
+        "For students who profile without a GPU: how far to trust `convlab profile --device simt --counters`, which counts memory accesses per",
+        f"source line as a GPU's hardware counters do. This page compares its counts with those of an {saved['gpu'].split(',')[0]}, read by ncu:",
+        f"{len({row['kernel'] for row in rows})} rungs of the ladder, fa19's two convolutions, {saved['images']} images ({saved['when'][:10]}). `bench/counts.py` measures, and writes this page.", "",
+        f"{len(same)} of {len(used)} counts are exactly equal:", "",
+        *table(["counter", "kernels and layers that use it", "exactly equal"], totals), "",
+        "The others differ because the compilers differ, or because a hardware counter omits something:", "",
+        *table(["kernel", "layer, function", "counter", "simt", "GPU", "reason"], differences(rows)), "",
+        "Bank conflicts are wavefronts beyond the minimum that a request needs. The GPU's own counter of bank conflicts also counts requests",
+        "that wait for other L1 traffic, a few in ten thousand and a different number in every run, so this page compares wavefronts.",
+        f"The number of wavefronts per request was measured on the same GPU for {patterns} access patterns of 4, 8 or 16 bytes per lane",
+        "(`bench/shared_patterns.cu`); a test compares simt's rule with each of them.", "",
+        "simt follows each lane through the basic blocks of the code, and reconverges lanes where loops end and branches join",
+        "(`convlab/warps/lockstep.h`). Register counts come from nvcc if it is installed. [`convlab predict`](../guide/predict.md) turns the counts into times.", ""]  # fmt: skip
     return publish({PAGE: "\n".join(page)}, check)
 
 

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""convlab beside PyTorch on well-known CNNs on a GPU: float32 images in the GPU's memory to scores there.
+"""convlab compared with PyTorch on well-known CNNs on a GPU: from fp32 images to scores, both in the GPU's memory.
 
     python3 bench/gpu_cnns.py measure BINARY FOLDER results/cnn_gpu/mine.json     # FOLDER: bench/cnn_networks.py fills it
     python3 bench/gpu_cnns.py measure BINARY FOLDER FILE --networks resnet50 --batches 1 64 --maths fp16 --no-compile
     python3 bench/gpu_cnns.py stream BINARY FOLDER FILE [--network resnet50]      # 10,000 images from the host's memory
-    python3 bench/gpu_cnns.py write              docs/gpu_cnns.md, from results/cnn_gpu
-    python3 bench/gpu_cnns.py write --check      exit status 1 where it is not what they give
+    python3 bench/gpu_cnns.py write              docs/measured/gpu_cnns.md, from results/cnn_gpu
+    python3 bench/gpu_cnns.py write --check      exits with status 1 if the page is out of date
 
-Each engine runs alone in a process of its own, in turns. convlab's time is `convlab infer`'s device_network_s; PyTorch gets
-its images in its own type and layout, and counts with the best of two layouts, eager or compiled, all replayed as CUDA
-graphs. Times are medians. Scores are compared with PyTorch's in float32. A file that is there is added to: rows of the same
-work are replaced.
+Each engine runs alone in its own process, interleaved. convlab's time is `convlab infer`'s device_network_s; PyTorch gets
+its images in its own type and layout, and its time is the fastest of two layouts, eager or compiled, all replayed as CUDA
+graphs. Times are medians. Scores are compared with PyTorch's in fp32. An existing file is extended, and rows of the same work are replaced.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from gpu_common import ms, now, output_of, rows_of, with_row
 from pages import ROOT, publish, table
 
 RESULTS = ROOT / "results" / "cnn_gpu"
-PAGE = ROOT / "docs" / "gpu_cnns.md"
+PAGE = ROOT / "docs/measured/gpu_cnns.md"
 
 NETWORKS = ("resnet50", "vgg16", "mobilenet_v2", "efficientnet_b0")
 BATCHES = (64, 1)
@@ -48,7 +47,7 @@ def images_of(name: str, batch: int):
 
 
 def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict:
-    """PyTorch's times by way, in milliseconds; its scores in float32 are written to a file."""
+    """PyTorch's times by configuration, in milliseconds; writes its fp32 scores to a file."""
     import numpy as np
     import torch
     import torch_gpu
@@ -74,8 +73,8 @@ def peer(name: str, batch: int, math: str, compiled: bool, scores: Path) -> dict
 
 
 def stream_peer(name: str, batch: int, images: int, math: str) -> dict:
-    """PyTorch's times by way, in milliseconds: uint8 images in page-locked memory to labels there, batch by batch, each computed
-    while the next crosses the bus."""
+    """PyTorch's times by configuration, in milliseconds: uint8 images to labels, both in the host's page-locked memory, batch by
+    batch, with the copy of the next batch overlapped."""
     import time
 
     import torch
@@ -143,7 +142,7 @@ def stream(arguments: argparse.Namespace) -> None:
     data["streams"] = with_row(data.get("streams", []), row, "network", "batch", "math", "images")
     arguments.json.write_text(json.dumps(data, indent=1) + "\n")
     print(f"{name}, {images} images from the host, {batch} at a time, {math}: {ms(row['ms'])} ms (the GPU alone {ms(row['device_ms'])}), "
-          f"PyTorch {ms(theirs['ms'])} ms ({theirs['way']}): {theirs['ms'] / row['ms']:.2f} times", flush=True)
+          f"PyTorch {ms(theirs['ms'])} ms ({theirs['way']}): speedup {theirs['ms'] / row['ms']:.2f}", flush=True)
 
 
 def measured(binary: str, path: Path, batch: int, math: str, folder: Path) -> tuple:
@@ -188,13 +187,13 @@ def measure(arguments: argparse.Namespace) -> None:
 def line_of(row: dict) -> str:
     ours, theirs = row["convlab"]["ms"], row["peer"]["ms"]
     return (f"{row['network']}, {row['batch']} images, {row['math']}: {ms(ours)} ms, PyTorch {ms(theirs)} ms ({row['peer']['way']}): "
-            f"{theirs / ours:.2f} times; relative L2 error {row['error']:.1e}, PyTorch's {row['peer']['error']:.1e}, {100 * row['same_labels']:.0f} % of labels alike")
+            f"speedup {theirs / ours:.2f}; relative L2 error {row['error']:.1e}, PyTorch's {row['peer']['error']:.1e}, {100 * row['same_labels']:.0f} % of labels equal")
 
 
 def way_of(peer: dict) -> str:
-    """Its best way, and whether a network was not compiled."""
+    """Its fastest configuration, and whether compiled ones were not tried."""
     compiled = any("compiled" in way for way in peer["tried"])
-    return peer["way"].removesuffix(", graph") + ("" if compiled else ", alone")
+    return peer["way"].removesuffix(", graph").replace("NHWC", "nhwc").replace("NCHW", "nchw") + ("" if compiled else ", not compiled")
 
 
 def section(path: Path) -> list[str]:
@@ -204,33 +203,36 @@ def section(path: Path) -> list[str]:
         ours, theirs = row["convlab"]["ms"], row["peer"]["ms"]
         cells.append([row["network"], str(row["batch"]), row["math"], ms(ours), ms(theirs), way_of(row["peer"]),
                       f"{theirs / ours:.2f}", f"{row['error']:.1e}", f"{row['peer']['error']:.1e}"])
-    header = ["network", "images", "math", "convlab, ms", "PyTorch, ms", "its best way", "times as fast", "error", "PyTorch's"]
-    return [f"## {rows[0]['peer']['gpu']}", "", f"Beside {rows[0]['peer']['version']} ({rows[0]['when'][:10]}).", "", *table(header, cells), "",
+    header = ["network", "batch", "math", "convlab, ms", "PyTorch, ms", "PyTorch's fastest configuration", "speedup", "convlab's error", "PyTorch's error"]
+    return [f"## {rows[0]['peer']['gpu']}", "", f"Compared with {rows[0]['peer']['version']} ({rows[0]['when'][:10]}).", "", *table(header, cells), "",
             *streams(json.loads(path.read_text()).get("streams", []))]
 
 
 def streams(rows: list[dict]) -> list[str]:
-    """What is said of images from the host's memory."""
+    """Sentences on images that come from the host's memory."""
     return [line for row in rows for line in (
-        f"{row['images']} uint8 images in page-locked memory of the host to scores there, {row['network']}, {row['batch']} at a time, {row['math']}:",
-        f"{ms(row['ms'])} ms, of which the GPU alone takes {ms(row['device_ms'])}; PyTorch, to labels, {ms(row['peer']['ms'])}",
-        f"({row['peer']['way']}, the next batch on its way while one is computed): {row['peer']['ms'] / row['ms']:.2f} times as fast.", "")]
+        f"From the host: {row['network']} in {row['math']} on {row['images']} uint8 images, from page-locked host memory to scores there, batch {row['batch']}, takes",
+        f"{ms(row['ms'])} ms; the GPU computes for {ms(row['device_ms'])} ms. PyTorch takes {ms(row['peer']['ms'])} ms to labels ({way_of(row['peer'])}, CUDA graphs, with the",
+        f"copy of the next batch overlapped): a speedup of {row['peer']['ms'] / row['ms']:.2f}.", "")]
 
 
 def write(check: bool) -> int:
     page = [
         "# Well-known CNNs on a GPU", "",
-        "From float32 images in the GPU's memory to scores there, medians. Each engine ran alone in its process, in turns. convlab's time",
-        "includes turning float32 images into its own layout; PyTorch is given them in its type and layout, and counts with the best of two",
-        "layouts, eager or compiled (\"alone\": eager only), replayed as CUDA graphs. Weights are drawn (`bench/cnn_networks.py`); errors are relative L2 beside",
-        "PyTorch in float32, of either engine in the row's arithmetic. `bench/gpu_cnns.py` measures, and writes this page.", "",
+        "For engineers who choose an engine: the latency of convlab on well-known CNNs on a GPU, compared with PyTorch.", "",
+        "Times are medians, from fp32 images to scores, both in the GPU's memory. Each engine runs alone in its own process, interleaved. convlab's time",
+        "includes the conversion of fp32 images to its own layout. PyTorch gets its images in its own type and layout, and its time is the fastest of two",
+        "layouts, eager or compiled, replayed as CUDA graphs. Weights are random (`bench/cnn_networks.py`). Errors are relative L2, compared with",
+        "PyTorch in fp32. `bench/gpu_cnns.py` measures, and writes this page.", "",
         *[line for path in sorted(RESULTS.glob("*.json")) for line in section(path)],
-        "What limits them, by the times of layers and the bytes and products that they need: with 64 images, VGG-16 in fp16 by tensor cores,",
-        "which take 590 to 750 TFLOP/s in its layers of 128 maps and more; ResNet-50's 1 x 1 convolutions, MobileNetV2 and EfficientNet-B0",
-        "by memory: of the latter, gates read large images twice, as the second cache does not keep them. In fp32",
-        "three products of halves for each product limit VGG-16. With one image the latency of launches in a row limits all but",
-        "VGG-16, which reads 247 MB of weights of dense layers in a third of its time; of its convolutions each takes 3 to 5 us to begin, to add",
-        "up the parts of sums that blocks of a cluster have, and to end."]
+        "What limits them, from layer times and the bytes and multiplications that layers need:", "",
+        "- Batch 64, VGG-16 in fp16: tensor cores, which reach 590 to 750 TFLOP/s in its layers of 128 output channels and more.",
+        "- Batch 64, ResNet-50's 1x1 convolutions, MobileNetV2 and EfficientNet-B0: memory. The gates of EfficientNet-B0 read large images twice,",
+        "  because L2 does not hold them.",
+        "- Batch 64, VGG-16 in fp32: three fp16 products per fp32 product.",
+        "- Batch 1, all but VGG-16: the latency of dependent kernel launches.",
+        "- Batch 1, VGG-16: reading 247 MB of weights of dense layers takes a third of its time. Each convolution spends 3 to 5 us on start-up,",
+        "  the split-K reduction across a cluster, and the end of the kernel."]
     return publish({PAGE: "\n".join(page) + "\n"}, check)
 
 

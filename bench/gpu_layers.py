@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""convlab beside PyTorch on single layers of well-known CNNs on a GPU, hot.
+"""convlab compared with PyTorch on single layers of well-known CNNs on a GPU, with warm caches.
 
     python3 bench/gpu_layers.py measure BINARY results/layers_gpu/mine.json
     python3 bench/gpu_layers.py measure BINARY FILE --maths fp16 --layers 3x3,64-64,56     # some of them
-    python3 bench/gpu_layers.py write              docs/gpu_layers.md, from results/layers_gpu
-    python3 bench/gpu_layers.py write --check      exit status 1 where it is not what they give
+    python3 bench/gpu_layers.py write              docs/measured/gpu_layers.md, from results/layers_gpu
+    python3 bench/gpu_layers.py write --check      exits with status 1 if the page is out of date
 
-Each engine runs alone in a process of its own. convlab's time is that of its own kernel of the arithmetic, hot, with
-channels last from and to memory; of a network's first layers, from plain images. PyTorch's is a convolution without bias, in the
-faster of its two layouts. Both are replayed as one CUDA graph of many. A file that is there is added to.
+Each engine runs alone in its own process. convlab's time is that of its own kernel for the arithmetic, hot, from nhwc to
+nhwc; for first layers, from nchw images. PyTorch's is a convolution without bias, in the faster of its two layouts. Both are
+replayed as one CUDA graph of many convolutions. An existing file is extended.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gpu_common import ms, now, output_of, rows_of, with_row
 from pages import ROOT, publish, table
 
 RESULTS = ROOT / "results" / "layers_gpu"
-PAGE = ROOT / "docs" / "gpu_layers.md"
+PAGE = ROOT / "docs/measured/gpu_layers.md"
 
 IMAGES = 64
 MANY = 10  # convolutions of a CUDA graph
@@ -50,6 +50,8 @@ LAYERS = {
     "depthwise 5x5, 240, 28": "n64_c240h28w28_k240r5s5_p2_g240",
     "depthwise 3x3, 384, 14": "n64_c384h14w14_k384r3s3_p1_g384",
 }
+NAMES = {**{f"{each}, first": f"{each} first layer: " for each in ("ResNet", "VGG", "AlexNet", "MobileNet")}, "VGG": "VGG: ", "depthwise": "depthwise "}
+BOUNDS = {"cache": "L2"}  # as the page names the limit of a Record
 MATHS = ("fp16", "tf32", "fp32")
 
 
@@ -58,7 +60,7 @@ def numbers_of(problem: str) -> dict[str, int]:
 
 
 def peers(problems: list[str], math: str) -> dict[str, dict]:
-    """PyTorch's milliseconds of each, in the faster layout."""
+    """PyTorch's milliseconds for each problem, in the faster layout."""
     import torch
     import torch_gpu
 
@@ -82,7 +84,7 @@ def peers(problems: list[str], math: str) -> dict[str, dict]:
 
 
 def kernel_of(problem: str, math: str) -> str:
-    """convlab's kernel of channels last, of a row's arithmetic."""
+    """convlab's nhwc kernel for a row's arithmetic."""
     sizes = numbers_of(problem)
     if sizes.get("g", 1) > 1:
         return "cuda.pixel_depthwise" if math == "fp16" else "cuda.pixel_depthwise_fp32"
@@ -91,7 +93,7 @@ def kernel_of(problem: str, math: str) -> str:
 
 
 def measured(binary: str, problems: list[str], math: str, seconds: float) -> dict[str, dict]:
-    """For each problem, convlab's own kernel with channels last."""
+    """For each problem, convlab's own nhwc kernel."""
     found: dict[str, dict] = {}
     for kernel in sorted({kernel_of(problem, math) for problem in problems}):
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as shapes:
@@ -119,8 +121,16 @@ def measure(arguments: argparse.Namespace) -> None:
             row = {"layer": layer, "problem": problem, "math": math, "when": now(), "convlab": ours[problem], "peer": theirs[problem]}
             rows = with_row(rows, row, "layer", "math")
             print(f"{layer}, {math}: {ms(row['convlab']['ms'])} ms by {row['convlab']['kernel']}, PyTorch {ms(row['peer']['ms'])} ms: "
-                  f"{row['peer']['ms'] / row['convlab']['ms']:.2f} times as fast", flush=True)
+                  f"speedup {row['peer']['ms'] / row['convlab']['ms']:.2f}", flush=True)
         arguments.json.write_text(json.dumps({"kind": "gpu_layers", "rows": rows}, indent=1) + "\n")
+
+
+def shape(row: dict) -> list[str]:
+    """A row's layer ("VGG first layer: 3x3"), input channels, output channels and image size."""
+    sizes = numbers_of(row["problem"])
+    name = next((words for begin, words in NAMES.items() if row["layer"].startswith(begin)), "")
+    stride = f", stride {sizes['st']}" if "st" in sizes else ""
+    return [f"{name}{sizes['r']}x{sizes['s']}{stride}", str(sizes["c"]), str(sizes["k"]), str(sizes["h"])]
 
 
 def section(path: Path) -> list[str]:
@@ -129,20 +139,22 @@ def section(path: Path) -> list[str]:
     cells = []
     for row in sorted(rows, key=lambda row: (MATHS.index(row["math"]), order.index(row["layer"]))):
         ours, theirs = row["convlab"], row["peer"]["ms"]
-        cells.append([row["layer"], row["math"], ours["kernel"], ms(ours["ms"]), ms(theirs), f"{theirs / ours['ms']:.2f}",
-                      f"{100 * ours['bound_ms'] / ours['ms']:.0f} %, {ours['limit']}"])
-    header = ["layer", "math", "kernel", "ms", "PyTorch, ms", "times as fast", "of its bound"]
+        cells.append([*shape(row), row["math"], f"`{ours['kernel']}`", ms(ours["ms"]), ms(theirs), f"{theirs / ours['ms']:.2f}",
+                      f"{100 * ours['bound_ms'] / ours['ms']:.0f}", BOUNDS.get(ours["limit"], ours["limit"])])
+    header = ["layer", "C", "K", "H = W", "math", "kernel", "convlab, ms", "PyTorch, ms", "speedup", "of roofline bound, %", "bound by"]
     first = rows[0]
-    return [f"## {first['peer']['gpu']}", "", f"{IMAGES} images, beside {first['peer']['version']} ({first['when'][:10]}).", "",
+    return [f"## {first['peer']['gpu']}", "", f"Batch {IMAGES}, compared with {first['peer']['version']} ({first['when'][:10]}).", "",
             *table(header, cells), ""]
 
 
 def write(check: bool) -> int:
     page = [
         "# Layers of well-known CNNs on a GPU", "",
-        "Single convolutions, hot, medians, each engine alone in its process. convlab's kernels take channels last, those of first layers plain",
-        "float32 images; PyTorch is given its own type in the faster of its two layouts, and a convolution without bias. Of both, "
-        f"{MANY} are replayed", "as one CUDA graph. The bound is what memory, the second cache or arithmetic take at the rates that were seen on the same GPU.",
+        "For engineers who tune kernels: the time of single convolutions of well-known CNNs, compared with PyTorch and with the roofline bound.", "",
+        "Times are medians of hot kernels, each engine alone in its own process. convlab's kernels read and write nhwc; those of first layers read nchw",
+        "fp32 images. PyTorch runs a convolution without bias on tensors of the row's type, in the faster of nchw and nhwc. Both engines replay",
+        f"{MANY} convolutions as one CUDA graph. C is the number of input channels, K of output channels. The roofline bound is the time that memory, L2",
+        "or arithmetic needs at the rates measured on the same GPU.",
         "`bench/gpu_layers.py` measures, and writes this page.", "",
         *[line for path in sorted(RESULTS.glob("*.json")) for line in section(path)]]
     return publish({PAGE: "\n".join(page).rstrip() + "\n"}, check)
@@ -156,7 +168,7 @@ def main() -> int:
     measuring.add_argument("json", type=Path)
     measuring.add_argument("--layers", nargs="+", help="names without blanks (default: all)")
     measuring.add_argument("--maths", nargs="+", default=MATHS, choices=MATHS)
-    measuring.add_argument("--seconds", type=float, default=0.2, help="that a series of samples takes")
+    measuring.add_argument("--seconds", type=float, default=0.2, help="duration of a series of samples")
     peering = commands.add_parser("peers", help="PyTorch alone, for measure")
     peering.add_argument("math", choices=MATHS)
     peering.add_argument("problems", nargs="+")

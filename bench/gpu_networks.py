@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""convlab's production kernels and whole networks on a GPU, beside PyTorch's in the same run; and the table of them.
+"""convlab's production kernels and whole networks on a GPU, compared with PyTorch in the same run, and the page of them.
 
     python3 bench/gpu_networks.py measure BINARY results/networks/nvidia-h200.json [--data DIR] [--only WORDS]
     python3 bench/gpu_networks.py scaling BINARY results/scaling/2-nvidia-h200.json [--data DIR]     one GPU against all
-    python3 bench/gpu_networks.py write                 docs/gpu_networks.md, from these files
-    python3 bench/gpu_networks.py write --check         exit status 1 where it is not what they give
+    python3 bench/gpu_networks.py write                 docs/measured/gpu_networks.md, from these files
+    python3 bench/gpu_networks.py write --check         exits with status 1 if the page is out of date
 
 `measure` needs PyTorch, the package onnx and a GPU; it takes about five minutes. A convolution's time is `convlab
-bench`'s of a hot kernel; a network's is `convlab run`'s device_network_s (images on the device to labels there) or
-network_s (images in the host's memory to labels there, the median of several processes). PyTorch gets its best of two
-layouts, eager or compiled, with and without CUDA graphs. `scaling` needs two GPUs or more, and mpirun
+bench`'s of a hot kernel; a network's is `convlab run`'s device_network_s (from images to labels, both in the GPU's memory) or
+network_s (both in the host's memory, the median of several processes). PyTorch's time is the fastest of two layouts,
+eager or compiled, with and without CUDA graphs. `scaling` needs two GPUs or more, and mpirun
 (bench/gpu_scaling.py).
 """
 
@@ -29,7 +29,7 @@ from pages import table as markdown
 
 RESULTS = ROOT / "results" / "networks" / "nvidia-h200.json"
 SCALING = ROOT / "results" / "scaling"
-PAGE = ROOT / "docs" / "gpu_networks.md"
+PAGE = ROOT / "docs/measured/gpu_networks.md"
 
 CONV = {
     "fa19 conv1": "n10000_c1h70w70_k12r5s5",
@@ -43,7 +43,7 @@ KERNELS = {
 }
 
 
-# Pages lie elsewhere in the host's memory in each process, which changes the bus's speed by some percent.
+# The physical pages differ from process to process, which changes the bus's speed by some percent.
 HOST_PROCESSES = 7
 
 
@@ -90,11 +90,11 @@ def measured(binary: str, row: dict, data: str) -> dict:
         parts = []
         for kernel, problem in row["parts"]:
             command = [binary, "bench", "--device", "cuda", "--math", row["math"], "--kernel", kernel, "--problem", problem]
-            # 1: some kernel was wrong, perhaps the library beside ours; it is not among the Records.
+            # 1: some kernel was wrong, perhaps a library's; it is not among the Records.
             records = output_of([*command, "--seconds", "0.3", "--samples", "50", "--json", "-"], accepted=(0, 1))
             ours = [each for each in records if each["kernel"].startswith("cuda.")]
             if not ours:
-                raise SystemExit(f"{' '.join(command)}: times no kernel of ours")
+                raise SystemExit(f"{' '.join(command)}: no kernel of convlab was timed")
             record = min(ours, key=lambda each: each["hot_ms"]["median"])
             keys = ["kernel", "problem", "hot_ms", "bound_ms", "limit", "machine", "build"]
             parts.append({key: record[key] for key in keys})
@@ -130,7 +130,7 @@ def measure(arguments: argparse.Namespace) -> None:
         ours, theirs = measured(arguments.binary, row, data), peer(row)
         rows.append({**row, "convlab": ours, "peer": theirs})
         print(f"{row['work']}, {row['math']}: {ours['ms']:.4f} ms, PyTorch {theirs['ms']:.4f} ms ({theirs['way']}): "
-              f"{theirs['ms'] / ours['ms']:.1f} times", flush=True)
+              f"speedup {theirs['ms'] / ours['ms']:.1f}", flush=True)
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     versions = torch_gpu.versions()
     arguments.json.write_text(json.dumps({
@@ -138,7 +138,7 @@ def measure(arguments: argparse.Namespace) -> None:
 
 
 def table(rows: list[dict], limits: dict[str, str]) -> list[str]:
-    header = ["work", "math", "convlab, ms", "PyTorch, ms", "times as fast", "what limits it"]
+    header = ["work", "math", "convlab, ms", "PyTorch, ms", "speedup", "what limits convlab"]
     cells = []
     for row in rows:
         ours, theirs = row["convlab"]["ms"], row["peer"]["ms"]
@@ -148,23 +148,23 @@ def table(rows: list[dict], limits: dict[str, str]) -> list[str]:
 
 
 def limits() -> dict[str, str]:
-    """What limits a row, by its name and math: people who saw the counters wrote it in docs/gpu_limits.md."""
-    found = re.findall(r"^- (.+?): (.+)$", (ROOT / "docs" / "gpu_limits.md").read_text(), flags=re.MULTILINE)
+    """What limits a row, by its name and math, from bench/pages/gpu_limits.md, which is written by hand."""
+    found = re.findall(r"^- (.+?): (.+)$", (ROOT / "bench/pages/gpu_limits.md").read_text(), flags=re.MULTILINE)
     return dict(found)
 
 
 def write(check: bool) -> int:
     saved = json.loads(RESULTS.read_text())
     page = [
-        "# Networks on a GPU", "",
-        f"Production kernels and whole networks on an {saved['gpu']}, beside {saved['peer']} at its best of layouts, torch.compile and",
-        f"CUDA graphs; 10000 images where no other number stands, medians, both sides measured in one run ({saved['when'][:10]}).",
-        "`bench/gpu_networks.py` measures, and writes this page.", "",
+        "# The course's networks on a GPU", "",
+        f"For engineers who choose an engine: convlab's production kernels and the course's networks on an {saved['gpu']}, compared with PyTorch.", "",
+        f"{saved['peer']} runs in its fastest combination of layout, torch.compile and CUDA graphs. Times are medians, both engines",
+        f"measured in one run ({saved['when'][:10]}), with 10000 images unless the row says otherwise. `bench/gpu_networks.py` measures, and writes this page.", "",
         *table(saved["rows"], limits()), "",
-        "Convolutions take and give float32 NCHW; fp32 means a relative L2 error of at most 1e-6, tf32 an error as TF32's. Networks take uint8",
-        "pixels and give labels, those in the device's memory where no host is named. `folded` computes the second convolution and the",
-        "dense layer after it as one linear map (`convlab run --plan folded`). The last three rows show first layers of other kinds, whichever",
-        "kernel is the fastest on them.", "",
+        "Convolutions read and write fp32 nchw; fp32 means a relative L2 error of at most 1e-6, tf32 an error as large as TF32's. Networks compute",
+        "labels from uint8 pixels, both in the GPU's memory unless the row says \"from the host\". `folded` computes the second convolution and the",
+        "following dense layer as one linear map (`convlab run --plan folded`). The last three rows are first layers of well-known networks, with",
+        "convlab's fastest kernel for each; cuDNN is faster there. [Layers of well-known CNNs](gpu_layers.md) compares nhwc kernels.", "",
         *gpu_scaling.section(SCALING)]
     return publish({PAGE: "\n".join(page)}, check)
 

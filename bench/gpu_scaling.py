@@ -1,10 +1,10 @@
-"""One GPU against all GPUs of a host: what `bench/gpu_networks.py scaling` measures, and the tables of it.
+"""One GPU compared with all GPUs of a host: what `bench/gpu_networks.py scaling` measures, and its tables.
 
-All GPUs share out the images in two ways: by `--device cuda:all`, one process with a thread for each, and by ranks
-under mpirun, a process for each. A sample is the time of one launch, images in the host's memory to labels there: the
-median of its passes, of ranks the longest share's. One GPU and both ways take turns, so that a change of the machine's
-speed meets all. Ranks begin when they are ready, and not together: passes go on for seconds, so that most of a rank's
-are made beside the others'.
+The GPUs split the images in two ways: `--device cuda:all`, one process with a thread per GPU, and ranks under mpirun, one
+process per GPU. A sample is the time of one launch, from images to labels, both in the host's memory: the median of its
+passes; with ranks, that of the slowest rank. One GPU and both ways are measured interleaved, so a change of the machine's speed
+affects all. Ranks start when they are ready, not together: passes run for seconds, so most of a rank's passes overlap with
+the others'.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ import tempfile
 from pathlib import Path
 
 from gpu_common import ms, now, output_of, text_of
+from pages import table
 
 ROUNDS = 5  # launches of each way
-TIES = 0.0005  # share of labels that rounding may turn: two classes (nearly) tie, and other batch sizes take other kernels
+TIES = 0.0005  # share of labels that rounding may change: two classes (nearly) tie, and other batch sizes use other kernels
 ROWS = [  # model, arithmetic, plan, copies of 10000 images, passes
     ("fa19", "fp16", "folded", 10, 1500),
     ("fa19", "fp16", "folded", 50, 300),
@@ -32,7 +33,7 @@ WAYS = {"one": "cuda:0", "threads": "cuda:all", "ranks": "cuda"}  # the --device
 
 
 def launched(command: list[str], way: str, gpus: int) -> dict:
-    """The result of one launch, of ranks the one of all."""
+    """The result of one launch; with ranks, the merged result."""
     command = [*command, "--device", WAYS[way]]
     if way != "ranks":
         return output_of([*command, "--json", "-"])
@@ -52,7 +53,7 @@ def measured(binary: str, gpus: int, model: str, math: str, plan: str, copies: i
     first = runs["one"][0]
     turned = max(sum(a != b for a, b in zip(first["labels"], each["labels"], strict=True)) for results in runs.values() for each in results)
     if turned > TIES * first["images"]:
-        raise SystemExit(f"{model}, {math}, {plan}: {turned} labels differ from run to run; there is nothing to compare")
+        raise SystemExit(f"{model}, {math}, {plan}: {turned} labels differ from run to run; the runs cannot be compared")
     row = {"model": model, "math": math, "plan": plan, "images": first["images"], "passes": passes, "accuracy": first["accuracy"],
            "turned_labels": turned, "one_in_its_memory_ms": 1e3 * statistics.median(each["device_network_s"] for each in runs["one"])}
     for way, results in runs.items():
@@ -66,9 +67,9 @@ def measure(arguments: argparse.Namespace) -> None:
     gpus = sum(each["name"].removeprefix("cuda:").isdigit()
                for each in output_of([arguments.binary, "list", "devices", "--json", "-"])["devices"])
     if gpus < 2:
-        raise SystemExit("scaling is measured where there are two GPUs or more; 'convlab list devices' shows what is here")
+        raise SystemExit("scaling needs two or more GPUs; see 'convlab list devices'")
     if not shutil.which("mpirun"):
-        raise SystemExit("there is no mpirun, which starts the ranks: apt-get install openmpi-bin")
+        raise SystemExit("mpirun is not installed; try: apt-get install openmpi-bin")
     data = ["--data", arguments.data] if arguments.data else []
     rows = []
     for model, math, plan, copies, passes in ROWS:
@@ -81,22 +82,23 @@ def measure(arguments: argparse.Namespace) -> None:
 
 
 def section(folder: Path) -> list[str]:
-    """A table for each file in the folder, as Markdown; nothing if there is none."""
+    """A Markdown table for each file in the folder."""
     lines = []
     for path in sorted(folder.glob("*.json")):
         saved = json.loads(path.read_text())
         devices = saved["scaling"][0]["devices"]
-        lines += [
-            f"## {len(devices)} GPUs of one host", "",
-            f"`convlab run` with `--device cuda:0`, with `--device cuda:all` (one process, a thread for each GPU), and by {len(devices)}",
-            f"ranks under mpirun, images in the host's memory to labels there, medians of {len(saved['scaling'][0]['one']['samples_ms'])} launches each, in turns",
-            f"({saved['when'][:10]}); `bench/gpu_networks.py scaling` measures.", "",
-            *[f"- {each['name']}: {each['description']}" for each in devices], "",
-            "| network | math | images | one GPU, ms | by threads, ms | times as fast | by ranks, ms | times as fast | one GPU, images in its memory, ms |",
-            "|---|---|---|---|---|---|---|---|---|"]
+        header = ["network", "math", "images", "one GPU, ms", "threads, ms", "speedup", "ranks, ms", "speedup", "one GPU, images in its memory, ms"]
+        rows = []
         for row in saved["scaling"]:
             one, threads, ranks = (row[way]["ms"] for way in WAYS)
-            lines.append(f"| {row['model']}, {row['plan']} | {row['math']} | {row['images']} | {ms(one)} | {ms(threads)} | {one / threads:.2f} | "
-                         f"{ms(ranks)} | {one / ranks:.2f} | {ms(row['one_in_its_memory_ms'])} |")
+            rows.append([f"{row['model']}, {row['plan']}", row["math"], str(row["images"]), ms(one), ms(threads), f"{one / threads:.2f}",
+                         ms(ranks), f"{one / ranks:.2f}", ms(row["one_in_its_memory_ms"])])
+        lines += [
+            f"## {len(devices)} GPUs of one host", "",
+            f"`convlab run` with `--device cuda:0`; with `--device cuda:all` (one process, a thread per GPU); and with {len(devices)} ranks under mpirun.",
+            f"From images to labels, both in the host's memory; medians of {len(saved['scaling'][0]['one']['samples_ms'])} launches each, interleaved",
+            f"({saved['when'][:10]}). `bench/gpu_networks.py scaling` measures.", "",
+            *[f"- {each['name']}: {each['description']}" for each in devices], "",
+            *table(header, rows)]
         lines.append("")
     return lines

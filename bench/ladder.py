@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes docs/ladder.md and its picture, docs/ladder.svg, from the Records of one GPU and the kernels' own words.
+"""Writes docs/measured/ladder.md and docs/measured/ladder.svg from the Records of one GPU and each kernel's KernelInfo.
 
-Records: results/FOLDER/*.json, which bench/ladder.sh measured. For each rung the page has its own words (idea,
-arithmetic, limits), its Op Times, its gain over the rung that it changes, and why (docs/ladder_why.md).
+Records: results/FOLDER/*.json, which bench/ladder.sh measured. For each rung the page shows the texts of its KernelInfo (idea,
+arithmetic, limits), its Op Times, its speedup over the rung that it changes, and why (bench/pages/ladder_why.md).
 
-Beside the measured steps stand those that bench/predictions.py predicted, from results/predictions/FOLDER.json; a miss is
-explained in docs/ladder_misses.md.
+The page also compares the measured steps with those that bench/predictions.py predicted, from results/predictions/FOLDER.json;
+bench/pages/ladder_misses.md explains the misses.
 
     python3 bench/ladder.py                     writes both
-    python3 bench/ladder.py --check             exit status 1 if the Records give others
+    python3 bench/ladder.py --check             exits with status 1 if a file is out of date
 
 Needs only Python.
 """
@@ -29,21 +29,23 @@ SIZES = [100, 1000, 10000]
 LAYERS = {"conv1": "c1h70w70_k12r5s5", "conv2": "c12h33w33_k24r5s5"}
 SEMESTERS = ["fa17-high", "sp18", "fa18", "sp19", "sp19-library", "fa19", "sp25"]
 LIBRARY = {"fp32": "cudnn", "tf32": "cudnn.tf32"}
+BOUNDS = {"cache": "L2"}  # as the page names the limit of a Record
+REASONS = {"it is bound to a chip, and simt does not run it": "it needs GPU features that simt does not emulate"}
 
 
 def explanations(file: str = "ladder_why.md") -> dict[str, str]:
-    """Why each step gained, or did not, by kernel: written by people who saw the figures."""
-    text = (ROOT / "docs" / file).read_text()
+    """Why each step gained, or did not, by kernel: written by hand from the measurements."""
+    text = (ROOT / "bench/pages" / file).read_text()
     sections = re.split(r"^## `?([^`\n]+)`?$", text, flags=re.MULTILINE)[1:]
     return {name: body.strip() for name, body in zip(sections[::2], sections[1::2], strict=True)}
 
 
 class Kernel:
-    """What a kernel's file says about it, in its KernelInfo."""
+    """A kernel's KernelInfo, parsed from its source file."""
 
     def __init__(self, path: Path) -> None:
         info = re.search(r"constexpr KernelInfo kInfo\{(.*?)\n\};", path.read_text(), re.DOTALL)[1]
-        # A text may be several literals in a row.
+        # A text may be several adjacent string literals.
         texts = {
             name: "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)).replace('\\"', '"')
             for name, literals in re.findall(r'\.(\w+) =((?:\s*"(?:[^"\\]|\\.)*")+),', info)
@@ -54,7 +56,7 @@ class Kernel:
         self.after = texts.get("after", "")
         self.says = [
             (title, texts[field])
-            for title, field in [("Idea", "idea"), ("Threads", "threads"), ("Per output", "cost"), ("Refuses", "refuses"), ("Limited by", "limit")]
+            for title, field in [("Idea", "idea"), ("Threads", "threads"), ("Per output", "cost"), ("Not supported", "refuses"), ("Limited by", "limit")]
             if field in texts
         ]
 
@@ -66,7 +68,7 @@ class Records:
         self.of = {}
         for semester in SEMESTERS:
             file = folder / f"{semester}.json"
-            if not file.exists():  # we do not complain about a network that nobody has measured yet
+            if not file.exists():  # not measured yet
                 continue
             for record in json.loads(file.read_text()):
                 self.of[record["kernel"], record["problem"]] = record
@@ -93,7 +95,7 @@ class Records:
 
 
 class Predictions:
-    """What each step should do, said by bench/predictions.py, by kernel and problem."""
+    """The predicted effect of each step, from bench/predictions.py, by kernel and problem."""
 
     SAME = 0.05  # as kSame in convlab/predict/step.h
 
@@ -125,13 +127,14 @@ def ladder_table(kernels: list[Kernel], records: Records) -> list[str]:
         rows.append([
             f"`{kernel.name}`", math, ms(records.op_ms(kernel.name, "conv1", 10000)),
             ms(records.op_ms(kernel.name, "conv2", 10000)), ratio(records.total("cuda.basic"), total),
-            f"{100 * records.bound(kernel.name) / total:.0f} %" if total else "-", ratio(records.total(library), total),
+            f"{100 * records.bound(kernel.name) / total:.0f}" if total else "-", ratio(records.total(library), total),
         ])
-    return table(["kernel", "math", "conv1, ms", "conv2, ms", "times basic", "of bound", "times cuDNN"], rows)
+    header = ["kernel", "math", "conv1, ms", "conv2, ms", "speedup over `cuda.basic`", "of roofline bound, %", "speedup over cuDNN"]
+    return table(header, rows)
 
 
 def picture(kernels: list[Kernel], records: Records) -> str:
-    """An SVG: a bar for each rung's gain over the first, and a mark for cuDNN's."""
+    """An SVG: a bar for each rung's speedup over the first, and a line for cuDNN's."""
     bars = [(kernel.name, records.math(kernel.name), records.total("cuda.basic") / total) for kernel in kernels
             if kernel.path.parent.name == "ladder" and (total := records.total(kernel.name))]  # fmt: skip
     cudnn = records.total("cuda.basic") / records.total("cudnn")
@@ -141,10 +144,10 @@ def picture(kernels: list[Kernel], records: Records) -> str:
     chip = records.machine["device"].split(",")[0]
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {bottom + 26}" font-family="sans-serif" font-size="12">',
-        "<title>How many times as fast as the first rung</title>",
+        "<title>Speedup over the first rung</title>",
         "<style>text{fill:#24292f}.bar{fill:#3b78c2}.line{stroke:#c2543b;stroke-width:1.5}.note{fill:#c2543b}"
         "@media(prefers-color-scheme:dark){text{fill:#d0d7de}.bar{fill:#5a9be6}.line{stroke:#f0806a}.note{fill:#f0806a}}</style>",
-        f'<text x="{left}" y="16" font-weight="bold">Times as fast as the first rung: two convolutions, 10000 images, {chip}</text>',
+        f'<text x="{left}" y="16" font-weight="bold">Speedup over the first rung: two convolutions, 10000 images, {chip}</text>',
     ]
     for i, (name, math, gain) in enumerate(bars):
         y = 30 + height * i
@@ -163,7 +166,7 @@ def picture(kernels: list[Kernel], records: Records) -> str:
 def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[str]:
     lines = [f"## {kernel.rung}. `{kernel.name}`", "", f"Source: `{kernel.path.relative_to(ROOT)}`", ""]
     lines += [f"- {title}: {text}" for title, text in kernel.says] + [""]
-    reason = ["", why.get(kernel.name, "Nobody has written yet why."), ""]
+    reason = ["", why.get(kernel.name, "Not explained yet."), ""]
     if not records.has(kernel.name):
         return [*lines, "Not measured yet.", *reason]
     rows = []
@@ -171,15 +174,15 @@ def rung_section(kernel: Kernel, records: Records, why: dict[str, str]) -> list[
         times = [records.op_ms(kernel.name, layer, images) for images in SIZES]
         before = records.op_ms(kernel.after, layer, 10000) if kernel.after else None
         record = records.of.get((kernel.name, f"n10000_{LAYERS[layer]}"))
-        share = f"{100 * record['share']:.0f} % ({record['limit']})" if record else "-"
-        rows.append([layer, *map(ms, times), ratio(before, times[-1]), share])
-    after = f"times `{kernel.after}`" if kernel.after else "times the rung before"
-    lines += table(["layer", *[f"{size} images, ms" for size in SIZES], after, "of bound"], rows)
+        share = [f"{100 * record['share']:.0f}", BOUNDS.get(record["limit"], record["limit"])] if record else ["-", "-"]
+        rows.append([layer, *map(ms, times), ratio(before, times[-1]), *share])
+    after = f"speedup over `{kernel.after}`" if kernel.after else "speedup over the previous rung"
+    lines += table(["layer", *[f"{size} images, ms" for size in SIZES], after, "of roofline bound, %", "bound by"], rows)
     return lines + reason
 
 
 def predicted_section(kernels: list[Kernel], records: Records, predictions: Predictions) -> list[str]:
-    """The steps that simt counts, predicted and measured side by side; those that nobody has measured, too."""
+    """The steps that simt counts, predicted and measured, including those that are not measured yet."""
     why = explanations("ladder_misses.md")
     rows, right, misses, off = [], 0, [], []  # off: by what factor the predicted ratio differs from the measured one
     for kernel in kernels:
@@ -198,20 +201,21 @@ def predicted_section(kernels: list[Kernel], records: Records, predictions: Pred
             off.append(max(step["ratio"] * then / now, now / then / step["ratio"]))
             if said != seen:
                 misses.append(f"- `{kernel.name}`, {layer}: predicted {said} ({step['ratio']:.2f}), measured {seen} ({now / then:.2f}). "
-                              + why.get(f"{kernel.name}, {layer}", "Nobody has written yet why."))  # fmt: skip
+                              + why.get(f"{kernel.name}, {layer}", "Not explained yet."))  # fmt: skip
             rows.append([*row, f"{now / then:.2f}", said, seen if said == seen else f"**{seen}**", step["limit"]])
     if not rows:
         return []
-    lines = ["## Predicted, then measured", ""]
+    lines = ["## Predicted and measured", ""]
     if off:
-        lines += [f"Right about faster, the same (within {100 * Predictions.SAME:.0f} %) or slower: {right} of {len(off)} measured steps, {100 * right / len(off):.0f} %. How much",
-                  f"faster or slower is known less well: half of the ratios are off by a factor of {median(off):.2f} or more, the worst by {max(off):.1f}.", ""]  # fmt: skip
-    lines += [why["What the predictions are"], "",
-              *table(["kernel", "instead of", "layer", "time, predicted", "measured", "predicted", "measured", "limited by, predicted"], rows)]  # fmt: skip
+        lines += [f"The prediction of faster, same (within {100 * Predictions.SAME:.0f} %) or slower is right for {right} of {len(off)} measured steps, {100 * right / len(off):.0f} %. The size of the",
+                  f"effect is less accurate: half of the predicted ratios are off by a factor of {median(off):.2f} or more, the worst by {max(off):.1f}.", ""]  # fmt: skip
+    lines += [why["What the predictions are"].replace("../../docs/guide/", "../guide/"), "",
+              "Ratios are the kernel's time over the time of the kernel that it changes.", "",
+              *table(["kernel", "compared with", "layer", "predicted ratio", "measured ratio", "predicted", "measured", "predicted limit"], rows)]  # fmt: skip
     if misses:
         lines += ["", "The misses:", "", *misses]
     not_counted = {kernel: reason for kernel, reason in predictions.reasons.items() if any(each.name == kernel for each in kernels)}
-    lines += ["", *[f"- `{kernel}` is not predicted: {reason}." for kernel, reason in not_counted.items()]]
+    lines += ["", *[f"- `{kernel}` is not predicted: {REASONS.get(reason, reason)}." for kernel, reason in not_counted.items()]]
     return [*lines, ""]
 
 
@@ -230,38 +234,39 @@ def all_semesters(kernels: list[Kernel], records: Records) -> list[str]:
 def page(kernels: list[Kernel], records: Records, predictions: Predictions) -> str:
     lines = [
         "# The ladder", "",
-        "![How many times as fast as the first rung each rung is](ladder.svg)", "",
-        "Every rung is one CUDA kernel that changes one idea of an earlier one. All take float32 images in NCHW and give float32 maps in NCHW;",
-        "what a rung converts or transforms inside counts in its time. Op Time is the host's clock around launch and wait, as the course took",
-        "it; medians. \"Of bound\": the time that moving each array once, or the arithmetic, takes at best on this machine, over the time seen.",
-        "[What each technique gains by itself](ablation.md), alone and among the others, and which beliefs about such kernels are true.",
-        "",
+        "For students who optimize a convolution: what each rung's idea gains on a GPU, and why. Every rung is one CUDA kernel that changes one",
+        "idea of an earlier rung.", "",
+        "![Speedup of each rung over the first](ladder.svg)", "",
+        "All rungs read fp32 images in nchw and write fp32 output channels in nchw; conversions and transforms inside a rung count in its",
+        "time. Op Time is the host's clock around launch and wait, as the course measured it; times are medians. \"Of roofline bound\": the least",
+        "time that this machine needs to move each array once or to do the arithmetic, divided by the measured time.",
+        "[What each optimization gains](ablation.md) measures techniques alone and combined, and tests common beliefs about such kernels.", "",
         f"Measured on: {records.machine['device']}; driver {records.machine['driver']}; CUDA {records.build['cuda']}; {records.when[:10]}. "
-        "`bench/ladder.sh` measures, `bench/ladder.py` writes this page.", "",
+        "`bench/ladder.sh` measures, and `bench/ladder.py` writes this page.", "",
         *ladder_table(kernels, records), "",
     ]
     lines += predicted_section(kernels, records, predictions)
     why = explanations()
     for kernel in kernels:
         lines += rung_section(kernel, records, why)
-    lines += ["## All semesters", "", "Op Time in ms, 10000 images.", "", *all_semesters(kernels, records)]
+    lines += ["## All semesters", "", "Op Time in ms, 10000 images, by the convolution's shape.", "", *all_semesters(kernels, records)]
     return "\n".join(lines) + "\n"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", default="nvidia-h200", help="folder under results/")
-    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where a file would change")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if a file is out of date")
     arguments = parser.parse_args()
     records = Records(ROOT / "results" / arguments.records)
     kernels = [Kernel(path) for path in [*KERNELS.glob("ladder/*.cu"), *(KERNELS / "libraries" / name for name in ("cudnn.cc", "cudnn_tf32.cc"))]]
     kernels.sort(key=lambda kernel: (kernel.rung, kernel.name))
-    target = ROOT / "docs" / "ladder.md"
-    if arguments.check and target.exists():  # we do not complain about a kernel that nobody has measured yet
+    target = ROOT / "docs/measured/ladder.md"
+    if arguments.check and target.exists():  # skip kernels that are not measured yet
         known = target.read_text()
         kernels = [kernel for kernel in kernels if f"`{kernel.name}`" in known or records.total(kernel.name) is not None]
     predictions = Predictions(ROOT / "results" / "predictions" / f"{arguments.records}.json")
-    return publish({target: page(kernels, records, predictions), ROOT / "docs" / "ladder.svg": picture(kernels, records)}, arguments.check)
+    return publish({target: page(kernels, records, predictions), ROOT / "docs/measured/ladder.svg": picture(kernels, records)}, arguments.check)
 
 
 if __name__ == "__main__":

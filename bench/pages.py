@@ -1,14 +1,18 @@
-"""How the scripts here write the saved measurements that documents show, and check them."""
+"""Helpers for the scripts that write documents from saved measurements, and that check them."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# A cell that starts with a number: 0.256, 1,332,936, 2.2e-02, 65 %, 0.256 (2.01), 0.28 / 0.59, 195 of 257 (76 %).
+NUMBER = re.compile(r"[\d.,]+(e[-+]\d+)?( ?%)?( [(/o].*)?")
+
 
 def between(text: str, name: str, lines: list[str]) -> str:
-    """A document with `lines` between its marks `<!-- NAME: ... -->` and `<!-- NAME: to here -->`."""
+    """A document with `lines` between its markers `<!-- NAME: ... -->` and `<!-- NAME: to here -->`."""
     begin, end = f"<!-- {name}: ", f"<!-- {name}: to here -->"
     before, rest = text.split(begin, 1)
     mark, rest = rest.split(" -->", 1)
@@ -16,14 +20,17 @@ def between(text: str, name: str, lines: list[str]) -> str:
 
 
 def publish(wanted: dict[Path, str], check: bool) -> int:
-    """Writes each file's text where it differs. With `check` writes nothing; 1 if something would change."""
+    """Writes the files that differ from what is wanted. With `check`, writes nothing and returns 1 if a file differs."""
     changed = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in changed:
-        print(f"{path.relative_to(ROOT)}: {'is not what the Records give' if check else 'written'}")
+        print(f"{path.relative_to(ROOT)}: {'out of date; rerun the script without --check' if check else 'written'}")
         if not check:
             path.write_text(wanted[path])
     return int(check and bool(changed))
 
 
 def table(header: list[str], rows: list[list[str]]) -> list[str]:
-    return ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)] + ["| " + " | ".join(row) + " |" for row in rows]
+    """A Markdown table. Columns of numbers are right-aligned."""
+    columns = [[row[at] for row in rows if row[at] not in ("", "-")] for at in range(len(header))]
+    rule = "".join("---:|" if column and all(NUMBER.fullmatch(cell) for cell in column) else "---|" for column in columns)
+    return ["| " + " | ".join(header) + " |", "|" + rule] + ["| " + " | ".join(row) + " |" for row in rows]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Markdown tables of what bench/peers.py saved; docs/peers.md has the tables of all of results/cpu.
+"""Markdown tables of bench/peers.py's measurements: those of results/cpu, for docs/measured/peers.md.
 
-    python3 bench/peer_tables.py                      # writes docs/peers.md's
-    python3 bench/peer_tables.py --check              # exit status 1 where they would change
+    python3 bench/peer_tables.py                      # updates docs/measured/peers.md
+    python3 bench/peer_tables.py --check              # exits with status 1 if they are out of date
     python3 bench/peer_tables.py --show FILE.json     # prints one
 """
 
@@ -17,7 +17,7 @@ from pages import ROOT, between, publish
 from pages import table as markdown
 
 RECORDS = ROOT / "results" / "cpu"
-PAGE = ROOT / "docs" / "peers.md"
+PAGE = ROOT / "docs/measured/peers.md"
 
 
 def is_ours(row: dict) -> bool:
@@ -25,19 +25,21 @@ def is_ours(row: dict) -> bool:
 
 
 def table(saved: dict) -> str:
-    """Markdown: a line per network, in milliseconds; for convlab also its gain over the fastest peer."""
+    """Markdown: a line per network, in milliseconds; for convlab also its speedup over the fastest peer."""
     names = [row["name"] for row in saved["results"][0]["rows"]]
     rows = []
     for result in saved["results"]:
         fastest = min(row["median_s"] for row in result["rows"] if not is_ours(row))
-        cells = [milliseconds(row["median_s"]) + (f" ({fastest / row['median_s']:.2f}x)" if is_ours(row) else "")
+        cells = [milliseconds(row["median_s"]) + (f" ({fastest / row['median_s']:.2f})" if is_ours(row) else "")
                  for row in result["rows"]]  # fmt: skip
         rows.append([result["model"], str(result["images"]), *cells])
     host = saved["machine"]
     versions = [f"{row['name']} {row['version']}" for row in saved["results"][0]["rows"] if "version" in row]
-    lines = markdown(["network", "images", *(f"{name}, ms" for name in names)], rows)
-    return "\n".join([*lines, "", f"{host['processor']}{', AMX' if host['amx'] else ''}, {saved['results'][0]['threads']} threads, load "
-                      f"{host['load_before']:.1f} before, {host['when'][:10]}; {', '.join(versions)}; peers in {saved['peer_math']}"])  # fmt: skip
+    ours = [is_ours(row) for row in saved["results"][0]["rows"]]
+    lines = markdown(["network", "images", *(f"{name}, ms{' (speedup)' if own else ''}" for name, own in zip(names, ours, strict=True))], rows)
+    cpu = host["processor"].replace("(R)", "").replace(" Processor", "")
+    return "\n".join([f"{cpu}, {'AMX' if host['amx'] else 'no AMX'}, {saved['results'][0]['threads']} threads, {host['when'][:10]}; {', '.join(versions)}; "
+                      f"others in {saved['peer_math']}; system load before the measurement {host['load_before']:.1f}:", "", *lines])  # fmt: skip
 
 
 def milliseconds(seconds: float) -> str:
@@ -45,15 +47,15 @@ def milliseconds(seconds: float) -> str:
 
 
 def write(check: bool) -> int:
-    """Writes the page's tables of all saved measurements; 1 if `check` and they would change."""
+    """Writes the page's tables of all saved measurements. With `check`, returns 1 if they are out of date."""
     tables = [table(json.loads(path.read_text())) for path in sorted(RECORDS.glob("*.json"))]
     return publish({PAGE: between(PAGE.read_text(), "peers", ["\n\n".join(tables)])}, check)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where docs/peers.md would change")
-    parser.add_argument("--show", type=Path, metavar="FILE", help="print the table of a saved measurement, and no more")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if docs/measured/peers.md is out of date")
+    parser.add_argument("--show", type=Path, metavar="FILE", help="only print the table of a saved measurement")
     args = parser.parse_args()
     if args.show:
         print(table(json.loads(args.show.read_text())))

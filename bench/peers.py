@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""convlab beside ONNX Runtime, PyTorch and OpenVINO on the CPU: same networks, weights, images, machine and threads.
+"""convlab compared with ONNX Runtime, PyTorch and OpenVINO on the CPU: same networks, weights, images, machine and threads.
 
-All take turns, round by round, so that a change of the machine's speed meets everyone. A sample is the median of
---repeat passes over all images after a warm-up: convlab's is `network_s` of `convlab run MODEL --json -`, from uint8
-images in memory to labels; a peer's is from float32 images in memory, scaled beforehand outside the time, to labels.
-Each peer first tries all its settings and batch sizes, on 2000 images, and the best of them takes part in the
-rounds. All labels must agree except for a few ties, more of them in bf16. A peer that is not installed is left out,
+All engines are measured interleaved, round by round, so a change of the machine's speed affects all of them. A sample is the
+median of --repeat passes over all images after a warm-up: convlab's is `network_s` of `convlab run MODEL --json -`, from uint8
+images in memory to labels; a peer's is from fp32 images in memory, which are scaled beforehand and not timed, to labels.
+Each peer first tries all its settings and batch sizes on 2000 images, and uses the fastest in the
+rounds. All labels must agree except for a few ties, more of them in bf16. A peer that is not installed is skipped
 with a message.
 
     python3 bench/peers.py --models fa19 sp19 --json results/cpu/peers.json
@@ -13,7 +13,7 @@ with a message.
     python3 bench/peers.py --maths fp32 bf16x2 bf16                   # convlab in these arithmetics, for CPUs with AMX
     python3 bench/peers.py --peer-math bf16 --maths bf16              # also the peers that have bf16, in bf16
 
-bench/peer_tables.py writes docs/peers.md's tables from results/cpu. Install what bench/requirements.txt lists, best in
+bench/peer_tables.py writes docs/measured/peers.md's tables from results/cpu. Install what bench/requirements.txt lists, best in
 a virtual environment of its own.
 """
 
@@ -43,7 +43,7 @@ sys.path.insert(0, str(ROOT / "models"))
 import fashion_mnist  # noqa: E402
 
 MODELS = ["fa17-high", "fa17-low", "sp18", "fa18", "sp19", "sp19-library", "fa19", "sp25"]
-# Share of labels that rounding may turn, where two classes (nearly) tie.
+# Share of labels that rounding may change, where two classes (nearly) tie.
 TIES = {"fp32": 0.0005, "bf16x2": 0.0005, "bf16": 0.01}
 TRIED_IMAGES = 2000  # on which settings and batches are compared
 
@@ -211,7 +211,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample there")
     args = parser.parse_args()
     if args.convlab is None or not args.convlab.is_file():
-        parser.error("no convlab binary; build it (./run.sh) or name it with --convlab")
+        parser.error("no convlab binary found; build it with ./run.sh, or pass --convlab")
     if min(args.images, args.threads, args.rounds, args.repeat, *args.batch) < 1:
         parser.error("--images, --threads, --batch, --rounds and --repeat must be 1 or more")
     return args
@@ -221,10 +221,10 @@ def main() -> int:
     args = arguments()
     host = machine()
     if host["load_before"] > 0.5:
-        print(f"note: the machine is busy (load {host['load_before']:.1f}); the times will say so", file=sys.stderr)
+        print(f"note: the machine is busy (load {host['load_before']:.1f}); times will be unreliable", file=sys.stderr)
     names = [name for name in args.peers if PEERS[name].version() is not None and args.peer_math in PEERS[name].maths]
     for name in set(args.peers) - set(names):
-        print(f"note: {name} is not installed, or has no {args.peer_math}, and is left out", file=sys.stderr)
+        print(f"note: {name} is not installed or has no {args.peer_math}; skipped", file=sys.stderr)
     if not names:
         raise SystemExit("no peer is installed; see bench/requirements.txt")
     images = fashion_mnist.load("test", args.data)[0][: args.images]

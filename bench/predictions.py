@@ -4,7 +4,7 @@
     python3 bench/predictions.py BINARY [--machine RECORD.json]     results/predictions/MACHINE.json
 
 Counts of simt, fa19's two convolutions at 10000 images; the GPU is the one of the Records. bench/ladder.py puts the
-predictions beside the times of the same folder in docs/ladder.md. Needs no GPU, takes a few minutes; with nvcc in PATH
+predictions beside the times of the same folder in docs/measured/ladder.md. Needs no GPU, takes a few minutes; with nvcc in PATH
 occupancy knows the registers.
 """
 
@@ -29,7 +29,7 @@ def predict(binary: str, kernel: Kernel, machine: Path) -> tuple[list[dict], str
     command = [binary, "predict", kernel.name, "--from", kernel.after, "--model", "fa19", "-n", str(IMAGES),
                "--machine", str(machine), "--device", "simt", "--json", "-"]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 2 and "no kernel is named" in done.stderr:
+    if done.returncode == 2 and "unknown kernel" in done.stderr:
         return [], "it is bound to a chip, and simt does not run it"
     if done.returncode != 0:
         return [], done.stderr.strip().splitlines()[-1].removeprefix("convlab: ")

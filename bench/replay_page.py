@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes docs/replay.md and its picture, docs/replay.svg, from the Record of bench/replay.py.
+"""Writes docs/measured/replay.md and its picture, docs/measured/replay.svg, from the Record of bench/replay.py.
 
     python3 bench/replay_page.py                writes both
-    python3 bench/replay_page.py --check        exit status 1 if the Record gives others
+    python3 bench/replay_page.py --check        exits with status 1 if a file is out of date
 
 Needs only Python.
 """
@@ -21,22 +21,22 @@ from pages import ROOT, publish, table
 RECORD = ROOT / "results" / "replay" / "nvidia-h200.json"
 SEMESTERS = {"fa17": "fall 2017", "sp18": "spring 2018", "fa18": "fall 2018", "sp19": "spring 2019", "fa19": "fall 2019",
              "sp25": "fall 2020 to spring 2025"}  # fmt: skip
-BESIDE = {"cuda.register_tile": "rung 10, float32", "cuda.tensor_core_3xfp16": "rung 18, float32-class",
-          "cuda.tensor_core_fp16": "rung 16, half", "cudnn": "cuDNN, float32"}  # fmt: skip
+COMPARED = {"cuda.register_tile": "rung 10, fp32", "cuda.tensor_core_3xfp16": "rung 18, fp32-class",
+          "cuda.tensor_core_fp16": "rung 16, fp16", "cudnn": "cuDNN, fp32"}  # fmt: skip
 GENERATIONS = {"fa17": "fall 2017", "sp18": "spring 2018", "fa18": "fall 2018", "sp19": "spring 2019", "fa19": "fall 2019", "sp20": "spring 2020",
                "fa20": "fall 2020: mini-dnn, one call", "2021-sp22": "2021 to spring 2022: three phases", "sp22-24": "spring 2022 to 2024",
                "fa23-sp24": "fall 2023 to spring 2024: with a stride", "fa24+": "since fall 2024: with matmul.h"}  # fmt: skip
 TECHNIQUES = {"": "none of these", "shared": "shared memory", "const": "constant memory", "unroll": "unrolled matrix (im2col)",
-              "gemm": "matrix multiply", "fused": "unrolling fused into the multiply", "pragma-unroll": "`#pragma unroll`",
-              "restrict": "`__restrict__`", "per-layer-dispatch": "a kernel for each layer", "fp16": "half", "streams": "streams",
-              "atomic": "atomics", "reduction": "reduction over channels", "cublas": "cuBLAS", "wmma": "wmma",
+              "gemm": "matrix multiply", "fused": "im2col fused into the matrix multiply", "pragma-unroll": "`#pragma unroll`",
+              "restrict": "`__restrict__`", "per-layer-dispatch": "one kernel per layer", "fp16": "fp16", "streams": "streams",
+              "atomic": "atomics", "reduction": "parallel reduction over input channels", "cublas": "cuBLAS", "wmma": "wmma",
               "wmma-tf32": "wmma in TF32", "template": "templates"}  # fmt: skip
-FAULTS = {"race": "a race", "out of bounds": "an access out of bounds", "uninitialised": "a read of what nobody wrote",
-          "barrier": "a barrier, or a warp's operation, that not all threads reach"}  # fmt: skip
+FAULTS = {"race": "a race", "out of bounds": "an access out of bounds", "uninitialised": "a read of uninitialized memory",
+          "barrier": "a barrier or warp operation that not all threads reach"}  # fmt: skip
 
 
 def milliseconds(times: dict) -> float:
-    """Both layers, in kernels."""
+    """The kernels of both layers."""
     return sum(layer["kernel_ms"] for layer in times.values())
 
 
@@ -73,9 +73,9 @@ def speeds(study: Study) -> list[str]:
         teams = {each["team"] for each in study.timed if each["semester"] == semester}
         quarter = statistics.quantiles(gains, n=4) if len(gains) > 3 else ["", "", ""]
         figures = [gains[0], quarter[0], statistics.median(gains), quarter[2], gains[-1]]
-        figures += [study.gain(semester, kernel) for kernel in BESIDE]
+        figures += [study.gain(semester, kernel) for kernel in COMPARED]
         rows.append([name, str(len(teams)), str(len(gains)), *[f"{each:.2f}" if each != "" else "" for each in figures]])
-    header = ["network of", "teams", "files", "slowest", "lower quartile", "median", "upper quartile", "fastest", *BESIDE.values()]
+    header = ["semester of the network", "teams", "files", "slowest", "lower quartile", "median", "upper quartile", "fastest", *COMPARED.values()]
     return table(header, rows)
 
 
@@ -86,7 +86,7 @@ def techniques(study: Study) -> list[str]:
         if gains:
             slower = sum(each < 1 for each in gains)
             rows.append((len(gains), [words, str(len(gains)), f"{statistics.median(gains):.2f}", f"{max(gains):.2f}", share(slower, len(gains))]))
-    return table(["technique", "files", "median", "fastest", "slower than `cuda.basic`"], [row for _, row in sorted(rows, key=lambda row: -row[0])])
+    return table(["technique", "files", "median speedup", "largest speedup", "slower than `cuda.basic`"], [row for _, row in sorted(rows, key=lambda row: -row[0])])
 
 
 def verdicts(study: Study) -> list[str]:
@@ -97,20 +97,20 @@ def verdicts(study: Study) -> list[str]:
         rows.append([words, str(sum(of.values())), *[str(of[verdict]) for verdict in wanted]])
     total = Counter(each["gpu"]["verdict"] for each in study.files)
     rows.append(["all", str(len(study.files)), *[str(total[verdict]) for verdict in wanted]])
-    return table(["generation", "files", "right", "wrong or crashes", "hangs", "does not compile", "holds no operator"], rows)
+    return table(["generation", "files", "correct", "wrong or crashes", "hangs", "does not compile", "contains no operator"], rows)
 
 
 def hidden(study: Study) -> list[str]:
     judged = study.of_simt()
-    rows = [["is right on simt, too: no fault in its semester's layers", share(sum(each["simt"]["verdict"] == "PASSED" for each in judged), len(judged))]]
+    rows = [["also correct on simt: no fault in the semester's layers", share(sum(each["simt"]["verdict"] == "PASSED" for each in judged), len(judged))]]
     for beginning, words in FAULTS.items():
         found = [each for each in judged if any(fault.startswith(beginning) for fault in each["simt"]["faults"])]
-        rows.append([f"has {words}", share(len(found), len(judged))])
+        rows.append([f"with {words}", share(len(found), len(judged))])
     silent = [each for each in judged if each["simt"]["verdict"] != "PASSED" and not each["simt"]["faults"]]
-    rows.append(["is wrong with so few images, without a fault", share(len(silent), len(judged))])
+    rows.append(["wrong with 10 images, without a fault", share(len(silent), len(judged))])
     shaped = [each for each in study.right if each["gpu"]["awkward"].get("PASSED", 0) + each["gpu"]["awkward"].get("FAILED", 0)]
-    rows.append(["reads its shape, but is wrong at an awkward one (on the GPU)", share(sum(each["gpu"]["awkward"].get("FAILED", 0) > 0 for each in shaped), len(shaped))])
-    return table(["of the files that are right on the GPU, so many", "files"], rows)
+    rows.append(["reads its shape at run time, but wrong for an awkward one (on the GPU)", share(sum(each["gpu"]["awkward"].get("FAILED", 0) > 0 for each in shaped), len(shaped))])
+    return table(["files that are correct on the GPU", "count"], rows)
 
 
 def picture(study: Study) -> str:
@@ -125,13 +125,13 @@ def picture(study: Study) -> str:
     marks = {"cudnn": ("cudnn", "cuDNN"), "cuda.register_tile": ("tile", "rung 10"), "cuda.tensor_core_3xfp16": ("best", "rung 18")}
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 {bottom + 44}" font-family="sans-serif" font-size="12">',
-        "<title>How fast the teams' layers are, as multiples of the first rung</title>",
+        "<title>Speedup of the teams' layers over the first rung</title>",
         "<style>text{fill:#24292f}.grid{stroke:#d0d7de}.one{stroke:#57606a}.dot{fill:#3b78c2;fill-opacity:.55}.half{fill:#8250df;fill-opacity:.6}"
         ".mark{stroke-width:2.5}.cudnn{stroke:#c2543b}.tile{stroke:#2f8f5b}.best{stroke:#b8860b}.key{font-size:11px}"
         "@media(prefers-color-scheme:dark){text{fill:#d0d7de}.grid{stroke:#30363d}.one{stroke:#8b949e}.dot{fill:#5a9be6}.half{fill:#b78cf2}"
         ".cudnn{stroke:#f0806a}.tile{stroke:#56c28a}.best{stroke:#e3b341}}</style>",
-        f'<text x="12" y="18" font-weight="bold">Times as fast as the first rung: both layers, {study.record["images"]} images, '
-        f'{study.record["machine"]["gpu"].split(",")[0]}; a dot is a file</text>',
+        f'<text x="12" y="18" font-weight="bold">Speedup over the first rung: both layers, {study.record["images"]} images, '
+        f'{study.record["machine"]["gpu"].split(",")[0]}; each dot is a file</text>',
     ]  # fmt: skip
     for power in range(math.ceil(low), math.floor(high) + 1):
         at = x(2.0**power)
@@ -152,7 +152,7 @@ def picture(study: Study) -> str:
         for kernel, (kind, _) in marks.items():
             at = x(study.gain(semester, kernel))
             lines.append(f'<line class="mark {kind}" x1="{at:.1f}" y1="{top + 18}" x2="{at:.1f}" y2="{top + 62}"/>')
-    keys = [('<circle class="dot" cx="{x}" cy="{y}" r="3"/>', "float32"), ('<circle class="half" cx="{x}" cy="{y}" r="3"/>', "half")]
+    keys = [('<circle class="dot" cx="{x}" cy="{y}" r="3"/>', "fp32"), ('<circle class="half" cx="{x}" cy="{y}" r="3"/>', "fp16")]
     keys += [(f'<line class="mark {kind}" x1="{{x}}" y1="{{top}}" x2="{{x}}" y2="{{low}}"/>', words) for kind, words in marks.values()]
     for number, (shape, words) in enumerate(keys):
         at = left + 105 * number
@@ -170,36 +170,37 @@ def page(study: Study) -> str:
     for each in study.timed:
         best[each["team"]] = max(best.get(each["team"], 0), each["gain"])
     return "\n".join([
-        "# A decade of students' kernels, run again", "",
-        "![How fast the teams' layers are, as multiples of the first rung](replay.svg)", "",
-        f"{len(study.files)} kernel files that teams of the course published between 2017 and 2025, in {teams} repositories, were compiled and run",
-        f"unchanged on an {machine['gpu'].split(',')[0]} ({machine['when'][:10]}). Nobody is named, and none of their lines are here. `convlab verify` judged each on its",
-        f"semester's layers; each right one then ran alone in its semester's network, {study.record['images']} images. A time is that of all kernels of both layers, in",
-        "whatever phase the file launches them, without copies; the median of the warm passes. Gains are times the speed of `cuda.basic`, one",
-        "thread an output, on the same layers in the same session. `bench/replay.py` measures, `bench/replay_page.py` writes this page.", "",
-        "## In short", "",
-        f"- {share(len(study.right), len(study.files))} of the files are right today, unchanged, on a GPU that came years after most of them.",
-        f"- Half of the right files are at most {statistics.median(gains):.2f} times as fast as `cuda.basic`, and {share(below, len(gains))} are slower. The fastest is {gains[-1]:.1f} times as fast.",
-        f"- Of each team's fastest file the median is {statistics.median(best.values()):.2f} times `cuda.basic`. {share(beyond, len(gains))} files beat cuDNN in float32.",
-        "- The fastest files of each network, read by hand, have one thing in common: a thread makes several outputs, of all maps or of a patch of",
-        "  pixels, from values in registers, with sizes that the compiler knows (rung 10's idea). Shared memory alone, and the unrolled matrix, which",
-        "  most teams chose, gain little on this GPU or lose: its first-level cache does the same work without waiting at barriers.", "",
-        "## Verdicts", "", *verdicts(study), "",
-        "## Speed by network", "", "Times `cuda.basic`; the last four columns are the ladder's rungs and cuDNN on the same layers.", "", *speeds(study), "",
+        "# A decade of student kernels, measured again", "",
+        f"For teachers and students: how fast and how correct {len(study.files)} kernel files of the course's teams are on today's GPU.", "",
+        "![Speedup of the teams' layers over the first rung](replay.svg)", "",
+        f"Teams of the course published these files between 2017 and 2025, in {teams} repositories. They were compiled and run unchanged on an",
+        f"{machine['gpu'].split(',')[0]} ({machine['when'][:10]}). This page names no team and shows none of their code. `convlab verify` judged each file on its semester's",
+        f"layers; each correct file then ran alone in its semester's network, with {study.record['images']} images. A time is the sum of all kernels of both layers,",
+        "in whichever phase the file launches them, without copies; the median of the warm passes. Speedups are over `cuda.basic`, one thread per output,",
+        "on the same layers in the same session. `bench/replay.py` measures, and `bench/replay_page.py` writes this page.", "",
+        "## Summary", "",
+        f"- {share(len(study.right), len(study.files))} files are correct today, unchanged, on a GPU years newer than most of them.",
+        f"- The median speedup of the correct files over `cuda.basic` is {statistics.median(gains):.2f}, and {share(below, len(gains))} files are slower. The largest speedup is {gains[-1]:.1f}.",
+        f"- The median of each team's fastest file is {statistics.median(best.values()):.2f}. {share(beyond, len(gains))} files are faster than cuDNN in fp32.",
+        "- Reading the fastest files of each network shows one common idea: a thread computes several outputs, of all output channels or of a patch",
+        "  of pixels, from values in registers, with compile-time sizes (rung 10's idea). Shared memory alone and the unrolled matrix, which most",
+        "  teams chose, gain little or lose on this GPU: L1 does the same work without barriers.", "",
+        "## Verdicts", "", "Numbers of files.", "", *verdicts(study), "",
+        "## Speed by network", "", "Speedups over `cuda.basic`; the last four columns are the ladder's rungs and cuDNN on the same layers.", "", *speeds(study), "",
         "## Speed by technique", "",
-        "What a file's text shows that it uses; most use several, so a row tells of files that have the technique, not of its own effect.", "",
+        "Techniques are those that a file's source shows. Most files use several, so a row describes the files with a technique, not the technique's own effect.", "",
         *techniques(study), "",
-        "## Right, by luck", "",
-        "What `--device simt` finds in the files whose output is right on the GPU, 10 images a layer:", "", *hidden(study), "",
+        "## Correct by luck", "",
+        "What `--device simt` finds in the files with correct output on the GPU, with 10 images per layer:", "", *hidden(study), "",
     ]) + "\n"  # fmt: skip
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit status 1 where a file would change")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with status 1 if a file is out of date")
     arguments = parser.parse_args()
     study = Study(json.loads(RECORD.read_text()))
-    docs = ROOT / "docs"
+    docs = ROOT / "docs/measured"
     return publish({docs / "replay.md": page(study), docs / "replay.svg": picture(study)}, arguments.check)
 
 

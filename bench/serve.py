@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Small requests at a steady load: convlab, with and without gathering, beside ONNX Runtime.
+"""Small requests at a steady load: convlab, with and without batching, compared with ONNX Runtime.
 
     python3 bench/serve.py measure results/serving/mine.json [--model fa19] [--seconds 3] [--rates 500,1000,2000]
-    python3 bench/serve.py write              docs/serving.md and docs/serving.svg, from results/serving
-    python3 bench/serve.py write --check      exit status 1 where the page is not what they give
+    python3 bench/serve.py write              docs/guide/serving.md and docs/guide/serving.svg, from results/serving
+    python3 bench/serve.py write --check      exits with status 1 if the page is out of date
 
-Requests of one image come at times that are independent of each other (a Poisson process), whether or not earlier ones are
-done, and are given to one session by as many threads as wait. A request's latency counts from when it was to come. Each
-engine runs alone in a process of its own; engines take turns, and the median of the rounds counts. Needs the modules convlab
+Requests of one image arrive at independent random times (a Poisson process), whether or not earlier ones are
+done, and client threads pass them to one session. A request's latency starts at its scheduled arrival. Each
+engine runs alone in its own process, interleaved, and the page shows the median of the rounds. Needs the modules convlab
 (`pip install .`), numpy and onnxruntime; the picture needs matplotlib.
 """
 
@@ -27,17 +27,18 @@ from pathlib import Path
 from pages import ROOT, publish, table
 
 RESULTS = ROOT / "results" / "serving"
-PAGE = ROOT / "docs" / "serving.md"
-PICTURE = ROOT / "docs" / "serving.svg"
+PAGE = ROOT / "docs/guide" / "serving.md"
+PICTURE = ROOT / "docs/guide" / "serving.svg"
 
-CLIENTS = 32  # threads that may wait for an answer at a time
-TOGETHER = 16  # images that are computed at once where calls are gathered
-ENGINES = {
+CLIENTS = 32  # threads that wait for answers
+TOGETHER = 16  # largest batch
+ENGINES = {  # Records use these names; NAMES are those of the page
     "ONNX Runtime": ("onnxruntime", 0),
     "convlab": ("convlab", 0),
     "convlab, gathers 1 ms": ("convlab", 1000),
     "convlab, gathers 4 ms": ("convlab", 4000),
 }
+NAMES = {"convlab, gathers 1 ms": "convlab, batch wait 1 ms", "convlab, gathers 4 ms": "convlab, batch wait 4 ms"}
 
 
 def open_session(engine: str, wait_us: int, model: str):
@@ -51,7 +52,7 @@ def open_session(engine: str, wait_us: int, model: str):
 
 
 def serve(engine: str, wait_us: int, model: str, rate: float, seconds: float) -> dict:
-    """One engine at one load: requests a second that were answered, and latencies in milliseconds."""
+    """One engine at one load: answered requests per second, and latencies in milliseconds."""
     import numpy
 
     session = open_session(engine, wait_us, model)
@@ -127,25 +128,26 @@ def page(record: dict) -> str:
         for name in ENGINES:
             row = next(row for row in record["rows"] if row["offered_per_s"] == rate and row["engine"] == name)
             kept_up = row["answered_per_s"] >= 0.95 * rate
-            cells.append(f"{row['p50_ms']:.2f} / {row['p99_ms']:.2f}" if kept_up else f"only {row['answered_per_s']:.0f}/s")
+            cells.append(f"{row['p50_ms']:.2f} / {row['p99_ms']:.2f}" if kept_up else f"{row['answered_per_s']:.0f} of {rate:.0f}/s")
         rows.append(cells)
     return "\n".join([
         "# Small requests",
         "",
-        "A session takes calls from any threads. By default each is computed by itself, and they take turns. With `gather_wait_us` (C and",
-        "Python) or `gather_wait` (C++), calls of few images that come at about the same time are computed together: the first waits at most so",
-        "long for others, or until `gather_images` are there. It gains where a batch costs less than its images one by one, and costs a lone",
-        "call the wait: compare the columns. So it is off by default.",
+        "For engineers who serve a network: the latency of many one-image requests at a steady load, with and without batching.",
         "",
-        f"Requests of one image of {record['model']}, independent of each other, at a steady rate, from {record['clients']} threads of a Python",
-        f"program; {record['processor']}, {record['threads']} threads. Latency from when a request was to come, in ms: median / 99th percentile;",
-        f"medians of {record['rounds']} rounds, each engine alone in its process, in turns; {record['together']} images are gathered at most.",
-        "Where an engine answers less than 95 % of the requests in time, what it answers. The program's own threads share the processor",
-        "with the engine.",
+        "Any threads may call one session. By default it computes their calls one after another. With `gather_wait_us` (C and Python) or",
+        "`gather_wait` (C++), it batches calls of few images that arrive at about the same time: the first call waits at most this long for others, or",
+        "until `gather_images` images have arrived. This pays if a batch costs less than its images one by one, and a lone call pays the",
+        "wait, as the columns show. Batching is therefore off by default.",
         "",
-        *table(["requests/s", *ENGINES], rows),
+        f"Independent one-image requests to {record['model']} arrive at a steady rate from {record['clients']} threads of a Python program; {record['processor']},",
+        f"{record['threads']} threads; batches of at most {record['together']} images. Each cell is the median / 99th percentile of the latency in ms, from the scheduled arrival;",
+        f"medians of {record['rounds']} rounds, each engine alone in its process, interleaved. If an engine answers fewer than 95 % of the requests in time, the",
+        "cell is the rate that it answers. The program's own threads share the processor with the engine.",
         "",
-        "![latency over load](serving.svg)",
+        *table(["requests/s", *[f"{NAMES.get(name, name)}, ms" for name in ENGINES]], rows),
+        "",
+        "![Latency over load](serving.svg)",
         "",
         "`bench/serve.py` measures this, and writes this page.",
         "",
@@ -162,9 +164,9 @@ def draw(record: dict) -> None:
     figure, axes = pyplot.subplots(figsize=(7, 4))
     for name in ENGINES:
         rows = sorted((row for row in record["rows"] if row["engine"] == name), key=lambda row: row["offered_per_s"])
-        line = axes.plot([row["answered_per_s"] for row in rows], [row["p50_ms"] for row in rows], marker="o", label=name)[0]
+        line = axes.plot([row["answered_per_s"] for row in rows], [row["p50_ms"] for row in rows], marker="o", label=NAMES.get(name, name))[0]
         axes.plot([row["answered_per_s"] for row in rows], [row["p99_ms"] for row in rows], linestyle=":", color=line.get_color())
-    axes.set(xscale="log", yscale="log", xlabel="requests answered per second", ylabel="latency, ms (dotted: 99th percentile)")
+    axes.set(xscale="log", yscale="log", xlabel="answered requests per second", ylabel="latency, ms (solid: median, dotted: 99th percentile)")
     axes.grid(alpha=0.3)
     axes.legend()
     figure.tight_layout()
