@@ -32,7 +32,8 @@ inline std::vector<std::string> commands_in(const std::string& help) {
   return commands;
 }
 
-/// A Markdown document: lines of its blocks of code, fenced or indented; its paragraphs; and its text in backticks.
+/// A Markdown document: lines of its blocks of code, fenced or indented, without those that begin with ```console,
+/// which shown_outputs_test reads; its paragraphs; and its text in backticks.
 struct MarkdownCode {
   std::vector<std::string> block_lines, paragraphs, inline_code;
 };
@@ -41,7 +42,7 @@ inline MarkdownCode code_of(const std::string& text) {
   MarkdownCode code;
   std::istringstream lines(text);
   std::string paragraph;
-  bool fenced = false, indented = false;
+  bool fenced = false, indented = false, console = false;
   const auto finish = [&] {
     for (size_t mark = paragraph.find('`'); mark != std::string::npos;) {
       const size_t begin = paragraph.find_first_not_of('`', mark), end = paragraph.find('`', begin);
@@ -61,6 +62,9 @@ inline MarkdownCode code_of(const std::string& text) {
     if (fence || empty || indented) finish();
     if (fence) {
       fenced = !fenced;
+      console = fenced && line == "```console";
+    } else if (console) {
+      continue;
     } else if (!empty && (fenced || indented)) {
       const bool goes_on = !code.block_lines.empty() && code.block_lines.back().ends_with('\\');
       if (goes_on) {
