@@ -1,19 +1,23 @@
 // What documents name exists: files, the commands and options of convlab, CMake presets and options. The test reads all
 // Markdown files: code in backticks, lines of code blocks that call convlab or a script, and links.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <regex>
 #include <set>
 
+#include "convlab/base/file.h"
 #include "convlab/base/text.h"
 #include "tests/paths.h"
 #include "tests/shown_commands.h"
+#include "tests/temporary_folder.h"
 
 namespace convlab {
 namespace {
@@ -276,6 +280,33 @@ TEST_F(PlantedDocument, WhatDoesNotExistIsFound) {
   EXPECT_THAT(check("`CONVLAB_FAST`"), one("`CONVLAB_FAST` is in no CMake file"));
   EXPECT_THAT(check("```sh\nbuild/cpu/bin/convlab run --fast\n```\n"), one("--fast"));
   EXPECT_THAT(check("Try\n\n    convlab run --fast\n"), one("--fast"));
+}
+
+TEST(Prose, WordsOfADialectAreFound) {
+  const TemporaryFolder folder;
+  const auto add = [&](const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((folder.path() / name).parent_path());
+    write_file(folder.path() / name, text);
+  };
+  add("app/good.cc", "// poison\nthrow bad_input(\"{}: expected {} images, got {}\", path, 3, 4);\n");
+  add("app/bad.cc", "throw bad_input(\"{} is no number\", text);\nprint(\"in the second cache\");\n");
+  add("convlab/long.cc",
+      "throw unavailable(\"" + std::string(90, 'x') + "\"\n    \"" + std::string(90, 'y') + "\");\n");
+  add("docs/guide/page.md", "The colour of `poison`.\n\n```sh\nby definition\n```\n");
+  add("include/convlab/convlab.h", "/* Waits until it is told. */\nint poison;\n");
+  const std::string result = (folder.path() / "found.txt").string();
+  const std::string command =
+      fmt::format("python3 '{}' '{}' >'{}'", (source_folder() / "tests/tools/check_prose.py").string(),
+                  folder.path().string(), result);
+  if (std::system("python3 --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "there is no python3";
+  EXPECT_NE(std::system(command.c_str()), 0);
+  EXPECT_EQ(text_of(result),
+            "app/bad.cc:1: 'is no n': write is not a\n"
+            "app/bad.cc:2: 'second cache': write L2\n"
+            "convlab/long.cc:1: an error message of 180 characters; at most 160\n"
+            "docs/guide/page.md:1: 'colour': write American spelling\n"
+            "include/convlab/convlab.h:1: 'is told': write gets, is reported\n"
+            "check_prose: 5 findings\n");
 }
 
 }  // namespace
